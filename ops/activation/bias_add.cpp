@@ -29,7 +29,7 @@ edges bias_add_gradient(gradient_context& at) {
   return {dy, at.op("BiasAddGrad", {dy}, {{"data_format", at.attr<std::string>("data_format")}})};
 }
 
-// Along the last axis it is an Add, which can be fused with what follows.
+// Along the last axis BiasAdd is an Add, which can be fused with the next nodes.
 edge simplify(simplify_context& at) {
   const auto &value = at.input(0).dims(), &bias = at.input(1).dims();
   if (at.attr<std::string>("data_format") != "NHWC" || !value.has_rank() || !bias.has_rank() ||

@@ -13,7 +13,7 @@ T plus(const T& a, const T& b) {
   return wrapping([](auto x, auto y) { return static_cast<T>(widen(x) + widen(y)); }, a, b);
 }
 
-// The buffers may be the same one.
+// The output may share the buffer of the value.
 template <class T>
 inline __attribute__((always_inline)) void add_rows(const T* x, const T* bias, T* y, int64_t count,
                                                     int64_t columns) {
@@ -83,8 +83,8 @@ constexpr int64_t longest_part = 16 * channels_per_line<T>;
 template <class T>
 void sum_channels(kernel_context& at, const T* x, const channel_view& view, int64_t begin,
                   int64_t end, T* y) {
-  std::array<sum_type<T>, longest_part<T>> all{};
-  auto sums = std::span{all}.first(static_cast<size_t>(end - begin));
+  std::array<sum_type<T>, longest_part<T>> partial_sums{};
+  auto sums = std::span{partial_sums}.first(static_cast<size_t>(end - begin));
   auto look_each =
       std::max<int64_t>(1, 500'000 / ((end - begin) * std::max<int64_t>(1, view.inner)));
   for (int64_t row = 0; row < view.outer; ++row) {
@@ -110,7 +110,7 @@ status run_bias_add_grad(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{view.channels}));
   const auto* x = value.data<T>();
   auto* y = out->template data<T>();
-  // A strip is a cache line wide, so that threads do not share lines.
+  // A strip is a cache line wide, so that threads do not share cache lines.
   constexpr auto strip = channels_per_line<T>;
   auto cost = 0.6 * static_cast<double>(view.outer) * static_cast<double>(view.inner) *
               static_cast<double>(std::min(strip, view.channels));

@@ -10,7 +10,7 @@ edges relu_gradient(gradient_context& at) {
   return {at.op("ReluGrad", {at.output_gradient(0), at.output(0)})};
 }
 
-// The features only decide which elements pass; that does not change for a small change of theirs.
+// The features only decide which elements pass, so their own gradient is zero.
 edges relu_grad_gradient(gradient_context& at) {
   return {at.op("ReluGrad", {at.output_gradient(0), at.input(1)}), {}};
 }
@@ -19,7 +19,7 @@ edges relu6_gradient(gradient_context& at) {
   return {at.op("Relu6Grad", {at.output_gradient(0), at.input(0)})};
 }
 
-// The features only decide which elements pass; that does not change for a small change of theirs.
+// The features only decide which elements pass, so their own gradient is zero.
 edges relu6_grad_gradient(gradient_context& at) {
   return {at.op("Relu6Grad", {at.output_gradient(0), at.input(1)}), {}};
 }
@@ -29,7 +29,7 @@ edges leaky_relu_gradient(gradient_context& at) {
                 {{"alpha", at.attr<double>("alpha")}})};
 }
 
-// The features only decide which elements pass; that does not change for a small change of theirs.
+// The features only decide which elements pass, so their own gradient is zero.
 edges leaky_relu_grad_gradient(gradient_context& at) {
   return {at.op("LeakyReluGrad", {at.output_gradient(0), at.input(1)},
                 {{"alpha", at.attr<double>("alpha")}}),

@@ -5,8 +5,8 @@
 namespace troupe::ops::relu_cpu {
 namespace {
 
-// out[i] = value[i], times alpha where the feature is not positive. All three may be the same
-// memory.
+// out[i] = value[i], times alpha where the feature is not positive. The three buffers may be the
+// same memory.
 template <class T>
 void leak(const T* value, const T* feature, float alpha, T* out, int64_t count) {
   const auto factor = static_cast<compute_type<T>>(alpha);

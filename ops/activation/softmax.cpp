@@ -1,4 +1,4 @@
-// Softmax and its logarithm: numbers of each row become probabilities.
+// Softmax and its logarithm: the numbers of each row become probabilities.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 

@@ -1,4 +1,4 @@
-// Rows of logits on GPUs: a group of threads for each, which reads it twice.
+// Softmax on GPUs: a group of threads reads each row of logits twice.
 #pragma once
 #include "troupe/ops/kernel/gpu/layer.cuda.hpp"
 
@@ -7,10 +7,10 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// The largest of a row, and the sum of exp(x - largest), of as many elements as were seen.
+/// The largest element read so far, and the sum of exp(x - largest) of the elements read so far.
 template <class N>
 struct exponentials {
-  N largest = 0, sum = 0; ///< sum 0: none was seen
+  N largest = 0, sum = 0; ///< sum 0: no element was read
 
   TROUPE_DEVICE void add(N x) {
     if (sum == 0) {
@@ -20,10 +20,10 @@ struct exponentials {
       sum = sum * exp(largest - x) + 1;
       largest = x;
     } else {
-      sum += x == largest ? N{1} : exp(x - largest); // of infinities the difference is no number
+      sum += x == largest ? N{1} : exp(x - largest); // infinity - infinity would be NaN
     }
   }
-  /// Where the largest is infinite, nothing of the row is a number.
+  /// Where the largest is infinite, all results of the row are NaN.
   TROUPE_DEVICE N total() const {
     return largest - largest == 0 ? sum : std::numeric_limits<N>::quiet_NaN();
   }
@@ -51,11 +51,11 @@ struct add_numbers {
 
 template <class T, class Group>
 TROUPE_DEVICE exponentials<compute_type<T>> exponentials_of(const T* row, int64_t size,
-                                                            const Group& by) {
-  exponentials<compute_type<T>> mine;
-  for (int64_t c = by.rank(); c < size; c += by.size())
-    mine.add(load(row[c]));
-  return by.template all<join_exponentials>(mine);
+                                                            const Group& group) {
+  exponentials<compute_type<T>> partial;
+  for (int64_t c = group.rank(); c < size; c += group.size())
+    partial.add(load(row[c]));
+  return group.template all<join_exponentials>(partial);
 }
 
 template <class T, bool Logarithm>
@@ -64,17 +64,17 @@ struct softmax_body {
   T* y;
   int64_t size;
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t row, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t row, const Group& group) const {
     const auto* from = x + row * size;
     auto* to = y + row * size;
-    auto found = exponentials_of(from, size, by);
-    auto total = found.total();
+    auto row_sums = exponentials_of(from, size, group);
+    auto total = row_sums.total();
     if constexpr (Logarithm)
       total = log(total);
     else
       total = 1 / total;
-    for (int64_t c = by.rank(); c < size; c += by.size()) {
-      auto beyond = load(from[c]) - found.largest;
+    for (int64_t c = group.rank(); c < size; c += group.size()) {
+      auto beyond = load(from[c]) - row_sums.largest;
       if constexpr (Logarithm)
         to[c] = store<T>(beyond - total);
       else
@@ -89,18 +89,18 @@ status softmax(kernel_context& at) {
   if (in.rank() == 0)
     return invalid("logits must have a last axis, got a scalar");
   auto size = in.dims()[in.rank() - 1], rows = size > 0 ? in.elements() / size : 0;
-  const troupe::gpu::softmax_layer what{Logarithm, dtype_of<T>, rows, size};
-  TROUPE_ASSIGN(auto* out, forward_unless_tuning(at, what, in.dims()));
+  const troupe::gpu::softmax_layer layer{Logarithm, dtype_of<T>, rows, size};
+  TROUPE_ASSIGN(auto* out, forward_unless_tuning(at, layer, in.dims()));
   if (in.elements() == 0)
     return {};
   const auto* x = in.data<T>();
   auto* y = out->template data<T>();
   return compute_layer(
-      at, what,
+      at, layer,
       [&at, rows, size, x, y] {
         return for_each_group(at, rows, size, softmax_body<T, Logarithm>{x, y, size});
       },
-      [=](layer_library& by, const auto& call) { return by.softmax(call, what, x, y); },
+      [=](layer_library& library, const auto& call) { return library.softmax(call, layer, x, y); },
       always_agree, x == y);
 }
 

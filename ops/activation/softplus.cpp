@@ -8,7 +8,7 @@ edges softplus_gradient(gradient_context& at) {
   return {at.op("SoftplusGrad", {at.output_gradient(0), at.input(0)})};
 }
 
-// The sigmoid s that gradients are multiplied with has the slope s * (1 - s).
+// The sigmoid s in the gradient has the slope s * (1 - s).
 edges softplus_grad_gradient(gradient_context& at) {
   auto dy = at.input(0), x = at.input(1), ddx = at.output_gradient(0);
   auto sigmoid = build("Sigmoid", {x});

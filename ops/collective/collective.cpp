@@ -1,4 +1,4 @@
-// Collective ops: each device of a group brings its part, and gets its part of the result.
+// Collective ops: each device of a group contributes its part and gets its part of the result.
 #include "troupe/ops/collective/shared/group.hpp"
 
 namespace troupe::ops::collective_op {
@@ -6,9 +6,9 @@ namespace {
 
 result<shapes> infer_collective_bcast_send(const infer_context& at) {
   TROUPE_TRY(check_timeout(at));
-  const auto& said = at.attr<partial_shape>("shape");
-  if (!said.compatible(at.input(0)))
-    return at.invalid("shape says ", said, ", but the input has shape ", at.input(0));
+  const auto& declared_shape = at.attr<partial_shape>("shape");
+  if (!declared_shape.compatible(at.input(0)))
+    return at.invalid("shape says ", declared_shape, ", but the input has shape ", at.input(0));
   return shapes{at.input(0)};
 }
 
@@ -31,7 +31,7 @@ result<shapes> infer_collective_reduce(const infer_context& at) {
   return shapes{at.input(0)};
 }
 
-// What each member's output does to y, its input does through the outputs of all.
+// The gradient of a member's input comes from the output gradients of all members.
 edges collective_reduce_gradient(gradient_context& at) {
   if (at.attr<std::string>("merge_op") != "Add")
     return at.fail("only sums and means over devices have one");
@@ -47,12 +47,12 @@ result<shapes> infer_collective_reduce_scatter(const infer_context& at) {
 edges collective_reduce_scatter_gradient(gradient_context& at) {
   if (at.attr<std::string>("merge_op") != "Add")
     return at.fail("only sums and means over devices have one");
-  auto all = gradient_member(at, "CollectiveGather", at.output_gradient(0), false);
-  if (at.attr<std::string>("final_op") == "Id" || !all)
-    return {all};
+  auto gathered = gradient_member(at, "CollectiveGather", at.output_gradient(0), false);
+  if (at.attr<std::string>("final_op") == "Id" || !gathered)
+    return {gathered};
   auto members = tensor::scalar(at.attr<int64_t>("group_size"));
-  auto divisor = at.op("Cast", {at.constant(members)}, {{"DstT", all.type()}});
-  return {at.op("Div", {all, divisor})};
+  auto divisor = at.op("Cast", {at.constant(members)}, {{"DstT", gathered.type()}});
+  return {at.op("Div", {gathered, divisor})};
 }
 
 } // namespace

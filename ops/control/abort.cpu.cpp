@@ -17,11 +17,12 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
 }
 
 status run(kernel_context& at) {
-  const auto& how = at.state<aborting>();
-  if (!how.fails)
+  const auto& settings = at.state<aborting>();
+  if (!settings.fails)
     return {};
-  return failure(error_kind::failed_precondition,
-                 how.message.empty() ? std::string{"the graph ends the step"} : how.message);
+  return failure(error_kind::failed_precondition, settings.message.empty()
+                                                      ? std::string{"the graph ends the step"}
+                                                      : settings.message);
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Assert: fails a step where something does not hold.
+// Assert: fails a step whose condition is false.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::assert_op {

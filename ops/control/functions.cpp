@@ -7,20 +7,19 @@ namespace troupe::ops::functions_op {
 namespace {
 
 std::vector<edge> inputs_of(const infer_context& at) {
-  std::vector<edge> all;
+  std::vector<edge> sources;
   for (int i = 0; i < at.inputs(); ++i)
-    all.push_back(at.source(i));
-  return all;
+    sources.push_back(at.source(i));
+  return sources;
 }
 
 std::vector<dtype> outputs_of(const infer_context& at) {
-  std::vector<dtype> all;
+  std::vector<dtype> types;
   for (int i = 0; i < at.outputs(); ++i)
-    all.push_back(at.output_type(i));
-  return all;
+    types.push_back(at.output_type(i));
+  return types;
 }
 
-// Calls are another matter where the nodes of functions take their place.
 status check_effects(const infer_context& at, const function_value& called) {
   auto disappears = at.op().calls == calling::once && !at.attr<bool>("_noinline");
   if (!disappears && !has(at.op().effects, effect::stateful) && called.body->has_effects())
@@ -29,28 +28,28 @@ status check_effects(const infer_context& at, const function_value& called) {
   return {};
 }
 
-// What all functions give.
+// The output shapes that all functions agree on.
 result<shapes> infer_results(const infer_context& at, const std::vector<function_value>& functions,
                              size_t first) {
-  shapes made;
+  shapes joined;
   bool any = false;
-  for (const auto& each : functions) {
-    if (!each.body)
+  for (const auto& callee : functions) {
+    if (!callee.body)
       continue;
-    TROUPE_TRY(check_call(*each.body, inputs_of(at), first, outputs_of(at)));
-    TROUPE_TRY(check_effects(at, each));
-    for (size_t i = 0; i < each.body->results(); ++i) {
-      const auto& dims = each.body->result_dims(i);
+    TROUPE_TRY(check_call(*callee.body, inputs_of(at), first, outputs_of(at)));
+    TROUPE_TRY(check_effects(at, callee));
+    for (size_t i = 0; i < callee.body->results(); ++i) {
+      const auto& dims = callee.body->result_dims(i);
       if (any)
-        made[i] = widened(made[i], dims);
+        joined[i] = widened(joined[i], dims);
       else
-        made.push_back(dims);
+        joined.push_back(dims);
     }
     any = true;
   }
   if (!any)
-    made.resize(static_cast<size_t>(at.outputs()));
-  return made;
+    joined.resize(static_cast<size_t>(at.outputs()));
+  return joined;
 }
 
 result<shapes> infer_call(const infer_context& at) {
@@ -83,26 +82,26 @@ result<shapes> infer_while(const infer_context& at) {
     return shapes(static_cast<size_t>(at.outputs()));
   TROUPE_TRY(check_call(*body.body, inputs_of(at), 0, outputs_of(at)));
   TROUPE_TRY(check_effects(at, body));
-  shapes made;
+  shapes outputs;
   for (size_t i = 0; i < body.body->results(); ++i) {
-    const auto& taken = body.body->argument(i).output_shape(0);
-    if (!taken.compatible(body.body->result_dims(i)))
-      return at.invalid("loop variable ", i, " has shape ", taken, ", and the body gives ",
+    const auto& argument_shape = body.body->argument(i).output_shape(0);
+    if (!argument_shape.compatible(body.body->result_dims(i)))
+      return at.invalid("loop variable ", i, " has shape ", argument_shape, ", and the body gives ",
                         body.body->result_dims(i));
     if (body.body->argument_is_ref(i) != body.body->result_is_ref(i))
       return at.invalid("loop variable ", i, " is state, which the body must hand on");
-    made.push_back(taken);
+    outputs.push_back(argument_shape);
   }
-  return made;
+  return outputs;
 }
 
-// The same under another name, for functions with effects or without.
-constexpr op_def of_effect(op_def like, std::string_view name, effect effects,
+// The same op under another name, for functions with or without effects.
+constexpr op_def of_effect(op_def def, std::string_view name, effect effects,
                            std::string_view example) {
-  like.name = name;
-  like.effects = effects;
-  like.example = example;
-  return like;
+  def.name = name;
+  def.effects = effects;
+  def.example = example;
+  return def;
 }
 
 constexpr std::string_view call_doc =

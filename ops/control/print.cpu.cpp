@@ -9,7 +9,7 @@
 namespace troupe::ops::print_cpu {
 namespace {
 
-// Writes at once, so that what several threads say does not mix.
+// Writes one text in one call, so that texts of several threads do not interleave.
 void say(std::FILE* to, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), to);
   std::fflush(to);
@@ -22,22 +22,22 @@ struct printing {
 };
 
 result<std::shared_ptr<void>> prepare_print(const kernel_setup& setup) {
-  const auto& of = setup.of;
-  auto made = std::make_shared<printing>();
-  made->message = of.attr<std::string>("message");
-  made->first_n = of.attr<int64_t>("first_n");
-  made->summarize = of.attr<int64_t>("summarize");
-  return std::shared_ptr<void>{std::move(made)};
+  const auto& print_node = setup.of;
+  auto state = std::make_shared<printing>();
+  state->message = print_node.attr<std::string>("message");
+  state->first_n = print_node.attr<int64_t>("first_n");
+  state->summarize = print_node.attr<int64_t>("summarize");
+  return std::shared_ptr<void>{std::move(state)};
 }
 
 status run_print(kernel_context& at) {
   at.set_output(0, at.input(0));
-  auto& how = at.state<printing>();
-  if (how.first_n >= 0 && how.runs.fetch_add(1, std::memory_order_relaxed) >= how.first_n)
+  auto& state = at.state<printing>();
+  if (state.first_n >= 0 && state.runs.fetch_add(1, std::memory_order_relaxed) >= state.first_n)
     return {};
-  auto text = how.message;
+  auto text = state.message;
   for (int i = 1; i < at.inputs(); ++i)
-    text += summarize(at.input(i), how.summarize);
+    text += summarize(at.input(i), state.summarize);
   say(stderr, text + '\n');
   return {};
 }
@@ -56,8 +56,8 @@ result<std::shared_ptr<void>> prepare_print_v2(const kernel_setup& setup) {
 status run_print_v2(kernel_context& at) {
   if (at.input(0).rank() != 0)
     return invalid("input must be a scalar, got shape ", at.input(0).dims());
-  const auto& how = at.state<stream_and_end>();
-  say(how.to, *at.input(0).data<std::string>() + how.end);
+  const auto& settings = at.state<stream_and_end>();
+  say(settings.to, *at.input(0).data<std::string>() + settings.end);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Convolution of each channel for itself, and its gradients.
+// Convolution of each channel by itself, and its gradients.
 #include "troupe/ops/conv/shared/convolution.hpp"
 #include "troupe/runtime/graph/op.hpp"
 

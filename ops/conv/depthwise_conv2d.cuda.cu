@@ -6,11 +6,12 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-inline result<windows> windows_of(const convolution_shape& of) {
-  return place_windows(of.axes, of.images, of.in_channels, of.out_channels, of.channels_first);
+inline result<windows> windows_of(const convolution_shape& geometry) {
+  return place_windows(geometry.axes, geometry.images, geometry.in_channels, geometry.out_channels,
+                       geometry.channels_first);
 }
 
-// What the kernels start with: output 0 is made, and is complete where there are no windows.
+// Where the kernels start. Output 0 is allocated, and is complete where there are no windows.
 struct depthwise_start {
   windows on;
   tensor* out;
@@ -19,20 +20,22 @@ struct depthwise_start {
 };
 
 inline result<depthwise_start> start_depthwise(kernel_context& at) {
-  TROUPE_ASSIGN(auto what, task_of(at, at.state<convolution_setup>()));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, what.result));
-  if (out->elements() == 0 || what.of.multiplications() == 0) {
+  TROUPE_ASSIGN(auto task, task_of(at, at.state<convolution_setup>()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, task.result));
+  if (out->elements() == 0 || task.of.multiplications() == 0) {
     fill_zeros(at, *out);
     return depthwise_start{{}, out, 1, true};
   }
-  TROUPE_ASSIGN(auto on, windows_of(what.of));
+  TROUPE_ASSIGN(auto on, windows_of(task.of));
   return depthwise_start{on, out, on.out.channels / on.in.channels, false};
 }
 
 template <convolution_role Role>
 result<std::shared_ptr<void>> prepare_depthwise(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto made, read_convolution(setup, {convolution_family::depthwise_2d, Role}));
-  return std::shared_ptr<void>{std::make_shared<convolution_setup>(std::move(made))};
+  TROUPE_ASSIGN(auto convolution_settings,
+                read_convolution(setup, {convolution_family::depthwise_2d, Role}));
+  return std::shared_ptr<void>{
+      std::make_shared<convolution_setup>(std::move(convolution_settings))};
 }
 
 template <template <class> class Kernel, class... Ts>
@@ -77,12 +80,12 @@ struct depthwise {
   }
 };
 
-// What a window adds to an element of the filter.
+// The terms that the windows add to an element of the filter.
 template <class T>
 struct depthwise_filter_source {
   gpu::windows on;
   int32_t multiple;
-  int64_t pixels; // of an output
+  int64_t pixels; // per output image
   const T *x, *dy;
   TROUPE_DEVICE compute_type<T> operator()(int64_t output, int64_t item) const {
     auto channel = static_cast<int32_t>(output % on.out.channels);
@@ -135,11 +138,12 @@ struct depthwise_input_body {
   const T *filter, *dy;
   T* dx;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = on.in.locate(i);
+    auto position = on.in.locate(i);
     auto channels = on.out.channels;
     compute_type<T> sum{};
-    for (auto channel = here.channel * multiple; channel < (here.channel + 1) * multiple; ++channel)
-      on.for_each_window(here.at, on.out.plane(here.image, channel),
+    for (auto channel = position.channel * multiple; channel < (position.channel + 1) * multiple;
+         ++channel)
+      on.for_each_window(position.at, on.out.plane(position.image, channel),
                          [&](int32_t k, int64_t from, const int32_t(&)[3]) {
                            sum += gpu::load(dy[from]) *
                                   gpu::load(filter[int64_t{k} * channels + channel]);

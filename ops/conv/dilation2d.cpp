@@ -13,10 +13,10 @@ edges gradient(gradient_context& at) {
   attr_map attrs;
   for (auto name : {"strides", "rates", "padding"})
     attrs.insert(*at.of().attrs().find(name));
-  auto with = [&](const char* op) {
+  auto gradient_node = [&](const char* op) {
     return build(op, {at.input(0), at.input(1), at.output_gradient(0)}, attrs);
   };
-  return {with("Dilation2DBackpropInput"), with("Dilation2DBackpropFilter")};
+  return {gradient_node("Dilation2DBackpropInput"), gradient_node("Dilation2DBackpropFilter")};
 }
 
 } // namespace

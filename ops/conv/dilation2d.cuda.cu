@@ -6,12 +6,12 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-inline result<windows> windows_of(const dilation& of) {
-  return place_windows(of.axes, of.images, of.channels, of.channels, false);
+inline result<windows> windows_of(const dilation& geometry) {
+  return place_windows(geometry.axes, geometry.images, geometry.channels, geometry.channels, false);
 }
 
-// The largest sum of a window and which element has it: the first on the input where all are NaN,
-// -1 where none is on the input.
+// Finds which element has a window's largest sum: the first on the input where all sums are NaN, -1
+// where no element lies on the input.
 template <class T>
 struct largest_of_sums {
   compute_type<T> sum = std::numeric_limits<compute_type<T>>::lowest();
@@ -21,10 +21,10 @@ struct largest_of_sums {
                                 const spot& window) {
     on.for_each_element(
         window.at, on.in.plane(window.image, window.channel), [&](int32_t element, int64_t from) {
-          auto here =
+          auto sum_here =
               load(x[from]) + load(filter[int64_t{element} * on.in.channels + window.channel]);
-          if (here > sum) {
-            sum = here;
+          if (sum_here > sum) {
+            sum = sum_here;
             k = element;
           } else if (k < 0) {
             k = element;
@@ -43,14 +43,14 @@ struct find_sums_body {
   }
 };
 
-// Of each window the element that has the largest sum.
+// The element with the largest sum, per window.
 template <class T>
-result<tensor> launch_find_sums(kernel_context& at, const dilation& of, const windows& on) {
-  TROUPE_ASSIGN(auto made, tensor::make(dtype::i32, of.output, at.memory()));
-  TROUPE_TRY(for_each(at, made.elements(),
+result<tensor> launch_find_sums(kernel_context& at, const dilation& geometry, const windows& on) {
+  TROUPE_ASSIGN(auto elements, tensor::make(dtype::i32, geometry.output, at.memory()));
+  TROUPE_TRY(for_each(at, elements.elements(),
                       find_sums_body<T>{on, at.input(0).data<T>(), at.input(1).data<T>(),
-                                        made.template data<int32_t>()}));
-  return made;
+                                        elements.template data<int32_t>()}));
+  return elements;
 }
 
 template <template <class> class Kernel, class... Ts>
@@ -77,18 +77,18 @@ struct dilate_body {
 template <class T>
 struct dilate_on_gpu {
   static status run(kernel_context& at) {
-    TROUPE_ASSIGN(auto of, make_dilation(at));
-    TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
+    TROUPE_ASSIGN(auto geometry, make_dilation(at));
+    TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.output));
     if (out->elements() == 0)
       return {};
-    TROUPE_ASSIGN(auto on, gpu::windows_of(of));
+    TROUPE_ASSIGN(auto on, gpu::windows_of(geometry));
     return gpu::for_each(
         at, out->elements(),
         dilate_body<T>{on, at.input(0).data<T>(), at.input(1).data<T>(), out->template data<T>()});
   }
 };
 
-// What a window adds to an element of the filter.
+// The terms that the windows add to an element of the filter.
 template <class T>
 struct dilation_filter_source {
   int64_t channels;
@@ -103,20 +103,20 @@ struct dilation_filter_source {
 template <class T>
 struct dilation_filter {
   static status run(kernel_context& at) {
-    TROUPE_ASSIGN(auto of, make_dilation(at));
-    TROUPE_TRY(expect_output(of, at.input(2).dims()));
+    TROUPE_ASSIGN(auto geometry, make_dilation(at));
+    TROUPE_TRY(expect_output(geometry, at.input(2).dims()));
     TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(1).dims()));
     const auto& dy = at.input(2);
     if (out->elements() == 0 || dy.elements() == 0) {
       fill_zeros(at, *out);
       return {};
     }
-    TROUPE_ASSIGN(auto on, gpu::windows_of(of));
-    TROUPE_ASSIGN(auto chosen, gpu::launch_find_sums<T>(at, of, on));
-    auto items = dy.elements() / of.channels;
+    TROUPE_ASSIGN(auto on, gpu::windows_of(geometry));
+    TROUPE_ASSIGN(auto chosen, gpu::launch_find_sums<T>(at, geometry, on));
+    auto items = dy.elements() / geometry.channels;
     return gpu::reduce_each<addition, compute_type<T>>(
         at, out->elements(), items, true,
-        dilation_filter_source<T>{of.channels, chosen.template data<int32_t>(), dy.data<T>()},
+        dilation_filter_source<T>{geometry.channels, chosen.template data<int32_t>(), dy.data<T>()},
         gpu::store_total<addition, T>{out->template data<T>(), items});
   }
 };
@@ -128,9 +128,9 @@ struct dilation_input_body {
   const T* dy;
   T* dx;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = on.in.locate(i);
+    auto position = on.in.locate(i);
     compute_type<T> sum{};
-    on.for_each_window(here.at, on.out.plane(here.image, here.channel),
+    on.for_each_window(position.at, on.out.plane(position.image, position.channel),
                        [&](int32_t k, int64_t window, const int32_t(&)[3]) {
                          if (chosen[window] == k)
                            sum += gpu::load(dy[window]);
@@ -142,13 +142,13 @@ struct dilation_input_body {
 template <class T>
 struct dilation_input {
   static status run(kernel_context& at) {
-    TROUPE_ASSIGN(auto of, make_dilation(at));
-    TROUPE_TRY(expect_output(of, at.input(2).dims()));
+    TROUPE_ASSIGN(auto geometry, make_dilation(at));
+    TROUPE_TRY(expect_output(geometry, at.input(2).dims()));
     TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));
     if (out->elements() == 0)
       return {};
-    TROUPE_ASSIGN(auto on, gpu::windows_of(of));
-    TROUPE_ASSIGN(auto chosen, gpu::launch_find_sums<T>(at, of, on));
+    TROUPE_ASSIGN(auto on, gpu::windows_of(geometry));
+    TROUPE_ASSIGN(auto chosen, gpu::launch_find_sums<T>(at, geometry, on));
     return gpu::for_each(at, out->elements(),
                          dilation_input_body<T>{on, chosen.template data<int32_t>(),
                                                 at.input(2).data<T>(), out->template data<T>()});

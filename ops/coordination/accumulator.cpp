@@ -1,87 +1,87 @@
-// Accumulators of gradients: synchronous training waits at them.
+// Accumulators of gradients, at which synchronous training waits.
 #include "troupe/runtime/state/accumulator.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::accumulator_op {
 namespace {
 
-result<std::unique_ptr<responder>> make(const node& of, std::string name, bool sparse) {
-  const auto& how = of.attr<std::string>("reduction_type");
-  if (how != "MEAN" && how != "MEAN_OF_ALL" && how != "SUM")
-    return invalid("reduction_type must be MEAN, MEAN_OF_ALL or SUM, got ", how);
-  TROUPE_ASSIGN(auto made, accumulator::make({.name = std::move(name),
-                                              .type = of.attr<dtype>("dtype"),
-                                              .dims = of.attr<partial_shape>("shape"),
-                                              .mean = how != "SUM",
-                                              .sparse = sparse,
-                                              .rows_by_all = how == "MEAN_OF_ALL"}));
-  return std::unique_ptr<responder>{std::move(made)};
+result<std::unique_ptr<responder>> make(const node& from_node, std::string name, bool sparse) {
+  const auto& reduction = from_node.attr<std::string>("reduction_type");
+  if (reduction != "MEAN" && reduction != "MEAN_OF_ALL" && reduction != "SUM")
+    return invalid("reduction_type must be MEAN, MEAN_OF_ALL or SUM, got ", reduction);
+  TROUPE_ASSIGN(auto created, accumulator::make({.name = std::move(name),
+                                                 .type = from_node.attr<dtype>("dtype"),
+                                                 .dims = from_node.attr<partial_shape>("shape"),
+                                                 .mean = reduction != "SUM",
+                                                 .sparse = sparse,
+                                                 .rows_by_all = reduction == "MEAN_OF_ALL"}));
+  return std::unique_ptr<responder>{std::move(created)};
 }
 
-result<std::unique_ptr<responder>> make_dense(const node& of, std::string name) {
-  return make(of, std::move(name), false);
+result<std::unique_ptr<responder>> make_dense(const node& from_node, std::string name) {
+  return make(from_node, std::move(name), false);
 }
 
-result<std::unique_ptr<responder>> make_sparse(const node& of, std::string name) {
-  return make(of, std::move(name), true);
+result<std::unique_ptr<responder>> make_sparse(const node& from_node, std::string name) {
+  return make(from_node, std::move(name), true);
 }
 
-accumulator& as_accumulator(responder& of) { return static_cast<accumulator&>(of); }
+accumulator& as_accumulator(responder& resource) { return static_cast<accumulator&>(resource); }
 
 // An input that must be one number.
 template <class T>
-result<int64_t> number(const question& what, size_t i, std::string_view name) {
-  const auto& given = what.inputs.at(i);
-  if (given.type() != dtype_of<T> || given.elements() != 1)
-    return invalid(name, " must be one ", dtype_of<T>, ", got ", given);
-  return static_cast<int64_t>(*given.data<T>());
+result<int64_t> number(const question& request, size_t i, std::string_view name) {
+  const auto& input = request.inputs.at(i);
+  if (input.type() != dtype_of<T> || input.elements() != 1)
+    return invalid(name, " must be one ", dtype_of<T>, ", got ", input);
+  return static_cast<int64_t>(*input.data<T>());
 }
 
-void ask_apply(responder& of, question&& what, answers& done) {
-  if (auto step = number<int64_t>(what, 0, "local_step"))
-    as_accumulator(of).apply(what.who, *step, what.inputs.at(1), done,
-                             what.origin->attr<int64_t>("contributor"));
+void ask_apply(responder& resource, question&& request, answers& done) {
+  if (auto step = number<int64_t>(request, 0, "local_step"))
+    as_accumulator(resource).apply(request.who, *step, request.inputs.at(1), done,
+                                   request.origin->attr<int64_t>("contributor"));
   else
-    done.push_back({what.who, step.status()});
+    done.push_back({request.who, step.status()});
 }
 
-void ask_apply_sparse(responder& of, question&& what, answers& done) {
-  auto step = number<int64_t>(what, 0, "local_step");
+void ask_apply_sparse(responder& resource, question&& request, answers& done) {
+  auto step = number<int64_t>(request, 0, "local_step");
   if (!step) {
-    done.push_back({what.who, step.status()});
+    done.push_back({request.who, step.status()});
     return;
   }
-  sparse_gradient gradient{what.inputs.at(1), what.inputs.at(2), {}};
-  if (what.origin->attr<bool>("has_known_shape"))
-    gradient.dims = what.inputs.at(3);
-  as_accumulator(of).apply(what.who, *step, gradient, done,
-                           what.origin->attr<int64_t>("contributor"));
+  sparse_gradient gradient{request.inputs.at(1), request.inputs.at(2), {}};
+  if (request.origin->attr<bool>("has_known_shape"))
+    gradient.dims = request.inputs.at(3);
+  as_accumulator(resource).apply(request.who, *step, gradient, done,
+                                 request.origin->attr<int64_t>("contributor"));
 }
 
-void ask_take(responder& of, question&& what, answers& done) {
-  if (auto required = number<int32_t>(what, 0, "num_required"))
-    as_accumulator(of).take(what.who, *required, done);
+void ask_take(responder& resource, question&& request, answers& done) {
+  if (auto required = number<int32_t>(request, 0, "num_required"))
+    as_accumulator(resource).take(request.who, *required, done);
   else
-    done.push_back({what.who, required.status()});
+    done.push_back({request.who, required.status()});
 }
 
-void ask_accumulated(responder& of, question&& what, answers& done) {
-  auto count = static_cast<int32_t>(as_accumulator(of).accumulated());
-  done.push_back({what.who, {}, {tensor::scalar(count)}});
+void ask_accumulated(responder& resource, question&& request, answers& done) {
+  auto count = static_cast<int32_t>(as_accumulator(resource).accumulated());
+  done.push_back({request.who, {}, {tensor::scalar(count)}});
 }
 
-void ask_clear(responder& of, question&& what, answers& done) {
-  as_accumulator(of).clear(failure(error_kind::cancelled, "accumulator '", of.name(),
-                                   "' was cleared by ", what.origin->description()),
-                           done);
-  done.push_back({what.who, {}});
+void ask_clear(responder& resource, question&& request, answers& done) {
+  as_accumulator(resource).clear(failure(error_kind::cancelled, "accumulator '", resource.name(),
+                                         "' was cleared by ", request.origin->description()),
+                                 done);
+  done.push_back({request.who, {}});
 }
 
-void ask_set_step(responder& of, question&& what, answers& done) {
-  auto step = number<int64_t>(what, 0, "new_global_step");
+void ask_set_step(responder& resource, question&& request, answers& done) {
+  auto step = number<int64_t>(request, 0, "new_global_step");
   if (step)
-    as_accumulator(of).set_global_step(*step);
-  done.push_back({what.who, step.status()});
+    as_accumulator(resource).set_global_step(*step);
+  done.push_back({request.who, step.status()});
 }
 
 result<shapes> infer_take(const infer_context& at) {

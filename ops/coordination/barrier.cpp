@@ -5,46 +5,49 @@
 namespace troupe::ops::barrier_op {
 namespace {
 
-result<std::unique_ptr<responder>> make(const node& of, std::string name) {
-  TROUPE_ASSIGN(auto made, barrier::make({.name = std::move(name),
-                                          .types = of.attr<std::vector<dtype>>("component_types"),
-                                          .shapes = of.attr<std::vector<partial_shape>>("shapes"),
-                                          .capacity = of.attr<int64_t>("capacity")}));
-  return std::unique_ptr<responder>{std::move(made)};
+result<std::unique_ptr<responder>> make(const node& from_node, std::string name) {
+  TROUPE_ASSIGN(auto created,
+                barrier::make({.name = std::move(name),
+                               .types = from_node.attr<std::vector<dtype>>("component_types"),
+                               .shapes = from_node.attr<std::vector<partial_shape>>("shapes"),
+                               .capacity = from_node.attr<int64_t>("capacity")}));
+  return std::unique_ptr<responder>{std::move(created)};
 }
 
-barrier& as_barrier(responder& of) { return static_cast<barrier&>(of); }
+barrier& as_barrier(responder& resource) { return static_cast<barrier&>(resource); }
 
-void ask_insert(responder& of, question&& what, answers& done) {
-  as_barrier(of).insert_many(what.who, what.inputs.at(0), std::move(what.inputs.at(1)),
-                             what.origin->attr<int64_t>("component_index"), done);
+void ask_insert(responder& resource, question&& request, answers& done) {
+  as_barrier(resource).insert_many(request.who, request.inputs.at(0),
+                                   std::move(request.inputs.at(1)),
+                                   request.origin->attr<int64_t>("component_index"), done);
 }
 
-void ask_take(responder& of, question&& what, answers& done) {
-  const auto& count = what.inputs.at(0);
+void ask_take(responder& resource, question&& request, answers& done) {
+  const auto& count = request.inputs.at(0);
   if (count.type() != dtype::i32 || count.elements() != 1) {
-    done.push_back({what.who, invalid("num_elements must be one i32, got ", count)});
+    done.push_back({request.who, invalid("num_elements must be one i32, got ", count)});
     return;
   }
-  as_barrier(of).take_many(what.who,
-                           {.count = *count.data<int32_t>(),
-                            .small_batch = what.origin->attr<bool>("allow_small_batch"),
-                            .goes_back = !what.origin->attr<bool>("drop_if_step_fails")},
-                           done);
+  as_barrier(resource).take_many(request.who,
+                                 {.count = *count.data<int32_t>(),
+                                  .small_batch = request.origin->attr<bool>("allow_small_batch"),
+                                  .goes_back = !request.origin->attr<bool>("drop_if_step_fails")},
+                                 done);
 }
 
-void ask_close(responder& of, question&& what, answers& done) {
-  as_barrier(of).close(what.origin->attr<bool>("cancel_pending_enqueues"), done);
-  done.push_back({what.who, {}});
+void ask_close(responder& resource, question&& request, answers& done) {
+  as_barrier(resource).close(request.origin->attr<bool>("cancel_pending_enqueues"), done);
+  done.push_back({request.who, {}});
 }
 
-void ask_ready(responder& of, question&& what, answers& done) {
-  done.push_back({what.who, {}, {tensor::scalar(static_cast<int32_t>(as_barrier(of).ready()))}});
+void ask_ready(responder& resource, question&& request, answers& done) {
+  done.push_back(
+      {request.who, {}, {tensor::scalar(static_cast<int32_t>(as_barrier(resource).ready()))}});
 }
 
-void ask_incomplete(responder& of, question&& what, answers& done) {
-  auto count = static_cast<int32_t>(as_barrier(of).incomplete());
-  done.push_back({what.who, {}, {tensor::scalar(count)}});
+void ask_incomplete(responder& resource, question&& request, answers& done) {
+  auto count = static_cast<int32_t>(as_barrier(resource).incomplete());
+  done.push_back({request.who, {}, {tensor::scalar(count)}});
 }
 
 result<shapes> infer_insert(const infer_context& at) {
@@ -56,19 +59,19 @@ result<shapes> infer_insert(const infer_context& at) {
 
 result<shapes> infer_take(const infer_context& at) {
   TROUPE_TRY(at.of_rank(1, 0));
-  shapes found{partial_shape::of_rank(1), partial_shape::of_rank(1)};
-  found.resize(static_cast<size_t>(at.outputs()));
+  shapes inferred{partial_shape::of_rank(1), partial_shape::of_rank(1)};
+  inferred.resize(static_cast<size_t>(at.outputs()));
   auto* from = at.resource(0);
   if (!from || !from->op().make_responder || from->op().makes != resource::barrier)
-    return found;
+    return inferred;
   const auto& dims = from->attr<shapes>("shapes");
-  for (size_t i = 0; i < dims.size() && i + 2 < found.size(); ++i)
+  for (size_t i = 0; i < dims.size() && i + 2 < inferred.size(); ++i)
     if (dims[i].has_rank()) {
       std::vector<int64_t> extents{unknown_extent};
       extents.insert(extents.end(), dims[i].extents().begin(), dims[i].extents().end());
-      found[i + 2] = partial_shape{std::move(extents)};
+      inferred[i + 2] = partial_shape{std::move(extents)};
     }
-  return found;
+  return inferred;
 }
 
 } // namespace

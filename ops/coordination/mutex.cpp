@@ -9,12 +9,12 @@ result<std::unique_ptr<responder>> make(const node&, std::string name) {
   return std::unique_ptr<responder>{std::make_unique<step_mutex>(std::move(name))};
 }
 
-void ask_lock(responder& of, question&& what, answers& done) {
-  static_cast<step_mutex&>(of).lock(what.who, done);
+void ask_lock(responder& resource, question&& request, answers& done) {
+  static_cast<step_mutex&>(resource).lock(request.who, done);
 }
 
-void ask_unlock(responder& of, question&& what, answers& done) {
-  static_cast<step_mutex&>(of).unlock(what.who, done);
+void ask_unlock(responder& resource, question&& request, answers& done) {
+  static_cast<step_mutex&>(resource).unlock(request.who, done);
 }
 
 } // namespace

@@ -1,64 +1,64 @@
-// What replicas of a model wait for: the next step of all, or those among them that are slow.
+// The clock of replicas of a model: replicas wait at it for the next step, or for slower replicas.
 #include "troupe/runtime/state/replica_clock.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::replica_clock_op {
 namespace {
 
-result<std::unique_ptr<responder>> make(const node& of, std::string name) {
+result<std::unique_ptr<responder>> make(const node& from_node, std::string name) {
   return std::unique_ptr<responder>{
-      std::make_unique<replica_clock>(std::move(name), of.attr<int64_t>("replicas"))};
+      std::make_unique<replica_clock>(std::move(name), from_node.attr<int64_t>("replicas"))};
 }
 
-replica_clock& as_clock(responder& of) { return static_cast<replica_clock&>(of); }
+replica_clock& as_clock(responder& resource) { return static_cast<replica_clock&>(resource); }
 
-// An input that must be one number; fails the question otherwise.
-std::optional<int64_t> number(const question& what, size_t i, std::string_view name,
+// An input that must be one number; otherwise fails the request.
+std::optional<int64_t> number(const question& request, size_t i, std::string_view name,
                               answers& done) {
-  const auto& given = what.inputs.at(i);
-  if (given.elements() == 1)
-    return *given.data<int64_t>();
-  done.push_back({what.who, invalid(name, " must be one number, got shape ", given.dims())});
+  const auto& input = request.inputs.at(i);
+  if (input.elements() == 1)
+    return *input.data<int64_t>();
+  done.push_back({request.who, invalid(name, " must be one number, got shape ", input.dims())});
   return std::nullopt;
 }
 
-void ask_set(responder& of, question&& what, answers& done) {
-  if (auto step = number(what, 0, "step", done))
-    as_clock(of).set_step(what.who, *step, done);
+void ask_set(responder& resource, question&& request, answers& done) {
+  if (auto step = number(request, 0, "step", done))
+    as_clock(resource).set_step(request.who, *step, done);
 }
 
-void ask_await(responder& of, question&& what, answers& done) {
-  if (auto known = number(what, 0, "known", done))
-    as_clock(of).await_step(what.who, *known, done);
+void ask_await(responder& resource, question&& request, answers& done) {
+  if (auto known = number(request, 0, "known", done))
+    as_clock(resource).await_step(request.who, *known, done);
 }
 
-void ask_read(responder& of, question&& what, answers& done) {
-  done.push_back({what.who, {}, {tensor::scalar(as_clock(of).step())}});
+void ask_read(responder& resource, question&& request, answers& done) {
+  done.push_back({request.who, {}, {tensor::scalar(as_clock(resource).step())}});
 }
 
-void ask_join(responder& of, question&& what, answers& done) {
-  if (auto replica = number(what, 0, "replica", done))
-    as_clock(of).join(what.who, *replica, done);
+void ask_join(responder& resource, question&& request, answers& done) {
+  if (auto replica = number(request, 0, "replica", done))
+    as_clock(resource).join(request.who, *replica, done);
 }
 
-void ask_leave(responder& of, question&& what, answers& done) {
-  if (auto replica = number(what, 0, "replica", done))
-    as_clock(of).leave(what.who, *replica, done);
+void ask_leave(responder& resource, question&& request, answers& done) {
+  if (auto replica = number(request, 0, "replica", done))
+    as_clock(resource).leave(request.who, *replica, done);
 }
 
-void ask_tick(responder& of, question&& what, answers& done) {
-  auto replica = number(what, 0, "replica", done);
+void ask_tick(responder& resource, question&& request, answers& done) {
+  auto replica = number(request, 0, "replica", done);
   if (!replica)
     return;
-  if (auto lead = number(what, 1, "lead", done))
-    as_clock(of).tick(what.who, *replica, *lead, done);
+  if (auto lead = number(request, 1, "lead", done))
+    as_clock(resource).tick(request.who, *replica, *lead, done);
 }
 
-constexpr op_def asking(op_def own) {
-  own.effects = effect::stateful | effect::blocking;
-  own.infer = own.outputs.empty() ? infer::nothing : infer::scalar;
-  own.no_gradient = "clocks do not carry gradients";
-  return own;
+constexpr op_def asking(op_def def) {
+  def.effects = effect::stateful | effect::blocking;
+  def.infer = def.outputs.empty() ? infer::nothing : infer::scalar;
+  def.no_gradient = "clocks do not carry gradients";
+  return def;
 }
 
 constexpr port clock_port = ref("clock", "string", resource::clock);

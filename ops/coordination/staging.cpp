@@ -1,4 +1,4 @@
-// Staging areas: tuples that one step leaves for another.
+// Staging areas: one step stores tuples that another step takes.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/staging_area.hpp"
 
@@ -6,97 +6,102 @@ namespace troupe::ops::staging_op {
 namespace {
 
 template <staging_order order>
-result<std::unique_ptr<responder>> make(const node& of, std::string name) {
-  TROUPE_ASSIGN(auto made, staging_area::make({.name = std::move(name),
-                                               .order = order,
-                                               .capacity = of.attr<int64_t>("capacity"),
-                                               .memory_limit = of.attr<int64_t>("memory_limit")}));
-  return std::unique_ptr<responder>{std::move(made)};
+result<std::unique_ptr<responder>> make(const node& from_node, std::string name) {
+  TROUPE_ASSIGN(auto created,
+                staging_area::make({.name = std::move(name),
+                                    .order = order,
+                                    .capacity = from_node.attr<int64_t>("capacity"),
+                                    .memory_limit = from_node.attr<int64_t>("memory_limit")}));
+  return std::unique_ptr<responder>{std::move(created)};
 }
 
-staging_area& as_area(responder& of) { return static_cast<staging_area&>(of); }
+staging_area& as_area(responder& resource) { return static_cast<staging_area&>(resource); }
 
-void ask_stage(responder& of, question&& what, answers& done) {
-  as_area(of).put(what.who, std::move(what.inputs), done);
+void ask_stage(responder& resource, question&& request, answers& done) {
+  as_area(resource).put(request.who, std::move(request.inputs), done);
 }
 
-void ask_unstage(responder& of, question&& what, answers& done) {
-  as_area(of).take(what.who, {}, done);
+void ask_unstage(responder& resource, question&& request, answers& done) {
+  as_area(resource).take(request.who, {}, done);
 }
 
-result<int64_t> one_number(const tensor& given, std::string_view name) {
-  if (given.elements() != 1 || (given.type() != dtype::i64 && given.type() != dtype::i32))
-    return invalid(name, " must be one number, got ", given);
-  return given.type() == dtype::i64 ? *given.data<int64_t>() : *given.data<int32_t>();
+result<int64_t> one_number(const tensor& input, std::string_view name) {
+  if (input.elements() != 1 || (input.type() != dtype::i64 && input.type() != dtype::i32))
+    return invalid(name, " must be one number, got ", input);
+  return input.type() == dtype::i64 ? *input.data<int64_t>() : *input.data<int32_t>();
 }
 
-result<std::vector<int64_t>> numbers_of(const tensor& given) {
-  if (given.type() != dtype::i32 || given.rank() != 1)
-    return invalid("indices must be an i32 vector, got ", given);
-  auto values = given.values<int32_t>();
+result<std::vector<int64_t>> numbers_of(const tensor& input) {
+  if (input.type() != dtype::i32 || input.rank() != 1)
+    return invalid("indices must be an i32 vector, got ", input);
+  auto values = input.values<int32_t>();
   return std::vector<int64_t>{values.begin(), values.end()};
 }
 
-void ask_peek(responder& of, question&& what, answers& done) {
-  if (auto index = one_number(what.inputs.at(0), "index"))
-    as_area(of).take(what.who, {.index = *index, .looks = true}, done);
+void ask_peek(responder& resource, question&& request, answers& done) {
+  if (auto index = one_number(request.inputs.at(0), "index"))
+    as_area(resource).take(request.who, {.index = *index, .looks = true}, done);
   else
-    done.push_back({what.who, index.status()});
+    done.push_back({request.who, index.status()});
 }
 
-void ask_size(responder& of, question&& what, answers& done) {
-  done.push_back({what.who, {}, {tensor::scalar(static_cast<int32_t>(as_area(of).size()))}});
+void ask_size(responder& resource, question&& request, answers& done) {
+  done.push_back(
+      {request.who, {}, {tensor::scalar(static_cast<int32_t>(as_area(resource).size()))}});
 }
 
-void ask_incomplete_size(responder& of, question&& what, answers& done) {
-  done.push_back({what.who, {}, {tensor::scalar(static_cast<int32_t>(as_area(of).incomplete()))}});
+void ask_incomplete_size(responder& resource, question&& request, answers& done) {
+  done.push_back(
+      {request.who, {}, {tensor::scalar(static_cast<int32_t>(as_area(resource).incomplete()))}});
 }
 
-void ask_clear(responder& of, question&& what, answers& done) {
-  as_area(of).clear(done);
-  done.push_back({what.who, {}});
+void ask_clear(responder& resource, question&& request, answers& done) {
+  as_area(resource).clear(done);
+  done.push_back({request.who, {}});
 }
 
-// What a map's node asks: inputs are a key, if it has one, indices, and values.
-status put_in_map(responder& of, question& what, answers& done) {
-  TROUPE_ASSIGN(auto key, one_number(what.inputs.at(0), "key"));
-  TROUPE_ASSIGN(auto indices, numbers_of(what.inputs.at(1)));
-  auto components = what.origin->attr<std::vector<dtype>>("dtypes").size();
-  element values{std::move_iterator{what.inputs.begin() + 2},
-                 std::move_iterator{what.inputs.end()}};
-  as_area(of).put(what.who, {.key = key, .indices = std::move(indices), .components = components},
-                  std::move(values), done);
+// A request of a map's node: its inputs are a key, if it has one, indices, and values.
+status put_in_map(responder& resource, question& request, answers& done) {
+  TROUPE_ASSIGN(auto key, one_number(request.inputs.at(0), "key"));
+  TROUPE_ASSIGN(auto indices, numbers_of(request.inputs.at(1)));
+  auto components = request.origin->attr<std::vector<dtype>>("dtypes").size();
+  element values{std::move_iterator{request.inputs.begin() + 2},
+                 std::move_iterator{request.inputs.end()}};
+  as_area(resource).put(request.who,
+                        {.key = key, .indices = std::move(indices), .components = components},
+                        std::move(values), done);
   return {};
 }
 
-status take_from_map(responder& of, const question& what, bool has_key, bool looks, answers& done) {
-  staging_area::taking how{.all = false, .looks = looks, .gives_key = !has_key};
+status take_from_map(responder& resource, const question& request, bool has_key, bool looks,
+                     answers& done) {
+  staging_area::taking options{.all = false, .looks = looks, .gives_key = !has_key};
   if (has_key) {
-    TROUPE_ASSIGN(how.key, one_number(what.inputs.at(0), "key"));
+    TROUPE_ASSIGN(options.key, one_number(request.inputs.at(0), "key"));
   }
-  TROUPE_ASSIGN(how.indices, numbers_of(what.inputs.at(has_key ? 1 : 0)));
-  as_area(of).take(what.who, std::move(how), done);
+  TROUPE_ASSIGN(options.indices, numbers_of(request.inputs.at(has_key ? 1 : 0)));
+  as_area(resource).take(request.who, std::move(options), done);
   return {};
 }
 
-void ask_map_stage(responder& of, question&& what, answers& done) {
-  if (auto asked = put_in_map(of, what, done); !asked)
-    done.push_back({what.who, std::move(asked)});
+void ask_map_stage(responder& resource, question&& request, answers& done) {
+  if (auto outcome = put_in_map(resource, request, done); !outcome)
+    done.push_back({request.who, std::move(outcome)});
 }
 
-void ask_map_unstage(responder& of, question&& what, answers& done) {
-  if (auto asked = take_from_map(of, what, true, false, done); !asked)
-    done.push_back({what.who, std::move(asked)});
+void ask_map_unstage(responder& resource, question&& request, answers& done) {
+  if (auto outcome = take_from_map(resource, request, true, false, done); !outcome)
+    done.push_back({request.who, std::move(outcome)});
 }
 
-void ask_map_unstage_no_key(responder& of, question&& what, answers& done) {
-  if (auto asked = take_from_map(of, what, false, false, done); !asked)
-    done.push_back({what.who, std::move(asked)});
+void ask_map_unstage_no_key(responder& resource, question&& request, answers& done) {
+  if (auto outcome = take_from_map(resource, request, false, false, done); !outcome)
+    done.push_back({request.who, std::move(outcome)});
 }
 
-void ask_map_peek(responder& of, question&& what, answers& done) {
-  if (auto asked = take_from_map(of, what, true, true, done); !asked)
-    done.push_back({what.who, std::move(asked)});
+void ask_map_peek(responder& resource, question&& request, answers& done) {
+  if (auto outcome = take_from_map(resource, request, true, true, done); !outcome)
+    done.push_back({request.who, std::move(outcome)});
 }
 
 result<shapes> infer_unknown(const infer_context& at) {
@@ -104,41 +109,41 @@ result<shapes> infer_unknown(const infer_context& at) {
 }
 
 result<shapes> infer_unstage_no_key(const infer_context& at) {
-  shapes found(static_cast<size_t>(at.outputs()));
-  found[0] = shape{};
-  return found;
+  shapes inferred(static_cast<size_t>(at.outputs()));
+  inferred[0] = shape{};
+  return inferred;
 }
 
-// An op of staging areas. Each node names its area by its attributes, and asks it.
+// An op of staging areas. Each node names its area by its attributes.
 struct form {
   std::string_view name, doc;
-  result<std::unique_ptr<responder>> (*make)(const node& of, std::string name);
-  void (*ask)(responder& of, question&& what, answers& done);
+  result<std::unique_ptr<responder>> (*make)(const node& from_node, std::string name);
+  void (*ask)(responder& resource, question&& request, answers& done);
   port_list inputs = {}, outputs = {};
   bool gives_back = false;
   attr_def types = {"dtypes", attr_kind::types, true};
   attr_def more = {};
 };
 
-constexpr op_def op_of(const form& of, result<shapes> (*infer)(const infer_context&),
+constexpr op_def op_of(const form& op_form, result<shapes> (*infer)(const infer_context&),
                        std::string_view example) {
-  op_def made{.name = of.name,
-              .doc = of.doc,
-              .inputs = of.inputs,
-              .outputs = of.outputs,
-              .effects = effect::stateful | effect::blocking,
-              .makes = resource::stage,
-              .make_responder = of.make,
-              .ask = of.ask,
-              .goes_back = of.gives_back,
-              .infer = infer,
-              .no_gradient = "staging areas do not carry gradients",
-              .example = example};
-  made.attrs = {
-      of.types, {"capacity", 0}, {"memory_limit", 0}, {"container", ""}, {"shared_name", ""}};
-  if (!of.more.name.empty())
-    made.attrs.push_back(of.more);
-  return made;
+  op_def def{.name = op_form.name,
+             .doc = op_form.doc,
+             .inputs = op_form.inputs,
+             .outputs = op_form.outputs,
+             .effects = effect::stateful | effect::blocking,
+             .makes = resource::stage,
+             .make_responder = op_form.make,
+             .ask = op_form.ask,
+             .goes_back = op_form.gives_back,
+             .infer = infer,
+             .no_gradient = "staging areas do not carry gradients",
+             .example = example};
+  def.attrs = {
+      op_form.types, {"capacity", 0}, {"memory_limit", 0}, {"container", ""}, {"shared_name", ""}};
+  if (!op_form.more.name.empty())
+    def.attrs.push_back(op_form.more);
+  return def;
 }
 
 constexpr attr_def listed{"dtypes", attr_kind::types};

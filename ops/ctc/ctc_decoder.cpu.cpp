@@ -21,19 +21,19 @@ result<std::shared_ptr<void>> prepare_ctc_beam_search_decoder(const kernel_setup
                                       setup.of.attr<bool>("merge_repeated")})};
 }
 
-// NaN, as of infinite logits, becomes the log of 0.
+// NaN, which infinite logits cause, becomes the log of 0.
 template <class T>
 void log_softmax(std::span<const T> logits, std::span<double> out) {
-  double most = *std::ranges::max_element(logits), sum = 0;
+  double largest = *std::ranges::max_element(logits), sum = 0;
   for (auto x : logits)
-    sum += std::exp(static_cast<double>(x) - most);
+    sum += std::exp(static_cast<double>(x) - largest);
   for (size_t i = 0; i < out.size(); ++i) {
-    auto value = static_cast<double>(logits[i]) - most - std::log(sum);
+    auto value = static_cast<double>(logits[i]) - largest - std::log(sum);
     out[i] = std::isnan(value) ? -std::numeric_limits<double>::infinity() : value;
   }
 }
 
-// Makes the outputs of path k.
+// Allocates and writes the outputs of path k.
 status make_path(kernel_context& at, int k, const std::vector<std::vector<ctc_beam::path>>& rows) {
   auto paths = at.state<ctc_beam_search_decoder_options>().top_paths, all = int64_t{0},
        longest = int64_t{0};
@@ -144,10 +144,10 @@ status run_ctc_greedy_decoder(kernel_context& at) {
   TROUPE_ASSIGN(auto* joint, at.allocate(2, shape{2}));
   auto* index = indices->template data<int64_t>();
   auto* value = values->template data<int64_t>();
-  for (const auto& one : labels) {
-    *index++ = one.row;
-    *index++ = one.place;
-    *value++ = one.value;
+  for (const auto& entry : labels) {
+    *index++ = entry.row;
+    *index++ = entry.place;
+    *value++ = entry.value;
   }
   std::ranges::copy(std::array{batch, longest}, joint->template data<int64_t>());
   return {};

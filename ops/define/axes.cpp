@@ -3,14 +3,14 @@
 namespace troupe::ops {
 
 result<axis_set> axes_of(std::span<const int64_t> axes, int rank) {
-  axis_set found;
+  axis_set axis_flags;
   for (auto named : axes) {
     TROUPE_ASSIGN(auto axis, resolve_axis(named, rank));
-    if (found[static_cast<size_t>(axis)])
+    if (axis_flags[static_cast<size_t>(axis)])
       return invalid("axis ", named, " is named twice");
-    found.set(static_cast<size_t>(axis));
+    axis_flags.set(static_cast<size_t>(axis));
   }
-  return found;
+  return axis_flags;
 }
 
 result<std::array<int, max_rank>> permutation_of(std::span<const int64_t> order, int rank) {
@@ -24,23 +24,23 @@ result<std::array<int, max_rank>> permutation_of(std::span<const int64_t> order,
 }
 
 partial_shape without(const partial_shape& dims, axis_set axes, bool keep_dims) {
-  std::vector<int64_t> left;
+  std::vector<int64_t> kept_extents;
   for (int axis = 0; axis < dims.rank(); ++axis)
     if (!axes[static_cast<size_t>(axis)])
-      left.push_back(dims[axis]);
+      kept_extents.push_back(dims[axis]);
     else if (keep_dims)
-      left.push_back(1);
-  return partial_shape{std::move(left)};
+      kept_extents.push_back(1);
+  return partial_shape{std::move(kept_extents)};
 }
 
 shape without(const shape& dims, axis_set axes, bool keep_dims) {
-  shape left;
+  shape kept_extents;
   for (int axis = 0; axis < dims.rank(); ++axis)
     if (!axes[static_cast<size_t>(axis)])
-      left.push_back(dims[axis]);
+      kept_extents.push_back(dims[axis]);
     else if (keep_dims)
-      left.push_back(1);
-  return left;
+      kept_extents.push_back(1);
+  return kept_extents;
 }
 
 int64_t product(const shape& dims, int from, int to) {

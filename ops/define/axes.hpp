@@ -1,4 +1,4 @@
-// The axes that an op works along, as users name them: negative ones count from the end.
+// The axes that an op works along, as users write them: negative axes count from the end.
 #pragma once
 #include "troupe/runtime/types/shape.hpp"
 
@@ -8,13 +8,13 @@ namespace troupe::ops {
 
 using axis_set = std::bitset<max_rank>;
 
-/// Fails for an axis outside of the rank and for one that is named twice.
+/// Fails for an axis outside of the rank and for a repeated axis.
 result<axis_set> axes_of(std::span<const int64_t> axes, int rank);
 
-/// Fails where the numbers are not each axis of the rank once.
+/// Fails where the numbers are not a permutation of the axes.
 result<std::array<int, max_rank>> permutation_of(std::span<const int64_t> order, int rank);
 
-/// The shape without the axes, or with extent 1 there.
+/// The shape without these axes, or with extent 1 for each.
 partial_shape without(const partial_shape& dims, axis_set axes, bool keep_dims);
 shape without(const shape& dims, axis_set axes, bool keep_dims);
 

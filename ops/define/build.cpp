@@ -30,28 +30,28 @@ tensor scalar_of(dtype type, double value) {
 }
 
 struct summed_axes {
-  std::vector<int64_t> added;     // in front, which x does not have
-  std::vector<int64_t> stretched; // x has extent 1 there
+  std::vector<int64_t> added;     // leading axes that x does not have
+  std::vector<int64_t> stretched; // axes where x has extent 1
 };
 
-// Which axes of the joint shape the gradient is summed over; nothing where that depends on extents
-// that only a run will know.
+// The axes of the joint shape over which the gradient is summed; nullopt where they depend on
+// extents that are known only in a run.
 std::optional<summed_axes> axes_to_sum(const partial_shape& x, const partial_shape& other) {
   if (!x.has_rank() || !other.has_rank())
     return std::nullopt;
-  summed_axes found;
+  summed_axes summed;
   auto rank = std::max(x.rank(), other.rank());
   for (int axis = 0; axis < rank; ++axis) {
     auto in_x = axis - (rank - x.rank()), in_other = axis - (rank - other.rank());
-    auto there = in_other < 0 ? 1 : other[in_other];
+    auto other_extent = in_other < 0 ? 1 : other[in_other];
     if (in_x < 0)
-      found.added.push_back(axis);
-    else if (x[in_x] == 1 && there != 1)
-      found.stretched.push_back(axis); // summing an axis that turns out to be 1 changes nothing
-    else if (x[in_x] == unknown_extent && there != 1)
+      summed.added.push_back(axis);
+    else if (x[in_x] == 1 && other_extent != 1)
+      summed.stretched.push_back(axis); // summing an axis that turns out to be 1 changes nothing
+    else if (x[in_x] == unknown_extent && other_extent != 1)
       return std::nullopt;
   }
-  return found;
+  return summed;
 }
 
 } // namespace
@@ -60,9 +60,9 @@ edge build(std::string op, std::vector<edge> inputs, attr_map attrs, int output)
   if (inputs.empty() || !std::ranges::all_of(inputs, [](const edge& in) { return bool(in); }))
     return {};
   auto& in = inputs.front().node->graph();
-  auto made =
+  auto created =
       in.add_or_note({.op = std::move(op), .inputs = std::move(inputs), .attrs = std::move(attrs)});
-  return made ? edge{made.node, output} : edge{};
+  return created ? edge{created.node, output} : edge{};
 }
 
 edge operator+(edge a, edge b) { return build("Add", {a, b}); }

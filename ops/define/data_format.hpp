@@ -1,4 +1,4 @@
-// Where the channels are: the attribute `data_format` of TensorFlow's nn ops.
+// The position of the channels: the attribute `data_format` of TensorFlow's nn ops.
 #pragma once
 #include "troupe/runtime/types/shape.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace troupe::ops {
 
-/// Says whether the channels are axis 1 instead of the last. Fails for an unknown format.
+/// Returns whether the channels are axis 1 instead of the last. Fails for an unknown format.
 inline result<bool> channels_come_first(std::string_view data_format) {
   if (data_format == "NHWC" || data_format == "NDHWC")
     return false;
@@ -15,7 +15,7 @@ inline result<bool> channels_come_first(std::string_view data_format) {
   return invalid("data_format must be NHWC or NCHW, got '", data_format, "'");
 }
 
-/// A tensor as [outer, channels, inner], whatever the format.
+/// A tensor's extents as [outer, channels, inner], for either format.
 struct channel_view {
   int64_t outer = 1, channels = 1, inner = 1;
 };

@@ -27,21 +27,22 @@ result<partial_shape> listed_extents(const infer_context& at, int i) {
   return listed_shape(at, i);
 }
 
-result<shape> fit_elements(std::span<const int64_t> wanted, int64_t elements) {
-  integer_list extents{wanted.size()};
-  std::ranges::copy(wanted, extents.begin());
+result<shape> fit_elements(std::span<const int64_t> listed, int64_t elements) {
+  integer_list extents{listed.size()};
+  std::ranges::copy(listed, extents.begin());
   auto* open = std::ranges::find(extents, unknown_extent);
   if (open != extents.end())
     *open = 1;
   TROUPE_ASSIGN(auto dims, shape::make(extents)); // fails for a second -1
-  auto others = dims.elements();
-  if (open == extents.end() ? others == elements : others > 0 && elements % others == 0) {
+  auto known_elements = dims.elements();
+  if (open == extents.end() ? known_elements == elements
+                            : known_elements > 0 && elements % known_elements == 0) {
     if (open != extents.end())
-      dims.set(static_cast<int>(open - extents.begin()), elements / others);
+      dims.set(static_cast<int>(open - extents.begin()), elements / known_elements);
     return dims;
   }
   return invalid("cannot give ", elements, " elements the shape ",
-                 partial_shape{std::vector(wanted.begin(), wanted.end())});
+                 partial_shape{std::vector(listed.begin(), listed.end())});
 }
 
 std::array<int64_t, max_rank> strides_of(const shape& dims) {

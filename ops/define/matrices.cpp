@@ -8,7 +8,7 @@ edge counting(edge x, int from_end) {
   return build("Range", {number(0), extent_of(x, from_end), number(1)});
 }
 
-// x where the row of an element compares like that with its column, otherwise zeros.
+// Keeps the elements of x whose row compares with their column as given; the others become zero.
 edge where(const char* comparison, edge x) {
   auto chosen = build(comparison, {as_column(counting(x, 2)), counting(x, 1)});
   return x * cast_to(chosen, x.type());

@@ -1,4 +1,4 @@
-// Scalars of any real type, for kernels that compute with them as with parameters.
+// Scalars of any real type, for kernels that use them as parameters.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 

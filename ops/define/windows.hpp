@@ -1,4 +1,4 @@
-// Windows that slide over the spatial axes of a tensor: what convolutions and poolings share.
+// Windows that slide over the spatial axes of a tensor: shared by convolutions and poolings.
 #pragma once
 #include "troupe/runtime/types/shape.hpp"
 
@@ -10,8 +10,8 @@
 
 namespace troupe::ops {
 
-/// How windows lie along one axis: window i has its elements at i * stride - before + k * dilation,
-/// for k in [0, size).
+/// The positions of windows along one axis: window i has its elements at i * stride - before + k *
+/// dilation, for k in [0, size).
 template <class Int>
 struct basic_window_axis {
   Int in = 1, size = 1, stride = 1, dilation = 1, before = 0, after = 0, out = 1;
@@ -27,8 +27,8 @@ struct basic_window_axis {
     auto start = i * stride - before;
     return start >= in ? 0 : std::min(size, (in - start + dilation - 1) / dilation);
   }
-  /// The windows that have the element: as element k of theirs, for all k of [first, last) that
-  /// `is_of` says; window_of(k) is then the window.
+  /// The windows that contain the element: as their element k, for each k of [first, last) for
+  /// which `is_of` holds. The window is then window_of(k).
   constexpr Int first_of(Int element) const {
     return std::max<Int>(0, element + before - (out - 1) * stride + dilation - 1) / dilation;
   }
@@ -41,7 +41,7 @@ struct basic_window_axis {
   constexpr Int window_of(Int element, Int k) const {
     return (element + before - k * dilation) / stride;
   }
-  /// Calls `visit(k, window)` for each of them.
+  /// Calls `visit(k, window)` for each window that contains the element.
   template <class Visit>
   constexpr void for_each_window(Int element, Visit&& visit) const {
     for (auto k = first_of(element); k < last_of(element); ++k)
@@ -52,10 +52,10 @@ struct basic_window_axis {
 
 using window_axis = basic_window_axis<int64_t>;
 
-/// Depth, rows and columns; axes that a tensor does not have come first, with an extent of 1.
+/// Depth, rows and columns. Axes that a tensor lacks come first, with an extent of 1.
 using window_axes = std::array<window_axis, 3>;
 
-/// What the attributes of an op can say beside strides and padding.
+/// The attributes that an op may have beside strides and padding.
 struct window_form {
   int spatial = 2;
   bool formats = true;        ///< has data_format
@@ -64,35 +64,35 @@ struct window_form {
   bool pools = false;         ///< has ksize
 };
 
-/// What the attributes say, for spatial axes in the order of the tensor.
+/// The values of the attributes, for spatial axes in the order of the tensor.
 struct window_options {
   int spatial = 2;
   bool channels_first = false;
-  bool same = false; ///< pads as much as makes as many windows as the axis has strides
+  bool same = false; ///< pads so that the output has extent / stride windows, rounded up
   std::vector<int64_t> sizes, strides, dilations, before, after;
 
   int rank() const { return spatial + 2; }
   int channel_axis() const { return channels_first ? 1 : spatial + 1; }
   int axis(int i) const { return i + (channels_first ? 2 : 1); }
-  /// Places windows of that size along spatial axis i. Fails where not even one fits.
+  /// Places windows of that size along spatial axis i. Fails where no window fits.
   result<window_axis> place(int i, int64_t extent, int64_t size) const;
-  /// The extent of the output, as far as extent (or size) are known.
+  /// The extent of the output, as far as extent and size are known.
   result<int64_t> windows(int i, int64_t extent, int64_t size) const;
-  /// All axes of a tensor, which must have the rank, with windows of these sizes.
+  /// Places windows of these sizes along all axes of a tensor, which must have the op's rank.
   result<window_axes> place(const shape& dims, const std::vector<int64_t>& sizes) const;
   /// The shape with these spatial axes.
   result<shape> tensor_shape(int64_t images, int64_t channels, const window_axes& axes,
                              int64_t window_axis::*extent) const;
 };
 
-/// The attributes of an op as they are written.
+/// The attributes of an op as they are written in the graph.
 struct window_attrs {
   std::string_view padding, data_format = "";
   const std::vector<int64_t>*strides, *dilations = nullptr, *pads = nullptr, *ksize = nullptr;
 };
 result<window_options> read_windows(const window_form& form, const window_attrs& attrs);
 
-/// Reads them from a node, or from what a shape or gradient function sees of it.
+/// Reads the attributes from a node, or from the context of a shape or gradient function.
 template <class At>
 result<window_options> read_windows(const At& at, const window_form& form) {
   using integers = std::vector<int64_t>;

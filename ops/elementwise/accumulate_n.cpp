@@ -1,4 +1,4 @@
-// AccumulateNV2: what tf.math.accumulate_n makes; AddN with a shape that is told.
+// AccumulateNV2, the op of tf.math.accumulate_n: AddN with a declared shape.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/simplify.hpp"
@@ -21,7 +21,7 @@ edges gradient(gradient_context& at) {
   return edges(static_cast<size_t>(at.inputs()), at.output_gradient(0));
 }
 
-// Which has kernels for GPUs.
+// AddN has kernels for GPUs.
 edge simplify(simplify_context& at) {
   std::vector<edge> inputs;
   for (int i = 0; i < at.inputs(); ++i)

@@ -10,9 +10,9 @@ namespace {
 template <class T>
 status run(kernel_context& at) {
   const auto& dims = at.input(0).dims();
-  const auto& told = at.state<partial_shape>();
-  if (!told.compatible(dims))
-    return invalid("all inputs must have the shape ", told, ", got ", dims);
+  const auto& declared_shape = at.state<partial_shape>();
+  if (!declared_shape.compatible(dims))
+    return invalid("all inputs must have the shape ", declared_shape, ", got ", dims);
   for (int i = 1; i < at.inputs(); ++i)
     if (!(at.input(i).dims() == dims))
       return invalid("all inputs must have one shape, got ", dims, " and ", at.input(i).dims());

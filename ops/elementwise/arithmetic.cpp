@@ -50,13 +50,13 @@ edges mul_gradient(gradient_context& at) {
   return {unbroadcast(dz * conjugate(y), x, y), unbroadcast(dz * conjugate(x), y, x)};
 }
 
-// x * 1 = x; x * 0 = 0 for whole numbers (a float may be infinite or no number); x * x = Square(x)
+// x * 1 = x; x * 0 = 0 for integers (a float may be infinite or NaN); x * x = Square(x)
 edge simplify_mul(simplify_context& at) {
-  constexpr auto whole = signed_integers | unsigned_integers;
+  constexpr auto integers = signed_integers | unsigned_integers;
   for (int i : {0, 1}) {
     if (at.is_all(1 - i, 1) && at.keeps_shape_of(i))
       return at.input(i);
-    if (whole.contains(at.output_type()) && at.is_all(1 - i, 0) && at.keeps_shape_of(1 - i))
+    if (integers.contains(at.output_type()) && at.is_all(1 - i, 0) && at.keeps_shape_of(1 - i))
       return at.input(1 - i);
   }
   if (is_same_edge(at.input(0), at.input(1)))

@@ -23,7 +23,7 @@ TROUPE_SIMD_CLONES void accumulate_hot(T* total, const T* x, int64_t count) {
   accumulate(total, x, count);
 }
 
-// Block by block over all inputs: the output may lie over an input that comes twice.
+// Block by block over all inputs: the output may overlap an input that occurs twice.
 template <class T>
 status add_all_inputs(kernel_context& at) {
   const auto& dims = at.input(0).dims();

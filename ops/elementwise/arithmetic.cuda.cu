@@ -18,8 +18,8 @@ struct add_n_pair {
   }
 };
 
-// As many addresses as a launch can take along; where there are more inputs, the first of the next
-// ones is the total so far.
+// The maximum number of addresses in the arguments of a launch. With more inputs, the first input
+// of the next launch is the sum so far.
 template <class T, int Most>
 struct add_n_body {
   int inputs;
@@ -57,16 +57,16 @@ status run_add_n(kernel_context& at) {
     at.set_output(0, at.input(0));
     return {};
   }
-  constexpr int few = 16, many = 256;
-  // Several launches write over the output while inputs are still read.
-  TROUPE_ASSIGN(auto* out,
-                at.inputs() <= many ? at.forward_or_allocate(0, {0}, dims) : at.allocate(0, dims));
+  constexpr int small_launch = 16, large_launch = 256;
+  // Several launches write the output while inputs are still read.
+  TROUPE_ASSIGN(auto* out, at.inputs() <= large_launch ? at.forward_or_allocate(0, {0}, dims)
+                                                       : at.allocate(0, dims));
   auto* to = out->template data<T>();
   if (at.inputs() == 2)
     return gpu::map(at, dims.elements(), add_n_pair{}, to, at.input(0).data<T>(),
                     at.input(1).data<T>());
-  return at.inputs() <= few ? launch_add_n<few>(at, to, dims.elements())
-                            : launch_add_n<many>(at, to, dims.elements());
+  return at.inputs() <= small_launch ? launch_add_n<small_launch>(at, to, dims.elements())
+                                     : launch_add_n<large_launch>(at, to, dims.elements());
 }
 
 template <class... Ts>

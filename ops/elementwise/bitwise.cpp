@@ -1,4 +1,4 @@
-// Integers as rows of bits.
+// Integers as sequences of bits.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::bitwise_op {

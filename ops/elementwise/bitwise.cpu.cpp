@@ -7,8 +7,8 @@
 namespace troupe::ops::bitwise_cpu {
 namespace {
 
-// How far a shift by y goes: not at all where y is negative, and one bit less than there are where
-// y is more.
+// The distance of a shift by y: 0 where y is negative, and at most one less than the number of
+// bits.
 template <class T>
 T shift_distance(T y) {
   constexpr auto farthest = static_cast<T>(8 * sizeof(T) - 1);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr auto castable = numbers | one_of(dtype::boolean);
 
-// Whole numbers and truth values let no gradient through.
+// Integers and truth values pass no gradient.
 edges gradient(gradient_context& at) {
   auto from = at.attr<dtype>("SrcT"), to = at.attr<dtype>("DstT");
   constexpr auto smooth = floating | complex_types;
@@ -23,7 +23,7 @@ bool holds_all_of(dtype wide, dtype narrow) {
          (narrow == dtype::f32 && wide == dtype::f64);
 }
 
-// There and back through a type that loses nothing.
+// A cast to a type that loses nothing, and back.
 edge simplify(simplify_context& at) {
   if (at.input(0).type() == at.output_type())
     return at.input(0);

@@ -17,7 +17,7 @@ void convert(const void* const* inputs, const int64_t*, void* output, int64_t co
     y[i] = converted<To>(x[i]);
 }
 
-// Whatever has more bits than the other type is cut off instead of rounded.
+// Types with more bits than the other are truncated instead of rounded.
 template <class From, class To>
 void cut_off(const void* const* inputs, const int64_t*, void* output, int64_t count) {
   constexpr auto bits = lost_bits(dtype_of<From>, dtype_of<To>);
@@ -41,21 +41,21 @@ inner_loop_fn cutter_to(dtype to) {
 
 template <class From, class... Ts>
 inner_loop_fn converter_to(dtype to, type_list<Ts...>) {
-  inner_loop_fn found = nullptr;
-  ((dtype_of<Ts> == to ? void(found = convert<From, Ts>) : void()), ...);
-  return found;
+  inner_loop_fn loop = nullptr;
+  ((dtype_of<Ts> == to ? void(loop = convert<From, Ts>) : void()), ...);
+  return loop;
 }
 
 template <class... Ts>
-inner_loop_fn converter(dtype from, dtype to, type_list<Ts...> all) {
-  inner_loop_fn found = nullptr;
-  ((dtype_of<Ts> == from ? void(found = converter_to<Ts>(to, all)) : void()), ...);
-  return found;
+inner_loop_fn converter(dtype from, dtype to, type_list<Ts...> targets) {
+  inner_loop_fn loop = nullptr;
+  ((dtype_of<Ts> == from ? void(loop = converter_to<Ts>(to, targets)) : void()), ...);
+  return loop;
 }
 
-inner_loop_fn inner_loop_of(const node& of) {
-  auto from = of.inputs()[0].type(), to = of.output_type(0);
-  if (of.attr<bool>("Truncate"))
+inner_loop_fn inner_loop_of(const node& from_node) {
+  auto from = from_node.inputs()[0].type(), to = from_node.output_type(0);
+  if (from_node.attr<bool>("Truncate"))
     if (auto cuts = from == dtype::f64   ? cutter_to<double>(to)
                     : from == dtype::f32 ? cutter_to<float>(to)
                                          : nullptr)

@@ -5,13 +5,14 @@
 namespace troupe::ops::cast_gpu {
 namespace {
 
-// Each kernel knows all targets: a choice for each element costs less than a kernel for each pair.
+// Each kernel handles all target types: a branch per element costs less than a kernel per pair of
+// types.
 template <class From>
 struct cast_body {
   const From* from;
   void* to;
   dtype target;
-  int cut = 0; // bits
+  int cut = 0; // the number of bits to truncate
 
   template <class To>
   TROUPE_DEVICE void put(int64_t i) const {
@@ -63,7 +64,7 @@ status run_cast(kernel_context& at) {
     return {};
   }
   auto cut = at.state<bool>() ? lost_bits(dtype_of<From>, target) : 0;
-  // Training with mixed precision goes back and forth between these.
+  // Training with mixed precision casts between these types often.
   if constexpr (std::is_same_v<From, float>) {
     if (target == dtype::f16 && cut == 0)
       return gpu::unary<float, cast_fn, float16>(at);

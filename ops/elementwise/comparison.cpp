@@ -6,7 +6,8 @@
 namespace troupe::ops::comparison_op {
 namespace {
 
-// By broadcasting; but where inputs need not fit, only a run knows whether it is a scalar instead.
+// By broadcasting. Where the shapes need not match, only a run shows whether the output is a
+// scalar.
 result<shapes> infer_equality(const infer_context& at) {
   if (at.attr<bool>("incompatible_shape_error"))
     return infer::broadcast_inputs(at);

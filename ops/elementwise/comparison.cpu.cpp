@@ -7,8 +7,8 @@
 namespace troupe::ops::comparison_cpu {
 namespace {
 
-// Compares element by element. Tensors whose shapes do not fit differ as a whole, if that is no
-// error.
+// Compares element by element. Tensors whose shapes do not match are unequal as a whole, unless
+// that is an error.
 template <class T, class Fn>
 status compare(kernel_context& at) {
   if (!at.state<bool>() && !broadcast(at.input(0).dims(), at.input(1).dims())) {
@@ -25,7 +25,7 @@ constexpr inplace_vector<typed_kernel, 18> equality_kernels(type_list<Ts...>) {
   return {binary_kernel<Ts, Fn, bool>(compare<Ts, Fn>)...};
 }
 
-// How far a and b are apart; that of whole numbers may be beyond their type.
+// The distance of a and b. The distance of integers may exceed their type.
 template <class T>
 auto distance(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>)
@@ -42,7 +42,7 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
   auto a = x.values<T>(), b = y.values<T>();
   auto z = out->values<bool>();
-  // Floats compare with the tolerance as they would have it.
+  // Floats compare with the tolerance rounded to their type.
   using measure = decltype(distance(widen(a[0]), widen(b[0])));
   using limit = std::conditional_t<std::is_same_v<measure, float>, float, double>;
   const auto tolerance = static_cast<limit>(at.state<double>());

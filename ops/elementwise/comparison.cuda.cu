@@ -10,8 +10,8 @@ struct answer_alone {
   TROUPE_DEVICE void operator()(int64_t) const { *to = answer; }
 };
 
-// Compares element by element. Tensors whose shapes do not fit differ as a whole, if that is no
-// error.
+// Compares element by element. Tensors whose shapes do not match are unequal as a whole, unless
+// that is an error.
 template <class T, class Fn>
 status compare(kernel_context& at) {
   if (!at.state<bool>() && !broadcast(at.input(0).dims(), at.input(1).dims())) {
@@ -56,10 +56,10 @@ TROUPE_SCALAR_FUNCTION(
 struct approximate_equal_fn {
   double tolerance;
   TROUPE_DEVICE bool operator()(float a, float b) const {
-    return fabs(a - b) <= static_cast<float>(tolerance); // as a float would have it
+    return fabs(a - b) <= static_cast<float>(tolerance); // rounded to float
   }
   TROUPE_DEVICE bool operator()(double a, double b) const { return fabs(a - b) <= tolerance; }
-  // Their distance may be beyond their type.
+  // Their distance may exceed their type.
   template <class T>
   TROUPE_DEVICE bool operator()(T a, T b) const {
     auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);

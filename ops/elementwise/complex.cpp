@@ -6,7 +6,7 @@
 namespace troupe::ops::complex_op {
 namespace {
 
-// The complex number of the type of x that has these parts.
+// The complex number with these parts, of the type of x.
 edge complex_like(edge x, edge real, edge imag) {
   return x ? build("Complex", {real, imag}, {{"Tout", x.type()}}) : edge{};
 }

@@ -1,4 +1,4 @@
-// Quotients; kinds of division differ in how they round and in what they make of zero.
+// Quotients. The kinds of division differ in rounding and in division by zero.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -33,10 +33,10 @@ edges div_no_nan_gradient(gradient_context& at) {
           unbroadcast(-divided(dz * conjugate(at.output(0)), y), y, x)};
 }
 
-// It is constant between its steps.
+// The function is piecewise constant.
 edges floor_div_gradient(gradient_context&) { return {edge{}, edge{}}; }
 
-// It is constant between its steps.
+// The function is piecewise constant.
 edges truncate_div_gradient(gradient_context&) { return {edge{}, edge{}}; }
 
 } // namespace

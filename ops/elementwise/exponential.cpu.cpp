@@ -50,7 +50,7 @@ struct logarithm_plus_one {
   static constexpr double cost = costly;
   float operator()(float x) const { return logarithm_of_one_more(x); }
   double operator()(double x) const { return std::log1p(x); }
-  // Near 0 from |1 + x|^2 - 1, which the sum of 1 and x would have lost.
+  // Near 0 from |1 + x|^2 - 1, because the sum 1 + x would lose digits.
   template <class T>
   std::complex<T> operator()(const std::complex<T>& x) const {
     auto a = x.real(), b = x.imag();

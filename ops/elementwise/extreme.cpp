@@ -35,7 +35,7 @@ result<shapes> infer_clip_by_value(const infer_context& at) {
   return shapes{joint};
 }
 
-// The gradient goes to whichever of the three was taken.
+// The gradient goes to the one of the three operands that was selected.
 edges clip_by_value_gradient(gradient_context& at) {
   auto t = at.input(0), low = at.input(1), high = at.input(2), dy = at.output_gradient(0);
   auto below = cast_to(build("Less", {t, low}), t.type());

@@ -17,7 +17,7 @@ TROUPE_DEVICE T clip(T x, T low, T high) {
   return below < low ? low : below;
 }
 
-// Bounds that each element has for itself, or that are one for all.
+// Bounds per element, or one bound for all elements.
 template <class T>
 struct clip_by_value_body {
   const T *x, *low, *high;

@@ -7,8 +7,8 @@
 namespace troupe::ops::power_op {
 namespace {
 
-// dx = y * x^(y - 1), dy = z * log(x); the logarithm counts as 0 where it is not defined, because
-// there z is 0, too, or the derivative does not exist.
+// dx = y * x^(y - 1), dy = z * log(x). The logarithm counts as 0 where it is undefined, because z
+// is 0 there, too, or the derivative does not exist.
 edges pow_gradient(gradient_context& at) {
   auto x = at.input(0), y = at.input(1), dz = at.output_gradient(0);
   auto dx = y * build("Pow", {x, y - scalar_like(y, 1)});

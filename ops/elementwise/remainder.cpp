@@ -1,4 +1,4 @@
-// Remainders; they differ in how the quotient is rounded.
+// Remainders. They differ in the rounding of the quotient.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 

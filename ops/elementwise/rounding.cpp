@@ -5,7 +5,7 @@
 namespace troupe::ops::rounding_op {
 namespace {
 
-// It is constant between its steps.
+// The function is piecewise constant.
 edges gradient(gradient_context&) { return {edge{}}; }
 
 } // namespace

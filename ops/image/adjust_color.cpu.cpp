@@ -16,27 +16,28 @@ status run_adjust_contrast_v2(kernel_context& at) {
   if (dims.elements() == 0)
     return {};
   auto channels = dims[dims.rank() - 1], images = product(dims, 0, dims.rank() - 3);
-  auto each = dims.elements() / images;
+  auto image_elements = dims.elements() / images;
   const auto* from = at.input(0).data<T>();
   auto* to = out->template data<T>();
-  at.parallel_for(images, 2.0 * static_cast<double>(each), [&](int64_t begin, int64_t end) {
-    std::vector<double> sums(static_cast<size_t>(channels));
-    for (auto b = begin; b < end; ++b) {
-      std::ranges::fill(sums, 0.0);
-      auto in_image = [&](auto&& body) {
-        for (auto i = b * each; i < (b + 1) * each; i += channels)
-          for (int64_t c = 0; c < channels; ++c)
-            body(i + c, sums[static_cast<size_t>(c)]);
-      };
-      in_image([&](int64_t i, double& sum) { sum += static_cast<double>(widen(from[i])); });
-      for (auto& sum : sums)
-        sum /= static_cast<double>(each / channels);
-      in_image([&](int64_t i, double mean) {
-        auto x = static_cast<float>(widen(from[i])), center = static_cast<float>(mean);
-        to[i] = static_cast<T>((x - center) * factor + center);
+  at.parallel_for(
+      images, 2.0 * static_cast<double>(image_elements), [&](int64_t begin, int64_t end) {
+        std::vector<double> sums(static_cast<size_t>(channels));
+        for (auto b = begin; b < end; ++b) {
+          std::ranges::fill(sums, 0.0);
+          auto in_image = [&](auto&& body) {
+            for (auto i = b * image_elements; i < (b + 1) * image_elements; i += channels)
+              for (int64_t c = 0; c < channels; ++c)
+                body(i + c, sums[static_cast<size_t>(c)]);
+          };
+          in_image([&](int64_t i, double& sum) { sum += static_cast<double>(widen(from[i])); });
+          for (auto& sum : sums)
+            sum /= static_cast<double>(image_elements / channels);
+          in_image([&](int64_t i, double mean) {
+            auto x = static_cast<float>(widen(from[i])), center = static_cast<float>(mean);
+            to[i] = static_cast<T>((x - center) * factor + center);
+          });
+        }
       });
-    }
-  });
   return {};
 }
 

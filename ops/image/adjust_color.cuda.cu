@@ -5,7 +5,7 @@
 namespace troupe::ops::adjust_color_gpu {
 namespace {
 
-// Of each image and channel.
+// Computes the means per image and channel.
 template <class T>
 struct contrast_source {
   int64_t channels, pixels;
@@ -47,8 +47,8 @@ status contrast_on_gpu(kernel_context& at) {
     return {};
   auto channels = dims[dims.rank() - 1], pixels = dims[dims.rank() - 2] * dims[dims.rank() - 3],
        means = dims.elements() / pixels;
-  TROUPE_ASSIGN(auto held, tensor::make(dtype::f32, shape{means}, at.memory()));
-  auto* mean = held.template data<float>();
+  TROUPE_ASSIGN(auto mean_values, tensor::make(dtype::f32, shape{means}, at.memory()));
+  auto* mean = mean_values.template data<float>();
   const auto* x = at.input(0).data<T>();
   TROUPE_TRY((gpu::reduce_each<addition, double>(at, means, pixels, true,
                                                  contrast_source<T>{channels, pixels, x},
@@ -60,14 +60,14 @@ status contrast_on_gpu(kernel_context& at) {
 
 struct adjust_hue_pixel {
   template <class V>
-  static TROUPE_DEVICE color<V> of(const color<V>& pixel, float delta) {
+  static TROUPE_DEVICE color<V> recolor(const color<V>& pixel, float delta) {
     return turn_hue(pixel, delta);
   }
 };
 
 struct adjust_saturation_pixel {
   template <class V>
-  static TROUPE_DEVICE color<V> of(const color<V>& pixel, float scale) {
+  static TROUPE_DEVICE color<V> recolor(const color<V>& pixel, float scale) {
     return scale_saturation(pixel, scale);
   }
 };

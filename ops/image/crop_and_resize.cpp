@@ -14,7 +14,7 @@ status check_crop_method(const infer_context& at, bool nearest_too) {
   return {};
 }
 
-// The images that boxes can be cut out of.
+// The shape of images that boxes can be cut out of.
 constexpr auto croppable = one_of(dtype::u8, dtype::u16, dtype::i8, dtype::i16, dtype::i32,
                                   dtype::i64, dtype::f16, dtype::f32, dtype::f64);
 
@@ -46,7 +46,7 @@ edges gradient(gradient_context& at) {
     to_images = build("CropAndResizeGradImage",
                       {dy, boxes, image_of, cast_to(shape_of(images), dtype::i32)}, with_type);
   }
-  // As TensorFlow has it: boxes take the bilinear gradient, whatever the method.
+  // As in TensorFlow: boxes use the bilinear gradient for every method.
   return {to_images, build("CropAndResizeGradBoxes", {dy, images, boxes, image_of}), {}, {}};
 }
 

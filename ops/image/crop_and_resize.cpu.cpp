@@ -16,7 +16,7 @@ status run_crop_and_resize(kernel_context& at) {
   TROUPE_TRY(check_image_numbers(where));
   TROUPE_ASSIGN(auto dims, shape::make(std::array{where.count, size[0], size[1], where.channels}));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  const auto& how = at.state<crop_settings>();
+  const auto& settings = at.state<crop_settings>();
   const auto* from = at.input(0).data<T>();
   auto value = [&](int64_t i) { return static_cast<float>(widen(from[i])); };
   auto* crops = out->template data<float>();
@@ -33,8 +33,8 @@ status run_crop_and_resize(kernel_context& at) {
           for (int64_t x = 0; x < size[1]; ++x, to += channels) {
             auto column = columns.at(x);
             if (!row.inside || !column.inside) {
-              std::fill_n(to, channels, how.outside);
-            } else if (how.nearest) {
+              std::fill_n(to, channels, settings.outside);
+            } else if (settings.nearest) {
               auto pixel = where.pixel(b, row.nearest, column.nearest);
               for (int64_t c = 0; c < channels; ++c)
                 to[c] = value(pixel + c);
@@ -77,37 +77,39 @@ status run_crop_and_resize_grad_boxes(kernel_context& at) {
     std::fill_n(to, out->elements(), 0.0f);
     return {};
   }
-  auto each = where.crop_height * where.crop_width * where.channels;
-  at.parallel_for(where.count, 8.0 * static_cast<double>(each), [&](int64_t begin, int64_t end) {
-    for (auto b = begin; b < end; ++b) {
-      const auto* next = g + b * each;
-      auto rows = where.rows(b), columns = where.columns(b);
-      box_sums vertical, horizontal;
-      for (int64_t y = 0; y < where.crop_height; ++y) {
-        auto row = rows.at(y);
-        for (int64_t x = 0; x < where.crop_width; ++x, next += where.channels) {
-          auto column = columns.at(x);
-          if (!row.inside || !column.inside)
-            continue;
-          for (int64_t c = 0; c < where.channels; ++c) {
-            auto top_left = value(where.pixel(b, row.below, column.below) + c),
-                 top_right = value(where.pixel(b, row.below, column.above) + c),
-                 bottom_left = value(where.pixel(b, row.above, column.below) + c),
-                 bottom_right = value(where.pixel(b, row.above, column.above) + c);
-            double wx = column.weight, wy = row.weight, dy = next[c];
-            vertical.add(
-                rows, y,
-                dy * ((1 - wx) * (bottom_left - top_left) + wx * (bottom_right - top_right)));
-            horizontal.add(
-                columns, x,
-                dy * ((1 - wy) * (top_right - top_left) + wy * (bottom_right - bottom_left)));
+  auto crop_elements = where.crop_height * where.crop_width * where.channels;
+  at.parallel_for(
+      where.count, 8.0 * static_cast<double>(crop_elements), [&](int64_t begin, int64_t end) {
+        for (auto b = begin; b < end; ++b) {
+          const auto* next = g + b * crop_elements;
+          auto rows = where.rows(b), columns = where.columns(b);
+          box_sums vertical, horizontal;
+          for (int64_t y = 0; y < where.crop_height; ++y) {
+            auto row = rows.at(y);
+            for (int64_t x = 0; x < where.crop_width; ++x, next += where.channels) {
+              auto column = columns.at(x);
+              if (!row.inside || !column.inside)
+                continue;
+              for (int64_t c = 0; c < where.channels; ++c) {
+                auto top_left = value(where.pixel(b, row.below, column.below) + c),
+                     top_right = value(where.pixel(b, row.below, column.above) + c),
+                     bottom_left = value(where.pixel(b, row.above, column.below) + c),
+                     bottom_right = value(where.pixel(b, row.above, column.above) + c);
+                double wx = column.weight, wy = row.weight, dy = next[c];
+                vertical.add(
+                    rows, y,
+                    dy * ((1 - wx) * (bottom_left - top_left) + wx * (bottom_right - top_right)));
+                horizontal.add(
+                    columns, x,
+                    dy * ((1 - wy) * (top_right - top_left) + wy * (bottom_right - bottom_left)));
+              }
+            }
           }
+          const double sums[] = {vertical.low, horizontal.low, vertical.high, horizontal.high};
+          std::ranges::transform(sums, to + 4 * b,
+                                 [](double sum) { return static_cast<float>(sum); });
         }
-      }
-      const double sums[] = {vertical.low, horizontal.low, vertical.high, horizontal.high};
-      std::ranges::transform(sums, to + 4 * b, [](double sum) { return static_cast<float>(sum); });
-    }
-  });
+      });
   return {};
 }
 
@@ -116,7 +118,7 @@ constexpr inplace_vector<typed_kernel, 18> crop_and_resize_grad_boxes_table(type
   return {{dtype_of<Ts>, run_crop_and_resize_grad_boxes<Ts>}...};
 }
 
-// Boxes overlap, so that their order is that of the sums.
+// Boxes overlap, so that the order of the sums is the order of the boxes.
 void add_crop(const crop_geometry& where, int64_t b, bool nearest, const float* g, double* to) {
   auto rows = where.rows(b), columns = where.columns(b);
   for (int64_t y = 0; y < where.crop_height; ++y) {
@@ -152,10 +154,10 @@ status run_crop_and_resize_grad_image(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   TROUPE_ASSIGN(auto sums, tensor::make(dtype::f64, dims, at.memory()));
   std::ranges::fill(sums.values<double>(), 0.0);
-  auto each = where.crop_height * where.crop_width * where.channels;
+  auto crop_elements = where.crop_height * where.crop_width * where.channels;
   for (int64_t b = 0; b < where.count && grads.elements() > 0 && !at.stopped(); ++b)
-    add_crop(where, b, at.state<std::string>() == "nearest", grads.data<float>() + b * each,
-             sums.data<double>());
+    add_crop(where, b, at.state<std::string>() == "nearest",
+             grads.data<float>() + b * crop_elements, sums.data<double>());
   std::ranges::transform(sums.values<double>(), out->template data<T>(), [](double sum) {
     return static_cast<T>(static_cast<compute_type<T>>(sum));
   });

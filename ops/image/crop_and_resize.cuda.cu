@@ -19,14 +19,14 @@ struct crop_body {
                  value(where.pixel(b, line, column.above) + c), column.weight);
   }
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = gpu::place_in(i, where.crop_height, where.crop_width, where.channels);
-    auto b = here.image, c = here.channel;
+    auto position = gpu::place_in(i, where.crop_height, where.crop_width, where.channels);
+    auto b = position.image, c = position.channel;
     if (auto image = where.image_of[b]; image < 0 || image >= where.batch) {
       wrong.add(image, where.batch);
       to[i] = 0;
       return;
     }
-    auto row = where.rows(b).at(here.row), column = where.columns(b).at(here.column);
+    auto row = where.rows(b).at(position.row), column = where.columns(b).at(position.column);
     if (!row.inside || !column.inside)
       to[i] = how.outside;
     else if (how.nearest)
@@ -61,7 +61,7 @@ struct summed_ends {
   }
 };
 
-// A group of threads for each box.
+// One group of threads per box.
 template <class T>
 struct box_gradient_body {
   crop_geometry where;
@@ -74,32 +74,32 @@ struct box_gradient_body {
     return static_cast<double>(gpu::load(from[where.pixel(b, y, x) + c]));
   }
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t b, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t b, const Group& group) const {
     auto image = where.image_of[b];
-    auto known = image >= 0 && image < where.batch;
-    if (!known && by.rank() == 0)
+    auto is_valid = image >= 0 && image < where.batch;
+    if (!is_valid && group.rank() == 0)
       wrong.add(image, where.batch);
-    auto each = known ? where.crop_height * where.crop_width * where.channels : 0;
+    auto crop_elements = is_valid ? where.crop_height * where.crop_width * where.channels : 0;
     auto rows = where.rows(b), columns = where.columns(b);
     box_sums vertical, horizontal;
-    for (int64_t i = by.rank(); i < each; i += by.size()) {
-      auto here = gpu::place_in(i, where.crop_height, where.crop_width, where.channels);
-      auto row = rows.at(here.row), column = columns.at(here.column);
+    for (int64_t i = group.rank(); i < crop_elements; i += group.size()) {
+      auto position = gpu::place_in(i, where.crop_height, where.crop_width, where.channels);
+      auto row = rows.at(position.row), column = columns.at(position.column);
       if (!row.inside || !column.inside)
         continue;
-      auto top_left = value(b, row.below, column.below, here.channel),
-           top_right = value(b, row.below, column.above, here.channel),
-           bottom_left = value(b, row.above, column.below, here.channel),
-           bottom_right = value(b, row.above, column.above, here.channel);
-      double wx = column.weight, wy = row.weight, g = dy[b * each + i];
-      vertical.add(rows, here.row,
+      auto top_left = value(b, row.below, column.below, position.channel),
+           top_right = value(b, row.below, column.above, position.channel),
+           bottom_left = value(b, row.above, column.below, position.channel),
+           bottom_right = value(b, row.above, column.above, position.channel);
+      double wx = column.weight, wy = row.weight, g = dy[b * crop_elements + i];
+      vertical.add(rows, position.row,
                    g * ((1 - wx) * (bottom_left - top_left) + wx * (bottom_right - top_right)));
-      horizontal.add(columns, here.column,
+      horizontal.add(columns, position.column,
                      g * ((1 - wy) * (top_right - top_left) + wy * (bottom_right - bottom_left)));
     }
-    vertical = by.template all<summed_ends>(vertical);
-    horizontal = by.template all<summed_ends>(horizontal);
-    if (by.rank() != 0)
+    vertical = group.template all<summed_ends>(vertical);
+    horizontal = group.template all<summed_ends>(horizontal);
+    if (group.rank() != 0)
       return;
     to[4 * b] = static_cast<float>(vertical.low);
     to[4 * b + 1] = static_cast<float>(horizontal.low);
@@ -139,24 +139,26 @@ struct crop_numbers_body {
   }
 };
 
-// The crop's pixels along one axis that a pixel of the image may have a part in: [first, last).
+// The range [first, last) of the crop's pixels along one axis that an image pixel may contribute
+// to.
 struct crop_range {
   int64_t first, last;
 };
 
 TROUPE_DEVICE inline crop_range crop_pixels_of(const crop_axis& along, int64_t pixel) {
   auto step = along.step(), start = along.low * static_cast<float>(along.size - 1);
-  auto one = (static_cast<float>(pixel - 1) - start) / step,
+  auto from_below = (static_cast<float>(pixel - 1) - start) / step,
        other = (static_cast<float>(pixel + 1) - start) / step;
-  auto low = one < other ? one : other, high = one < other ? other : one;
-  auto most = static_cast<float>(along.pixels);
+  auto low = from_below < other ? from_below : other,
+       high = from_below < other ? other : from_below;
+  auto pixel_count = static_cast<float>(along.pixels);
   if (!(fabsf(step) > 1e-6f) || !(low > -1e9f && high < 1e9f))
     return {0, along.pixels};
-  return {low > 2 ? static_cast<int64_t>(low < most ? low : most) - 2 : 0,
-          high < most - 3 ? static_cast<int64_t>(high < 0 ? 0 : high) + 3 : along.pixels};
+  return {low > 2 ? static_cast<int64_t>(low < pixel_count ? low : pixel_count) - 2 : 0,
+          high < pixel_count - 3 ? static_cast<int64_t>(high < 0 ? 0 : high) + 3 : along.pixels};
 }
 
-// A pixel gathers from all crops of its image, in their order.
+// A pixel gathers from all crops of its image, in the order of the crops.
 template <class T>
 struct image_gradient_body {
   crop_geometry where;
@@ -164,24 +166,25 @@ struct image_gradient_body {
   const float* dy;
   T* to;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = gpu::place_in(i, where.height, where.width, where.channels);
+    auto position = gpu::place_in(i, where.height, where.width, where.channels);
     double sum = 0;
     for (int64_t b = 0; b < where.count; ++b) {
-      if (where.image_of[b] != here.image)
+      if (where.image_of[b] != position.image)
         continue;
       auto rows = where.rows(b), columns = where.columns(b);
-      auto down = crop_pixels_of(rows, here.row), across = crop_pixels_of(columns, here.column);
+      auto down = crop_pixels_of(rows, position.row),
+           across = crop_pixels_of(columns, position.column);
       for (auto y = down.first; y < down.last; ++y) {
         auto row = rows.at(y);
-        auto of_row = row.inside ? share_of(row, here.row, nearest) : 0.0f;
+        auto of_row = row.inside ? share_of(row, position.row, nearest) : 0.0f;
         if (of_row == 0)
           continue;
         for (auto x = across.first; x < across.last; ++x) {
           auto column = columns.at(x);
-          auto of_column = column.inside ? share_of(column, here.column, nearest) : 0.0f;
+          auto of_column = column.inside ? share_of(column, position.column, nearest) : 0.0f;
           auto place = ((b * where.crop_height + y) * where.crop_width + x) * where.channels;
           if (of_column != 0)
-            sum += double{of_row * of_column} * double{dy[place + here.channel]};
+            sum += double{of_row * of_column} * double{dy[place + position.channel]};
         }
       }
     }

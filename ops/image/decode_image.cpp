@@ -7,7 +7,7 @@ namespace {
 result<shapes> infer_decode_image(const infer_context& at) {
   TROUPE_ASSIGN(auto dims, infer_decoded(at));
   if (at.attr<bool>("expand_animations"))
-    return shapes{partial_shape::unknown()}; // of a GIF file there are four axes
+    return shapes{partial_shape::unknown()}; // a GIF file has four axes
   return dims;
 }
 

@@ -24,28 +24,28 @@ result<std::string_view> contents_of(const kernel_context& at) {
   return std::string_view{*at.input(0).data<std::string>()};
 }
 
-result<tensor> read(std::string_view file, const settings& how, allocator& memory,
+result<tensor> read(std::string_view file, const settings& options, allocator& memory,
                     stop_signal* stop) {
-  auto wide = how.type == dtype::u8 ? dtype::u8 : dtype::u16;
+  auto wide = options.type == dtype::u8 ? dtype::u8 : dtype::u16;
   if (is_png(file)) {
-    TROUPE_ASSIGN(auto image, read_png(file, {how.channels, wide}, memory));
-    return how.type == dtype::f32 ? scaled<uint16_t>(image, 1.0f / 65535, memory) : image;
+    TROUPE_ASSIGN(auto image, read_png(file, {options.channels, wide}, memory));
+    return options.type == dtype::f32 ? scaled<uint16_t>(image, 1.0f / 65535, memory) : image;
   }
   auto image = [&]() -> result<tensor> {
     if (is_jpeg(file))
-      return read_jpeg(file, {.channels = how.channels}, memory, stop);
+      return read_jpeg(file, {.channels = options.channels}, memory, stop);
     if (is_bmp(file))
-      return read_bmp(file, how.channels, memory);
+      return read_bmp(file, options.channels, memory);
     if (!is_gif(file))
       return invalid("the bytes are no PNG, JPEG, GIF or BMP file: they do not begin as one");
-    if (how.channels != 0 && how.channels != 3)
-      return invalid("channels must be 0 or 3 for a GIF file, got ", how.channels);
-    return read_gif(file, how.expand ? gif_frames::all : gif_frames::first, memory, stop);
+    if (options.channels != 0 && options.channels != 3)
+      return invalid("channels must be 0 or 3 for a GIF file, got ", options.channels);
+    return read_gif(file, options.expand ? gif_frames::all : gif_frames::first, memory, stop);
   }();
-  if (!image || how.type == dtype::u8)
+  if (!image || options.type == dtype::u8)
     return image;
-  return how.type == dtype::u16 ? scaled<uint8_t>(*image, wide_factor, memory)
-                                : scaled<uint8_t>(*image, 1.0f / 255, memory);
+  return options.type == dtype::u16 ? scaled<uint8_t>(*image, wide_factor, memory)
+                                    : scaled<uint8_t>(*image, 1.0f / 255, memory);
 }
 
 status run_decode_image(kernel_context& at) {

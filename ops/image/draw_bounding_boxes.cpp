@@ -1,4 +1,4 @@
-// DrawBoundingBoxes: boxes for people to see.
+// DrawBoundingBoxes: draws boxes onto images.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::draw_bounding_boxes_op {

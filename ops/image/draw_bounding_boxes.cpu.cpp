@@ -7,7 +7,7 @@
 namespace troupe::ops::draw_bounding_boxes_cpu {
 namespace {
 
-// One image of the batch.
+// One image of the batch, for drawing.
 template <class T>
 class canvas {
 public:
@@ -49,12 +49,12 @@ status run(kernel_context& at) {
   if (dims.elements() == 0)
     return {};
   copy_elements({images}, {*out}, images.elements());
-  auto each = dims[1] * dims[2] * dims[3];
+  auto image_elements = dims[1] * dims[2] * dims[3];
   auto* to = out->template data<T>();
   at.parallel_for(dims[0], 100.0 * static_cast<double>(listed[1] + 1),
                   [&](int64_t begin, int64_t end) {
                     for (auto b = begin; b < end; ++b) {
-                      canvas<T> onto{to + b * each, dims[1], dims[2], dims[3]};
+                      canvas<T> onto{to + b * image_elements, dims[1], dims[2], dims[3]};
                       for (int64_t i = 0; i < listed[1]; ++i)
                         onto.draw(boxes.data<float>() + (b * listed[1] + i) * 4,
                                   inks[static_cast<size_t>(i) % inks.size()]);

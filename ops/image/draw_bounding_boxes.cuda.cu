@@ -4,7 +4,7 @@
 namespace troupe::ops::draw_bounding_boxes_gpu {
 namespace {
 
-// An element looks for the last box that covers it.
+// Each element looks for the last box that covers it.
 template <class T>
 struct draw_boxes_body {
   ink_colors colors;
@@ -13,18 +13,18 @@ struct draw_boxes_body {
   const T* from;
   T* to;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = gpu::place_in(i, height, width, channels);
+    auto position = gpu::place_in(i, height, width, channels);
     for (auto box = count - 1; box >= 0; --box) {
-      auto of = outline_of(boxes + (here.image * count + box) * 4, height, width);
-      if (!is_seen(of, height, width))
+      auto outline = outline_of(boxes + (position.image * count + box) * 4, height, width);
+      if (!is_seen(outline, height, width))
         continue;
-      auto within = here.row >= of.top && here.row <= of.bottom && here.column >= of.left &&
-                    here.column <= of.right;
-      auto edge = here.row == of.top || here.row == of.bottom || here.column == of.left ||
-                  here.column == of.right;
+      auto within = position.row >= outline.top && position.row <= outline.bottom &&
+                    position.column >= outline.left && position.column <= outline.right;
+      auto edge = position.row == outline.top || position.row == outline.bottom ||
+                  position.column == outline.left || position.column == outline.right;
       if (within && edge) {
         const auto& ink = colors[static_cast<size_t>(box) % colors.size()];
-        to[i] = gpu::store<T>(channels == 1 ? 1.0f : ink[static_cast<size_t>(here.channel)]);
+        to[i] = gpu::store<T>(channels == 1 ? 1.0f : ink[static_cast<size_t>(position.channel)]);
         return;
       }
     }

@@ -1,4 +1,4 @@
-// Colors between red, green, blue and hue, saturation, value.
+// Conversion of colors between red, green, blue and hue, saturation, value.
 #include "troupe/ops/image/shared/color.hpp"
 
 namespace troupe::ops::hsv_op {

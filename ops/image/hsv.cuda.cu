@@ -5,14 +5,14 @@ namespace {
 
 struct hsv_to_rgb_pixel {
   template <class V>
-  static TROUPE_DEVICE color<V> of(const color<V>& pixel, float) {
+  static TROUPE_DEVICE color<V> recolor(const color<V>& pixel, float) {
     return from_hsv(pixel);
   }
 };
 
 struct rgb_to_hsv_pixel {
   template <class V>
-  static TROUPE_DEVICE color<V> of(const color<V>& pixel, float) {
+  static TROUPE_DEVICE color<V> recolor(const color<V>& pixel, float) {
     return to_hsv(pixel);
   }
 };

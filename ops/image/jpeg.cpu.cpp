@@ -10,25 +10,26 @@ namespace troupe::ops::jpeg_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare_decode_jpeg(const kernel_setup& setup) {
-  const auto& of = setup.of;
+  const auto& jpeg_node = setup.of;
   return std::shared_ptr<void>{std::make_shared<jpeg_options>(
-      jpeg_options{.channels = static_cast<int>(of.attr<int64_t>("channels")),
-                   .ratio = static_cast<int>(of.attr<int64_t>("ratio")),
-                   .fancy_upscaling = of.attr<bool>("fancy_upscaling"),
-                   .recover_truncated = of.attr<bool>("try_recover_truncated"),
-                   .acceptable_fraction = of.attr<double>("acceptable_fraction"),
-                   .fast_dct = of.attr<std::string>("dct_method") != "INTEGER_ACCURATE"})};
+      jpeg_options{.channels = static_cast<int>(jpeg_node.attr<int64_t>("channels")),
+                   .ratio = static_cast<int>(jpeg_node.attr<int64_t>("ratio")),
+                   .fancy_upscaling = jpeg_node.attr<bool>("fancy_upscaling"),
+                   .recover_truncated = jpeg_node.attr<bool>("try_recover_truncated"),
+                   .acceptable_fraction = jpeg_node.attr<double>("acceptable_fraction"),
+                   .fast_dct = jpeg_node.attr<std::string>("dct_method") != "INTEGER_ACCURATE"})};
 }
 
 status run_decode_jpeg(kernel_context& at) {
   if (at.input(0).rank() != 0)
     return invalid("contents must be a scalar, got shape ", at.input(0).dims());
-  const auto& how = at.state<jpeg_options>();
+  const auto& options = at.state<jpeg_options>();
   std::string_view file = *at.input(0).data<std::string>();
-  TROUPE_ASSIGN(auto image, is_png(file) ? read_png(file, {.channels = how.channels}, at.memory())
-                            : is_gif(file) && how.channels != 1
+  TROUPE_ASSIGN(auto image, is_png(file)
+                                ? read_png(file, {.channels = options.channels}, at.memory())
+                            : is_gif(file) && options.channels != 1
                                 ? read_gif(file, gif_frames::only, at.memory(), at.stop())
-                                : read_jpeg(file, how, at.memory(), at.stop()));
+                                : read_jpeg(file, options, at.memory(), at.stop()));
   at.set_output(0, std::move(image));
   return {};
 }
@@ -45,49 +46,51 @@ status run_extract_jpeg_shape(kernel_context& at) {
 }
 
 struct jpeg_settings {
-  int channels; // 0: as many as the image has
+  int channels; // 0: as in the image
   int quality;
   bool progressive, optimize, downsample, per_inch;
   uint16_t x_density, y_density;
-  std::string metadata; // XMP, with the name that it goes by in front
+  std::string metadata; // XMP, preceded by its identifier
 };
 
 result<std::shared_ptr<void>> prepare_encode_jpeg(const kernel_setup& setup) {
-  const auto& of = setup.of;
-  const auto &format = of.attr<std::string>("format"), &xmp = of.attr<std::string>("xmp_metadata");
+  const auto& jpeg_node = setup.of;
+  const auto &format = jpeg_node.attr<std::string>("format"),
+             &xmp = jpeg_node.attr<std::string>("xmp_metadata");
   std::string metadata;
   if (!xmp.empty()) {
     metadata = std::string{"http://ns.adobe.com/xap/1.0/"} + '\0' + xmp;
     if (metadata.size() > 65533)
       return invalid("xmp_metadata must fit one marker of 65533 bytes, got ", xmp.size());
   }
-  return std::shared_ptr<void>{std::make_shared<jpeg_settings>(
-      jpeg_settings{format.empty()    ? 0
-                    : format == "rgb" ? 3
-                                      : 1,
-                    static_cast<int>(of.attr<int64_t>("quality")), of.attr<bool>("progressive"),
-                    of.attr<bool>("optimize_size"), of.attr<bool>("chroma_downsampling"),
-                    of.attr<std::string>("density_unit") == "in",
-                    static_cast<uint16_t>(of.attr<int64_t>("x_density")),
-                    static_cast<uint16_t>(of.attr<int64_t>("y_density")), std::move(metadata)})};
+  return std::shared_ptr<void>{std::make_shared<jpeg_settings>(jpeg_settings{
+      format.empty()    ? 0
+      : format == "rgb" ? 3
+                        : 1,
+      static_cast<int>(jpeg_node.attr<int64_t>("quality")), jpeg_node.attr<bool>("progressive"),
+      jpeg_node.attr<bool>("optimize_size"), jpeg_node.attr<bool>("chroma_downsampling"),
+      jpeg_node.attr<std::string>("density_unit") == "in",
+      static_cast<uint16_t>(jpeg_node.attr<int64_t>("x_density")),
+      static_cast<uint16_t>(jpeg_node.attr<int64_t>("y_density")), std::move(metadata)})};
 }
 
 class jpeg_encoder {
 public:
-  jpeg_encoder(const tensor& image, const jpeg_settings& how) : image_(image), how_(how) {
+  jpeg_encoder(const tensor& image, const jpeg_settings& settings)
+      : image_(image), settings_(settings) {
     state_.err = &guard_.manager;
-    made_ = guard_.run([this] { jpeg_create_compress(&state_); });
+    is_created_ = guard_.run([this] { jpeg_create_compress(&state_); });
   }
   ~jpeg_encoder() {
-    if (made_)
+    if (is_created_)
       jpeg_destroy_compress(&state_);
-    std::free(file_); // which libjpeg takes from malloc
+    std::free(file_); // libjpeg allocates it by malloc
   }
   jpeg_encoder(const jpeg_encoder&) = delete;
   jpeg_encoder& operator=(const jpeg_encoder&) = delete;
 
   status write_to(std::string& to) {
-    if (!made_ || !guard_.run([this] { write(); }))
+    if (!is_created_ || !guard_.run([this] { write(); }))
       return failure(error_kind::resource_exhausted, "cannot encode an image ", image_.dims(),
                      " as JPEG file: ", guard_.text);
     to.assign(reinterpret_cast<const char*>(file_), bytes_);
@@ -103,22 +106,22 @@ private:
     state_.input_components = static_cast<int>(dims[2]);
     state_.in_color_space = dims[2] == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(&state_);
-    if (how_.optimize)
+    if (settings_.optimize)
       state_.optimize_coding = TRUE;
-    state_.density_unit = how_.per_inch ? 1 : 2;
-    state_.X_density = how_.x_density;
-    state_.Y_density = how_.y_density;
-    jpeg_set_quality(&state_, how_.quality, TRUE);
-    if (how_.progressive)
+    state_.density_unit = settings_.per_inch ? 1 : 2;
+    state_.X_density = settings_.x_density;
+    state_.Y_density = settings_.y_density;
+    jpeg_set_quality(&state_, settings_.quality, TRUE);
+    if (settings_.progressive)
       jpeg_simple_progression(&state_);
-    if (!how_.downsample)
+    if (!settings_.downsample)
       for (int i = 0; i < state_.num_components; ++i)
         state_.comp_info[i].h_samp_factor = state_.comp_info[i].v_samp_factor = 1;
     jpeg_start_compress(&state_, TRUE);
-    if (!how_.metadata.empty())
+    if (!settings_.metadata.empty())
       jpeg_write_marker(&state_, JPEG_APP0 + 1,
-                        reinterpret_cast<const JOCTET*>(how_.metadata.data()),
-                        static_cast<unsigned>(how_.metadata.size()));
+                        reinterpret_cast<const JOCTET*>(settings_.metadata.data()),
+                        static_cast<unsigned>(settings_.metadata.size()));
     auto pitch = static_cast<size_t>(dims[1] * dims[2]);
     while (state_.next_scanline < state_.image_height) {
       JSAMPROW row = image_.data<uint8_t>() + state_.next_scanline * pitch;
@@ -128,26 +131,27 @@ private:
   }
 
   const tensor& image_;
-  const jpeg_settings& how_;
+  const jpeg_settings& settings_;
   jpeg_guard guard_;
   jpeg_compress_struct state_{};
   unsigned char* file_ = nullptr;
   unsigned long bytes_ = 0;
-  bool made_ = false;
+  bool is_created_ = false;
 };
 
 status run_encode_jpeg(kernel_context& at) {
   const auto& image = at.input(0);
   const auto& dims = image.dims();
-  const auto& how = at.state<jpeg_settings>();
+  const auto& settings = at.state<jpeg_settings>();
   if (dims.rank() != 3 || (dims[2] != 1 && dims[2] != 3) ||
-      (how.channels != 0 && dims[2] != how.channels))
+      (settings.channels != 0 && dims[2] != settings.channels))
     return invalid("an image must be [height, width, channels] with ",
-                   how.channels ? concat(how.channels) : "1 or 3", " channels, got ", dims);
+                   settings.channels ? concat(settings.channels) : "1 or 3", " channels, got ",
+                   dims);
   if (image.elements() == 0 || dims[0] > JPEG_MAX_DIMENSION || dims[1] > JPEG_MAX_DIMENSION)
     return invalid("an image must have 1 to ", JPEG_MAX_DIMENSION, " rows and columns, got ", dims);
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{}));
-  return jpeg_encoder{image, how}.write_to(*out->data<std::string>());
+  return jpeg_encoder{image, settings}.write_to(*out->data<std::string>());
 }
 
 } // namespace

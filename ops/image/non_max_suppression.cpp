@@ -1,5 +1,5 @@
-// NonMaxSuppression: boxes of high scores that overlap little. Versions differ in which numbers are
-// inputs.
+// NonMaxSuppression: boxes of high scores that overlap little. The versions differ in which
+// parameters are inputs.
 #include "troupe/ops/image/shared/suppression.hpp"
 
 namespace troupe::ops::non_max_suppression_op {

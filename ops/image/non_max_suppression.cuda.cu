@@ -8,7 +8,7 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-// A number of f16 or f32 that lies on the device, or is known.
+// A number of f16 or f32, on the device or known on the host.
 struct threshold {
   const void* from = nullptr;
   bool is_half = false;
@@ -20,10 +20,10 @@ struct threshold {
   }
 };
 
-inline result<threshold> threshold_from(const tensor& of) {
-  if (of.rank() != 0)
-    return invalid("thresholds must be scalars, got shape ", of.dims());
-  return threshold{of.raw(), of.type() == dtype::f16};
+inline result<threshold> threshold_from(const tensor& scalar) {
+  if (scalar.rank() != 0)
+    return invalid("thresholds must be scalars, got shape ", scalar.dims());
+  return threshold{scalar.raw(), scalar.type() == dtype::f16};
 }
 
 template <class T>
@@ -43,47 +43,47 @@ struct suppress_body {
   }
 
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t, const Group& by) const {
-    auto most = max_overlap.value(), least = least_score.value();
-    if (by.rank() == 0 && !(most >= 0 && most <= 1))
+  TROUPE_DEVICE void operator()(int64_t, const Group& group) const {
+    auto overlap_limit = max_overlap.value(), score_limit = least_score.value();
+    if (group.rank() == 0 && !(overlap_limit >= 0 && overlap_limit <= 1))
       wrong.add();
-    for (int64_t i = by.rank(); i < count; i += by.size())
-      is_left[i] = load(scores[i]) > least; // not NaN
+    for (int64_t i = group.rank(); i < count; i += group.size())
+      is_left[i] = load(scores[i]) > score_limit; // not NaN
     int64_t so_far = 0;
     for (; so_far < limit; ++so_far) {
-      auto best = best_left(by);
+      auto best = best_left(group);
       if (best == count)
         break;
-      if (by.rank() == 0)
+      if (group.rank() == 0)
         chosen[so_far] = best;
       auto better = box_at(best);
-      for (int64_t i = by.rank(); i < count; i += by.size())
-        if (is_left[i] && (i == best || overlap(box_at(i), better) > most))
+      for (int64_t i = group.rank(); i < count; i += group.size())
+        if (is_left[i] && (i == best || overlap(box_at(i), better) > overlap_limit))
           is_left[i] = 0;
     }
-    if (by.rank() == 0)
+    if (group.rank() == 0)
       *found = so_far;
   }
 
-  // Of equal scores the first; `count` where nothing is left.
+  // The best remaining box, the first of equal scores; `count` where no box remains.
   template <class Group>
-  TROUPE_DEVICE int64_t best_left(const Group& by) const {
+  TROUPE_DEVICE int64_t best_left(const Group& group) const {
     candidate best{0, count};
-    for (int64_t i = by.rank(); i < count; i += by.size()) {
-      candidate one{key_of(load(scores[i])), i};
-      if (is_left[i] && one.before(best))
-        best = one;
+    for (int64_t i = group.rank(); i < count; i += group.size()) {
+      candidate contender{key_of(load(scores[i])), i};
+      if (is_left[i] && contender.before(best))
+        best = contender;
     }
-    return by.template all<first_candidate>(best).place;
+    return group.template all<first_candidate>(best).place;
   }
 };
 
-// The first half: keeps the numbers of the boxes that are chosen.
+// The first half: writes the indices of the selected boxes.
 template <class T>
 status suppress(kernel_context& at, threshold max_overlap, threshold least_score) {
   const auto &boxes = at.input(0), &scores = at.input(1);
   TROUPE_ASSIGN(auto limit, check_boxes(at));
-  TROUPE_ASSIGN(auto* found, make_counts(at, 1));
+  TROUPE_ASSIGN(auto* selected_count, make_counts(at, 1));
   TROUPE_ASSIGN(auto* chosen, make_kept(at, shape{limit}));
   auto count = scores.elements();
   TROUPE_ASSIGN(auto is_left, tensor::make(dtype::u8, shape{count}, at.memory()));
@@ -91,12 +91,12 @@ status suppress(kernel_context& at, threshold max_overlap, threshold least_score
                         suppress_body<T>{device_errors{at, "iou_threshold must be in [0, 1]"},
                                          boxes.data<T>(), scores.data<T>(), count, limit,
                                          max_overlap, least_score, is_left.template data<uint8_t>(),
-                                         chosen, found});
+                                         chosen, selected_count});
 }
 
 inline threshold no_threshold() { return {.known = -std::numeric_limits<float>::infinity()}; }
 
-// The thresholds are inputs: of overlap, and with `Scores` of scores.
+// The thresholds are inputs: of the overlap, and with `Scores` also of the scores.
 template <class T, bool Scores>
 status suppress_by_inputs(kernel_context& at) {
   TROUPE_ASSIGN(auto overlap, threshold_from(at.input(3)));
@@ -113,13 +113,13 @@ struct put_chosen_body {
   TROUPE_DEVICE void operator()(int64_t i) const { to[i] = static_cast<int32_t>(from[i]); }
 };
 
-// The second half.
+// The second half: copies the results.
 inline status put_chosen(kernel_context& at) {
   TROUPE_ASSIGN(auto limit, check_boxes(at));
-  TROUPE_ASSIGN(auto before, counted_before(at, 1, limit, limit));
-  auto count = before.counts[0];
+  TROUPE_ASSIGN(auto selected, counted_before(at, 1, limit, limit));
+  auto count = selected.counts[0];
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{count}));
-  return for_each(at, count, put_chosen_body{before.kept, out->template data<int32_t>()});
+  return for_each(at, count, put_chosen_body{selected.kept, out->template data<int32_t>()});
 }
 
 } // namespace TROUPE_GPU_BUILD

@@ -14,22 +14,23 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
 status run_decode_png(kernel_context& at) {
   if (at.input(0).rank() != 0)
     return invalid("contents must be a scalar, got shape ", at.input(0).dims());
-  const auto& how = at.state<png_options>();
+  const auto& options = at.state<png_options>();
   std::string_view file = *at.input(0).data<std::string>();
-  if (is_jpeg(file) && how.type == dtype::u8) {
-    TROUPE_ASSIGN(auto image, read_jpeg(file, {.channels = how.channels}, at.memory(), at.stop()));
+  if (is_jpeg(file) && options.type == dtype::u8) {
+    TROUPE_ASSIGN(auto image,
+                  read_jpeg(file, {.channels = options.channels}, at.memory(), at.stop()));
     at.set_output(0, std::move(image));
     return {};
   }
-  if (is_gif(file) && how.channels % 3 == 0) {
+  if (is_gif(file) && options.channels % 3 == 0) {
     TROUPE_ASSIGN(auto image, read_gif(file, gif_frames::only, at.memory(), at.stop()));
-    if (how.type == dtype::u16) {
+    if (options.type == dtype::u16) {
       TROUPE_ASSIGN(image, scaled<uint8_t>(image, wide_factor, at.memory()));
     }
     at.set_output(0, std::move(image));
     return {};
   }
-  TROUPE_ASSIGN(auto image, read_png(file, how, at.memory()));
+  TROUPE_ASSIGN(auto image, read_png(file, options, at.memory()));
   at.set_output(0, std::move(image));
   return {};
 }

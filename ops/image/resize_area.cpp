@@ -1,4 +1,4 @@
-// ResizeArea: smaller images, by averages.
+// ResizeArea: resizes images by averaging areas.
 #include "troupe/ops/image/shared/resize.hpp"
 
 namespace troupe::ops::resize_area_op {

@@ -1,4 +1,4 @@
-// Images of another size by linear interpolation, and the gradient.
+// Resizing of images by linear interpolation, and the gradient.
 #include "troupe/ops/image/shared/resize.hpp"
 
 namespace troupe::ops::resize_bilinear_op {

@@ -1,4 +1,4 @@
-// Images of another size out of the nearest pixels, and the gradient.
+// Resizing of images by nearest pixels, and the gradient.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/image/shared/resize.hpp"
 

@@ -7,11 +7,11 @@
 namespace troupe::ops::resize_nearest_neighbor_cpu {
 namespace {
 
-std::vector<int64_t> nearest_pixels(int64_t source, int64_t made, const resize_options& how) {
+std::vector<int64_t> nearest_pixels(int64_t source, int64_t target, const resize_options& options) {
   std::vector<int64_t> nearest;
-  auto scale = resize_scale(source, made, how.align_corners);
-  for (int64_t i = 0; i < made; ++i) {
-    nearest.push_back(nearest_pixel(i, source, scale, how));
+  auto scale = resize_scale(source, target, options.align_corners);
+  for (int64_t i = 0; i < target; ++i) {
+    nearest.push_back(nearest_pixel(i, source, scale, options));
   }
   return nearest;
 }
@@ -21,13 +21,13 @@ status run_resize_nearest_neighbor(kernel_context& at) {
   const auto& dims = images.dims();
   TROUPE_TRY(check_images(dims));
   TROUPE_ASSIGN(auto size, size_at(at, 1));
-  TROUPE_ASSIGN(auto made, shape::make(std::array{dims[0], size[0], size[1], dims[3]}));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, made));
-  if (made.elements() == 0)
+  TROUPE_ASSIGN(auto resized, shape::make(std::array{dims[0], size[0], size[1], dims[3]}));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, resized));
+  if (resized.elements() == 0)
     return {};
-  const auto& how = at.state<resize_options>();
-  auto rows = nearest_pixels(dims[1], size[0], how),
-       columns = nearest_pixels(dims[2], size[1], how);
+  const auto& options = at.state<resize_options>();
+  auto rows = nearest_pixels(dims[1], size[0], options),
+       columns = nearest_pixels(dims[2], size[1], options);
   with_word(images.type(), [&]<class Word>(std::type_identity<Word>) {
     const auto* from = static_cast<const Word*>(images.raw());
     auto* to = static_cast<Word*>(out->raw());
@@ -52,13 +52,13 @@ status run_resize_nearest_neighbor_grad(kernel_context& at) {
   const auto& from = grads.dims();
   TROUPE_TRY(check_images(from));
   TROUPE_ASSIGN(auto size, size_at(at, 1));
-  TROUPE_ASSIGN(auto made, shape::make(std::array{from[0], size[0], size[1], from[3]}));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, made));
-  if (made.elements() == 0)
+  TROUPE_ASSIGN(auto original, shape::make(std::array{from[0], size[0], size[1], from[3]}));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, original));
+  if (original.elements() == 0)
     return {};
-  const auto& how = at.state<resize_options>();
-  auto rows = nearest_pixels(size[0], from[1], how),
-       columns = nearest_pixels(size[1], from[2], how);
+  const auto& options = at.state<resize_options>();
+  auto rows = nearest_pixels(size[0], from[1], options),
+       columns = nearest_pixels(size[1], from[2], options);
   auto channels = from[3], each = size[0] * size[1] * channels;
   const auto* g = grads.data<T>();
   auto* to = out->template data<T>();

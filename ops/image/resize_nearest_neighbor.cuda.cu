@@ -3,7 +3,7 @@
 namespace troupe::ops::resize_nearest_neighbor_gpu {
 namespace {
 
-// Elements are only moved: `Word` has their size.
+// Elements are only copied: `Word` has their size.
 template <class Word>
 struct resize_nearest_body {
   gpu::resized_axis rows, columns;
@@ -11,9 +11,10 @@ struct resize_nearest_body {
   const Word* x;
   Word* y;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = gpu::place_in(i, rows.made, columns.made, channels);
-    auto row = here.image * rows.source + rows.nearest(here.row);
-    y[i] = x[(row * columns.source + columns.nearest(here.column)) * channels + here.channel];
+    auto position = gpu::place_in(i, rows.made, columns.made, channels);
+    auto row = position.image * rows.source + rows.nearest(position.row);
+    y[i] =
+        x[(row * columns.source + columns.nearest(position.column)) * channels + position.channel];
   }
 };
 
@@ -27,12 +28,12 @@ status resize_nearest_on_gpu(kernel_context& at) {
   const auto& dims = images.dims();
   TROUPE_TRY(check_images(dims));
   TROUPE_ASSIGN(auto size, size_at(at, 1));
-  TROUPE_ASSIGN(auto made, shape::make(std::array{dims[0], size[0], size[1], dims[3]}));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, made));
-  const auto& how = at.state<resize_options>();
+  TROUPE_ASSIGN(auto resized, shape::make(std::array{dims[0], size[0], size[1], dims[3]}));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, resized));
+  const auto& options = at.state<resize_options>();
   return gpu::for_each(at, out->elements(),
-                       resize_nearest_body<word>{{dims[1], size[0], how},
-                                                 {dims[2], size[1], how},
+                       resize_nearest_body<word>{{dims[1], size[0], options},
+                                                 {dims[2], size[1], options},
                                                  dims[3],
                                                  static_cast<const word*>(images.raw()),
                                                  static_cast<word*>(out->raw())});
@@ -50,16 +51,16 @@ struct resize_nearest_grad_body {
   const T* dy;
   T* dx;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = gpu::place_in(i, rows.source, columns.source, channels);
-    auto first = columns.first_of(here.column), last = columns.last_of(here.column);
+    auto position = gpu::place_in(i, rows.source, columns.source, channels);
+    auto first = columns.first_of(position.column), last = columns.last_of(position.column);
     compute_type<T> sum{};
-    for (auto row = rows.first_of(here.row); row < rows.last_of(here.row); ++row) {
-      if (rows.nearest(row) != here.row)
+    for (auto row = rows.first_of(position.row); row < rows.last_of(position.row); ++row) {
+      if (rows.nearest(row) != position.row)
         continue;
-      auto line = (here.image * rows.made + row) * columns.made;
+      auto line = (position.image * rows.made + row) * columns.made;
       for (auto column = first; column < last; ++column)
-        if (columns.nearest(column) == here.column)
-          sum += gpu::load(dy[(line + column) * channels + here.channel]);
+        if (columns.nearest(column) == position.column)
+          sum += gpu::load(dy[(line + column) * channels + position.channel]);
     }
     dx[i] = gpu::store<T>(sum);
   }
@@ -71,12 +72,12 @@ status resize_nearest_grad_on_gpu(kernel_context& at) {
   const auto& from = grads.dims();
   TROUPE_TRY(check_images(from));
   TROUPE_ASSIGN(auto size, size_at(at, 1));
-  TROUPE_ASSIGN(auto made, shape::make(std::array{from[0], size[0], size[1], from[3]}));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, made));
-  const auto& how = at.state<resize_options>();
+  TROUPE_ASSIGN(auto original, shape::make(std::array{from[0], size[0], size[1], from[3]}));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, original));
+  const auto& options = at.state<resize_options>();
   return gpu::for_each(at, out->elements(),
-                       resize_nearest_grad_body<T>{{size[0], from[1], how},
-                                                   {size[1], from[2], how},
+                       resize_nearest_grad_body<T>{{size[0], from[1], options},
+                                                   {size[1], from[2], options},
                                                    from[3],
                                                    grads.data<T>(),
                                                    out->template data<T>()});

@@ -18,7 +18,7 @@ result<shapes> infer_gather(const infer_context& at) {
   return shapes{dims};
 }
 
-// Both have a rank, and as many axes as that takes.
+// The ranks of two partial shapes are known, and both have the axes that the op needs.
 result<shapes> infer_slices(const partial_shape& params, const partial_shape& indices, int axis,
                             int batches) {
   std::vector<int64_t> extents;
@@ -36,15 +36,15 @@ result<shapes> infer_slices(const partial_shape& params, const partial_shape& in
   return shapes{dims};
 }
 
-// Rows that were taken several times get the sum.
+// A row that was read several times gets the sum of its gradients.
 edges gather_gradient(gradient_context& at) {
   auto params = at.input(0), indices = at.input(1);
   edge count;
   if (params.dims().has_rank() && params.dims()[0] != unknown_extent) {
     count = constant_like(params, tensor::scalar(params.dims()[0]));
   } else {
-    auto one = integers_like(params, {1});
-    auto rows = build("Slice", {shape_of(params), integers_like(params, {0}), one});
+    auto slice_size = integers_like(params, {1});
+    auto rows = build("Slice", {shape_of(params), integers_like(params, {0}), slice_size});
     count = reshaped(rows, integers_like(params, {}));
   }
   return {build("UnsortedSegmentSum", {at.output_gradient(0), indices, count}), {}};
@@ -75,7 +75,7 @@ result<shapes> infer_gather_v2(const infer_context& at) {
   return infer_slices(params, indices, axis, batches);
 }
 
-// Slices that were taken several times get the sum.
+// A slice that was read several times gets the sum of its gradients.
 edges gather_v2_gradient(gradient_context& at) {
   auto params = at.input(0), indices = at.input(1), dy = at.output_gradient(0);
   auto* axis = constant_value(at.input(2));
@@ -90,7 +90,7 @@ edges gather_v2_gradient(gradient_context& at) {
   return {summed_at(from, dy, params), {}, {}};
 }
 
-// Slices of the axis behind those that variable and indices have in common.
+// Slices of the axis after the batch axes that variable and indices share.
 result<shapes> infer_resource_gather(const infer_context& at) {
   const auto &params = at.input(0), &indices = at.input(1);
   auto batch_dims = at.attr<int64_t>("batch_dims");

@@ -7,12 +7,12 @@
 namespace troupe::ops::gather_cpu {
 namespace {
 
-// Takes slices of input 0 along the axis, by the numbers in input 1.
-status gather_slices(kernel_context& at, gathering how) {
-  auto [axis, batches] = how;
+// Takes slices of input 0 along the axis, at the indices in input 1.
+status gather_slices(kernel_context& at, gathering layout) {
+  auto [axis, batches] = layout;
   const auto &params = at.input(0), &indices = at.input(1);
-  const auto &from = params.dims(), &by = indices.dims();
-  TROUPE_ASSIGN(auto dims, gathered(from, by, {axis, batches}));
+  const auto &from = params.dims(), &index_dims = indices.dims();
+  TROUPE_ASSIGN(auto dims, gathered(from, index_dims, {axis, batches}));
   auto numbers = to_integers(indices);
   for (auto number : numbers)
     if (number < 0 || number >= from[axis])
@@ -26,7 +26,8 @@ status gather_slices(kernel_context& at, gathering how) {
     take_blocks(at, params, {numbers.begin(), numbers.end()}, length, *out);
     return {};
   }
-  auto per_batch = product(by, batches, by.rank()), outer = product(from, batches, axis);
+  auto per_batch = product(index_dims, batches, index_dims.rank()),
+       outer = product(from, batches, axis);
   std::vector<int64_t> places;
   places.reserve(static_cast<size_t>(out->elements() / length));
   for (int64_t i = 0; i < product(from, 0, axis); ++i)
@@ -42,13 +43,13 @@ status run_gather(kernel_context& at) {
 }
 
 status run_gather_v2(kernel_context& at) {
-  TROUPE_ASSIGN(auto how, gathering_of(at, at.state<int64_t>()));
-  return gather_slices(at, how);
+  TROUPE_ASSIGN(auto layout, gathering_of(at, at.state<int64_t>()));
+  return gather_slices(at, layout);
 }
 
 status run_resource_gather(kernel_context& at) {
-  TROUPE_ASSIGN(auto how, gathering_behind(at, at.state<int64_t>()));
-  return gather_slices(at, how);
+  TROUPE_ASSIGN(auto layout, gathering_behind(at, at.state<int64_t>()));
+  return gather_slices(at, layout);
 }
 
 } // namespace

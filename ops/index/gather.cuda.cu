@@ -6,7 +6,7 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-// A slice is one of its axis of one of the places before the axis, which are outer to it.
+// A slice lies at one index of the axis and at one outer position, which the axes before it give.
 struct gathered_place {
   integers numbers;
   device_errors wrong;
@@ -23,23 +23,23 @@ struct gathered_place {
   }
 };
 
-inline status gather_slices(kernel_context& at, gathering how) {
+inline status gather_slices(kernel_context& at, gathering layout) {
   const auto &params = at.input(0), &indices = at.input(1);
-  const auto &from = params.dims(), &by = indices.dims();
-  TROUPE_ASSIGN(auto dims, gathered(from, by, how));
+  const auto &from = params.dims(), &index_dims = indices.dims();
+  TROUPE_ASSIGN(auto dims, gathered(from, index_dims, layout));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   if (out->elements() == 0)
     return {};
-  auto length = ops::product(from, how.axis + 1, from.rank());
-  auto batch_size = ops::product(by, how.batches, by.rank());
+  auto length = ops::product(from, layout.axis + 1, from.rank());
+  auto batch_size = ops::product(index_dims, layout.batches, index_dims.rank());
   auto slices = out->elements() / length;
   return take_blocks(at, params, length, *out,
                      gathered_place{integers{indices},
                                     {at, "indices"},
                                     {batch_size, slices},
-                                    {ops::product(from, how.batches, how.axis), slices},
+                                    {ops::product(from, layout.batches, layout.axis), slices},
                                     batch_size,
-                                    from[how.axis]});
+                                    from[layout.axis]});
 }
 
 } // namespace TROUPE_GPU_BUILD
@@ -54,13 +54,13 @@ status run_gather(kernel_context& at) {
 }
 
 status run_gather_v2(kernel_context& at) {
-  TROUPE_ASSIGN(auto how, gathering_of(at, at.state<int64_t>()));
-  return gpu::gather_slices(at, how);
+  TROUPE_ASSIGN(auto layout, gathering_of(at, at.state<int64_t>()));
+  return gpu::gather_slices(at, layout);
 }
 
 status run_resource_gather(kernel_context& at) {
-  TROUPE_ASSIGN(auto how, gathering_behind(at, at.state<int64_t>()));
-  return gpu::gather_slices(at, how);
+  TROUPE_ASSIGN(auto layout, gathering_behind(at, at.state<int64_t>()));
+  return gpu::gather_slices(at, layout);
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Slices at indices of several axes: GatherNd takes them, ScatterNd puts them.
+// Slices at indices of several axes: GatherNd reads them, ScatterNd writes them.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/dims.hpp"
 #include "troupe/ops/index/shared/nd_indices.hpp"
@@ -11,7 +11,7 @@ result<shapes> infer_gather_nd(const infer_context& at) {
   return shapes{blocks};
 }
 
-// Blocks that were taken several times get the sum.
+// A block that was read several times gets the sum of its gradients.
 edges gather_nd_gradient(gradient_context& at) {
   auto indices = at.input(1);
   auto extents = cast_to(shape_of(at.input(0)), indices.type());
@@ -34,9 +34,10 @@ result<shapes> infer_scatter_nd(const infer_context& at) {
 }
 
 edges scatter_nd_gradient(gradient_context& at) {
-  auto taken = build("GatherNd", {at.output_gradient(0), at.input(0)},
-                     {{"bad_indices_policy", at.attr<std::string>("bad_indices_policy")}});
-  return {{}, taken, {}};
+  auto gathered_gradient =
+      build("GatherNd", {at.output_gradient(0), at.input(0)},
+            {{"bad_indices_policy", at.attr<std::string>("bad_indices_policy")}});
+  return {{}, gathered_gradient, {}};
 }
 
 } // namespace

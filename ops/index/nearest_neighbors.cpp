@@ -1,4 +1,4 @@
-// NearestNeighbors: which of some points are closest, as k-means asks.
+// NearestNeighbors: the closest centers of each point, as k-means needs them.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/op.hpp"
 

@@ -15,14 +15,14 @@ float squared_distance(const float* a, const float* b, int64_t columns) {
 }
 
 status run(kernel_context& at) {
-  const auto &points = at.input(0), &centers = at.input(1), &most = at.input(2);
+  const auto &points = at.input(0), &centers = at.input(1), &neighbor_limit = at.input(2);
   if (points.rank() != 2 || centers.rank() != 2 || points.dims()[1] != centers.dims()[1])
     return invalid("points and centers must be matrices of as many columns, got ", points.dims(),
                    " and ", centers.dims());
-  if (most.elements() != 1 || *most.data<int64_t>() < 0)
-    return invalid("k must be a number that is not negative, got ", most);
+  if (neighbor_limit.elements() != 1 || *neighbor_limit.data<int64_t>() < 0)
+    return invalid("k must be a number that is not negative, got ", neighbor_limit);
   auto rows = points.dims()[0], columns = points.dims()[1], all = centers.dims()[0];
-  auto k = std::min(*most.data<int64_t>(), all);
+  auto k = std::min(*neighbor_limit.data<int64_t>(), all);
   TROUPE_ASSIGN(auto* numbers, at.allocate(0, shape{rows, k}));
   TROUPE_ASSIGN(auto* distances, at.allocate(1, shape{rows, k}));
   auto* number = numbers->data<int64_t>();

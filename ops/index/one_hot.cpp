@@ -1,4 +1,4 @@
-// OneHot: positions as rows with a single one.
+// OneHot: turns positions into rows with a single 1.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::one_hot_op {

@@ -15,8 +15,8 @@ struct one_hot_body {
   T* to;
 
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto [before, column] = by_inner(i);
-    auto [row, place] = by_depth(before);
+    auto [outer_index, column] = by_inner(i);
+    auto [row, place] = by_depth(outer_index);
     to[i] = indices[row * inner + column] == place ? *on : *off;
   }
 };
@@ -25,16 +25,16 @@ status run_one_hot(kernel_context& at) {
   const auto& indices = at.input(0);
   TROUPE_ASSIGN(auto layout, one_hot_layout_of(at, at.state<int64_t>()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, layout.dims));
-  auto all = out->elements();
+  auto elements = out->elements();
   auto inner = product(indices.dims(), layout.axis, indices.rank());
   return gpu::with_row_unit(
       static_cast<int64_t>(size_of(out->type())), {}, [&](auto unit, int64_t) {
         using T = typename decltype(unit)::type;
         auto value = [&](int i) { return static_cast<const T*>(at.input(i).raw()); };
-        return gpu::for_each(at, all,
+        return gpu::for_each(at, elements,
                              one_hot_body<T>{gpu::integers{indices},
-                                             {inner, all},
-                                             {layout.depth, all},
+                                             {inner, elements},
+                                             {layout.depth, elements},
                                              inner,
                                              value(2),
                                              value(3),

@@ -1,4 +1,4 @@
-// Places of values among sorted ones.
+// Insertion positions of values in sorted rows.
 #include "troupe/ops/index/shared/search_sorted.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/op.hpp"

@@ -15,14 +15,14 @@ status search_rows(kernel_context& at) {
   TROUPE_TRY(check_bounds(at));
   auto length = sorted.dims()[1], columns = values.dims()[1];
   TROUPE_ASSIGN(auto* out, at.allocate(0, values.dims()));
-  const T *from = sorted.data<T>(), *wanted = values.data<T>();
+  const T *from = sorted.data<T>(), *sought = values.data<T>();
   auto less = [](const T& a, const T& b) { return widen(a) < widen(b); };
   at.parallel_for(values.elements(), 30, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
       const T* row = from + i / columns * length;
-      const T* found = Upper ? std::upper_bound(row, row + length, wanted[i], less)
-                             : std::lower_bound(row, row + length, wanted[i], less);
-      set_integer(*out, i, found - row);
+      const T* position = Upper ? std::upper_bound(row, row + length, sought[i], less)
+                                : std::lower_bound(row, row + length, sought[i], less);
+      set_integer(*out, i, position - row);
     }
   });
   return {};

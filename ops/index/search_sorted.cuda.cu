@@ -6,8 +6,8 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// The first place of a row that is not before what is sought. Not std::lower_bound: the code that
-/// nvcc makes of its std::advance takes single steps.
+/// The first position of a row whose element is not before the sought value. Not std::lower_bound,
+/// because nvcc compiles its std::advance to single steps.
 template <class Before>
 TROUPE_DEVICE int64_t first_place(int64_t length, Before is_before) {
   int64_t low = 0, high = length;
@@ -32,8 +32,8 @@ struct search_body {
     const T* row = from + by_columns(i).quotient * length;
     auto sought = load(wanted[i]);
     to.set(i, first_place(length, [&](int64_t place) {
-             auto one = load(row[place]);
-             return Upper ? !(sought < one) : one < sought;
+             auto element = load(row[place]);
+             return Upper ? !(sought < element) : element < sought;
            }));
   }
 };
@@ -62,7 +62,7 @@ constexpr inplace_vector<typed_kernel, 18> search_kernels(type_list<Ts...>) {
 namespace troupe::ops::search_sorted_gpu {
 namespace {
 
-// A launch takes so many boundaries along; the counts of several launches add up.
+// A launch carries this many boundaries in its arguments; the counts of several launches add up.
 constexpr int bucketize_most = 512;
 
 template <class T>
@@ -75,9 +75,9 @@ struct bucketize_body {
 
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto value = x[i];
-    auto found = static_cast<int32_t>(
+    auto bucket = static_cast<int32_t>(
         gpu::first_place(count, [&](int64_t place) { return !(value < boundaries[place]); }));
-    out[i] = adds ? out[i] + found : found;
+    out[i] = adds ? out[i] + bucket : bucket;
   }
 };
 

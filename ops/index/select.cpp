@@ -1,4 +1,4 @@
-// Choice of elements by truth values.
+// Selection of elements by truth values.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"

@@ -10,7 +10,7 @@ struct wide_element {
   uint64_t words[2];
 };
 
-// Calls the body with a std::type_identity of a type that has so many bytes.
+// Calls the body with a std::type_identity of a type of this many bytes.
 template <class Body>
 status with_width(size_t bytes, Body&& body) {
   switch (bytes) {
@@ -35,7 +35,7 @@ struct choice {
 namespace troupe::ops::select_gpu {
 namespace {
 
-// Each truth value decides a row of elements.
+// Each truth value selects a row of elements.
 template <class T>
 struct select_rows_body {
   int64_t row;
@@ -44,8 +44,8 @@ struct select_rows_body {
   T* out;
   bool narrow;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto which = narrow ? static_cast<uint32_t>(i) / static_cast<uint32_t>(row) : i / row;
-    out[i] = condition[which] ? yes[i] : no[i];
+    auto row_index = narrow ? static_cast<uint32_t>(i) / static_cast<uint32_t>(row) : i / row;
+    out[i] = condition[row_index] ? yes[i] : no[i];
   }
 };
 
@@ -118,7 +118,7 @@ struct where_flag_body {
   }
 };
 
-// Keeps the places of what is true.
+// Writes the positions of the true elements.
 template <class T>
 status where_count(kernel_context& at) {
   const auto& x = at.input(0);
@@ -141,21 +141,21 @@ struct where_coordinates_body {
   int rank;
   int64_t extents[max_rank];
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto rest = places[i];
+    auto remaining = places[i];
     for (int axis = rank - 1; axis >= 0; --axis) {
-      to[i * rank + axis] = rest % extents[axis];
-      rest /= extents[axis];
+      to[i * rank + axis] = remaining % extents[axis];
+      remaining /= extents[axis];
     }
   }
 };
 
 status where_take(kernel_context& at) {
   const auto& dims = at.input(0).dims();
-  auto all = at.input(0).elements();
-  TROUPE_ASSIGN(auto before, gpu::counted_before(at, 1, all, all));
-  auto count = before.counts[0];
+  auto elements = at.input(0).elements();
+  TROUPE_ASSIGN(auto counted, gpu::counted_before(at, 1, elements, elements));
+  auto count = counted.counts[0];
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{count, dims.rank()}));
-  where_coordinates_body body{before.kept, out->template data<int64_t>(), dims.rank(), {}};
+  where_coordinates_body body{counted.kept, out->template data<int64_t>(), dims.rank(), {}};
   std::ranges::copy(dims, body.extents);
   return gpu::for_each(at, dims.rank() > 0 ? count : 0, body);
 }

@@ -41,7 +41,7 @@ status run_strided_slice(kernel_context& at) {
   const auto& x = at.input(0);
   TROUPE_ASSIGN(auto slice, locate_slice(x.dims(), at.input(1), at.input(2), at.input(3),
                                          at.state<slice_masks>()));
-  if (slice.dims.elements() == x.elements() && slice.first == 0) { // in the same order
+  if (slice.dims.elements() == x.elements() && slice.first == 0) { // the elements keep their order
     at.set_output(0, x.reshaped(slice.dims));
     return {};
   }

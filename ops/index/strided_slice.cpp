@@ -1,4 +1,4 @@
-// Parts of tensors: from begin on, or by NumPy's rules for slices.
+// Slices of tensors: Slice by begin and size, StridedSlice by NumPy's rules.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/dims.hpp"
 #include "troupe/ops/index/shared/strides.hpp"
@@ -40,9 +40,9 @@ result<shapes> infer_slice(const infer_context& at) {
 // The gradient is zero outside of the block.
 edges slice_gradient(gradient_context& at) {
   auto x = at.input(0), dy = at.output_gradient(0);
-  auto before = cast_to(at.input(1), dtype::i64);
-  auto after = shape_of(x) - before - shape_of(dy);
-  return {build("Pad", {dy, build("Pack", {before, after}, {{"axis", 1}})}), {}, {}};
+  auto leading_pad = cast_to(at.input(1), dtype::i64);
+  auto trailing_pad = shape_of(x) - leading_pad - shape_of(dy);
+  return {build("Pad", {dy, build("Pack", {leading_pad, trailing_pad}, {{"axis", 1}})}), {}, {}};
 }
 
 result<shapes> infer_slices(const infer_context& at) {
@@ -67,9 +67,9 @@ result<shapes> infer_strided_slice_grad(const infer_context& at) {
 
 edges strided_slice_grad_gradient(gradient_context& at) {
   auto dy = at.output_gradient(0);
-  auto taken = build("StridedSlice", {dy, at.input(1), at.input(2), at.input(3)},
-                     attributes(slice_masks{at}));
-  return {{}, {}, {}, {}, taken};
+  auto sliced = build("StridedSlice", {dy, at.input(1), at.input(2), at.input(3)},
+                      attributes(slice_masks{at}));
+  return {{}, {}, {}, {}, sliced};
 }
 
 } // namespace

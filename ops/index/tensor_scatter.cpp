@@ -1,17 +1,17 @@
-// Copies of a tensor with slices at indices changed.
+// Copies of a tensor whose slices at indices are updated.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/index/shared/nd_indices.hpp"
 
 namespace troupe::ops::tensor_scatter_op {
 namespace {
 
-// The gradient goes to where the output came from; where several are equal, they share it.
+// The gradient goes to the operand that the output equals; equal operands share it.
 edges scatter_extreme_gradient(gradient_context& at) {
   auto x = at.input(0), indices = at.input(1), updates = at.input(2), y = at.output(0);
   attr_map policy{{"bad_indices_policy", at.attr<std::string>("bad_indices_policy")}};
   auto from_x = cast_to(build("Equal", {x, y}), x.type());
-  auto taken = build("GatherNd", {y, indices}, policy);
-  auto from_updates = cast_to(build("Equal", {updates, taken}), x.type());
+  auto gathered = build("GatherNd", {y, indices}, policy);
+  auto from_updates = cast_to(build("Equal", {updates, gathered}), x.type());
   auto sharers = build("TensorScatterAdd", {from_x, indices, from_updates}, policy);
   auto share = at.output_gradient(0) / build("Maximum", {sharers, scalar_like(x, 1)});
   return {share * from_x, {}, build("GatherNd", {share, indices}, policy) * from_updates};
@@ -19,16 +19,16 @@ edges scatter_extreme_gradient(gradient_context& at) {
 
 edges tensor_scatter_add_gradient(gradient_context& at) {
   auto dy = at.output_gradient(0);
-  auto taken = build("GatherNd", {dy, at.input(1)},
-                     {{"bad_indices_policy", at.attr<std::string>("bad_indices_policy")}});
-  return {dy, {}, taken};
+  auto gathered = build("GatherNd", {dy, at.input(1)},
+                        {{"bad_indices_policy", at.attr<std::string>("bad_indices_policy")}});
+  return {dy, {}, gathered};
 }
 
 edges tensor_scatter_sub_gradient(gradient_context& at) {
   auto dy = at.output_gradient(0);
-  auto taken = build("GatherNd", {dy, at.input(1)},
-                     {{"bad_indices_policy", at.attr<std::string>("bad_indices_policy")}});
-  return {dy, {}, -taken};
+  auto gathered = build("GatherNd", {dy, at.input(1)},
+                        {{"bad_indices_policy", at.attr<std::string>("bad_indices_policy")}});
+  return {dy, {}, -gathered};
 }
 
 edges tensor_scatter_update_gradient(gradient_context& at) {

@@ -1,4 +1,4 @@
-// Greatest elements of rows, and those of a rank.
+// The greatest elements of rows, and the element of a given rank.
 #include "troupe/ops/index/shared/top_k.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -31,13 +31,13 @@ result<shapes> infer_nth_element(const infer_context& at) {
       partial_shape{std::vector<int64_t>{dims.extents().begin(), dims.extents().end() - 1}}};
 }
 
-// Elements that tie share it.
+// Tied elements share the gradient.
 edges gradient(gradient_context& at) {
   auto x = at.input(0), last = constant_like(x, tensor::scalar(int32_t{-1}));
-  auto found = build("ExpandDims", {at.output(0), last});
+  auto selected = build("ExpandDims", {at.output(0), last});
   auto dy = build("ExpandDims", {at.output_gradient(0), last});
-  auto those = cast_to(build("Equal", {x, found}), x.type());
-  return {those / sum_last(those) * dy, {}};
+  auto is_selected = cast_to(build("Equal", {x, selected}), x.type());
+  return {is_selected / sum_last(is_selected) * dy, {}};
 }
 
 } // namespace

@@ -19,7 +19,7 @@ template <class T>
 bool less(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>)
     return a < b;
-  else // an order even where there are NaNs
+  else // a strict order even with NaNs
     return widen(a) < widen(b) || (std::isnan(widen(b)) && !std::isnan(widen(a)));
 }
 

@@ -35,7 +35,7 @@ struct nth_least {
   TROUPE_DEVICE static int64_t step(int64_t a, int64_t b) { return b < a ? b : a; }
 };
 
-// The key of the one that is sought becomes known bit by bit, from the highest.
+// The sought key is determined bit by bit, from the highest.
 template <class T>
 struct nth_body {
   const T* from;
@@ -43,27 +43,27 @@ struct nth_body {
   T* to;
 
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t row, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t row, const Group& group) const {
     using keys = gpu::short_key<T>;
     const T* x = from + row * size;
-    uint64_t found = 0;
-    auto left = n; // so many before it among those that begin as it does
+    uint64_t prefix = 0;
+    auto rank_left = n; // the rank among keys with this prefix
     for (int bit = keys::bits - 1; bit >= 0; --bit) {
       int64_t zeros = 0;
-      for (int64_t i = by.rank(); i < size; i += by.size())
-        zeros += keys::of(x[i]) >> bit == found >> bit;
-      zeros = by.template all<nth_sum>(zeros);
-      if (left >= zeros) {
-        left -= zeros;
-        found |= uint64_t{1} << bit;
+      for (int64_t i = group.rank(); i < size; i += group.size())
+        zeros += keys::of(x[i]) >> bit == prefix >> bit;
+      zeros = group.template all<nth_sum>(zeros);
+      if (rank_left >= zeros) {
+        rank_left -= zeros;
+        prefix |= uint64_t{1} << bit;
       }
     }
     int64_t place = size;
-    for (int64_t i = by.rank(); i < size; i += by.size())
-      if (keys::of(x[i]) == found && i < place)
+    for (int64_t i = group.rank(); i < size; i += group.size())
+      if (keys::of(x[i]) == prefix && i < place)
         place = i;
-    place = by.template all<nth_least>(place);
-    if (by.rank() == 0)
+    place = group.template all<nth_least>(place);
+    if (group.rank() == 0)
       to[row] = x[place];
   }
 };
@@ -84,7 +84,7 @@ status run_nth(kernel_context& at) {
   const auto& in = at.input(0);
   TROUPE_ASSIGN(auto layout, nth_layout_of(at, at.state<bool>()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, layout.dims));
-  // Long rows are read less often when they are sorted.
+  // Sorting reads long rows less often.
   if (layout.size > nth_longest_searched && gpu::can_sort_rows_of<T>(layout.size)) {
     TROUPE_ASSIGN(auto keys, gpu::short_keys<T>(at, in, false));
     TROUPE_ASSIGN(auto sorted, gpu::sort_rows(at, keys, gpu::short_key<T>::bits));

@@ -5,12 +5,12 @@
 
 namespace troupe::ops {
 
-// ops/kernel/gpu/scalar_functions.cuda.hpp, as the build has put it into the program.
+// The text of ops/kernel/gpu/scalar_functions.cuda.hpp, which the build embeds in the program.
 extern const char* const scalar_functions_text;
 
 namespace {
 
-// Elements are stored as they are in memory; arithmetic on halves is float's.
+// Elements keep their memory format in loads and stores; halves are computed as float.
 constexpr std::string_view preamble = R"(#define TROUPE_DEVICE __device__
 struct f16 { unsigned short bits; };
 struct bf16 { unsigned short bits; };
@@ -127,7 +127,7 @@ result<std::string> fused_code(const fused_stages& stages, std::span<const dtype
     if (variant.inputs[i] == beside::one)
       out << "  const auto one" << i << " = *in" << i << ";\n";
 
-  // Where input i has the element of index `at`.
+  // The offset of input i's element for the output index `at`.
   auto element = [&](size_t i, std::string_view at) {
     switch (variant.inputs[i]) {
       case beside::whole: return concat("in", i, '[', at, ']');

@@ -1,4 +1,4 @@
-// The source of a GPU's kernel that computes a _Fused node in one pass over memory.
+// Generates the source of a GPU kernel that computes a _Fused node in one pass over memory.
 #pragma once
 #include "troupe/runtime/graph/fused_stages.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -8,30 +8,31 @@
 
 namespace troupe::ops {
 
-/// How an input lies beside the output.
+/// The layout of an input relative to the output.
 enum class beside : uint8_t {
   whole,   ///< element for element
-  one,     ///< one element for all
-  row,     ///< its elements over and over again
-  strided, ///< broadcast in another way
+  one,     ///< a single element
+  row,     ///< its elements repeat
+  strided, ///< any other broadcast
 };
 
-/// What a kernel is made for; the same one serves all shapes that lie so.
+/// The properties that a kernel is specialized for. One kernel serves all shapes with the same
+/// properties.
 struct fused_variant {
   std::vector<beside> inputs;
-  int width = 1;      ///< elements that a thread reads and writes at once; rows are multiples
+  int width = 1;      ///< elements per access of a thread; rows are multiples of it
   bool narrow = true; ///< 32 bits hold the number of elements
   auto operator<=>(const fused_variant&) const = default;
 };
 
-/// CUDA C++ without headers, with a kernel `fused(packs, count, out, in0, step0, in1, step1, ...)`:
-/// 64-bit numbers of packs (of `width` elements) and of elements; of a row the step is its length,
-/// of a strided input a `fused_steps`, of others a number without meaning. Fails, naming the op,
+/// CUDA C++ without headers, with a kernel `fused(packs, count, out, in0, step0, in1, step1, ...)`.
+/// packs (of `width` elements) and count (of elements) are 64-bit numbers. The step of a row is its
+/// length, of a strided input a `fused_steps`; of other inputs it is unused. Fails, naming the op,
 /// where an op has no code.
 result<std::string> fused_code(const fused_stages& stages, std::span<const dtype> inputs,
                                const registry& ops, const fused_variant& variant);
 
-/// How a strided input is walked; the kernel knows it by the same layout.
+/// The strides of a strided input; the kernel declares the same layout.
 struct fused_steps {
   int64_t rank = 0;
   int64_t extents[max_rank] = {}, strides[max_rank] = {};

@@ -1,15 +1,15 @@
-// A convolution, a number added to each channel, and what is negative set to zero if asked: oneDNN
-// adds as it writes the output, and each part is rectified while it is in the cache.
+// A convolution with a bias per channel and an optional ReLU. oneDNN adds the bias while it writes
+// the output, and each part is rectified while it is in the cache.
 #include "troupe/ops/conv/shared/convolution.cpu.hpp"
 
 namespace troupe::ops::fused_conv2d_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto what, read_fused_conv2d(setup));
-  auto made = std::make_shared<convolution_state>();
-  static_cast<convolution_setup&>(*made) = std::move(what);
-  return std::shared_ptr<void>{std::move(made)};
+  TROUPE_ASSIGN(auto settings, read_fused_conv2d(setup));
+  auto state = std::make_shared<convolution_state>();
+  static_cast<convolution_setup&>(*state) = std::move(settings);
+  return std::shared_ptr<void>{std::move(state)};
 }
 
 } // namespace

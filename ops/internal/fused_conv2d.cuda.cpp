@@ -4,8 +4,8 @@ namespace troupe::ops::fused_conv2d_gpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto made, read_fused_conv2d(setup));
-  return std::shared_ptr<void>{std::make_shared<convolution_setup>(std::move(made))};
+  TROUPE_ASSIGN(auto settings, read_fused_conv2d(setup));
+  return std::shared_ptr<void>{std::make_shared<convolution_setup>(std::move(settings))};
 }
 
 } // namespace

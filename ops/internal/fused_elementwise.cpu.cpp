@@ -4,8 +4,8 @@ namespace troupe::ops::fused_elementwise_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto made, expression::of(setup.of));
-  return std::shared_ptr<void>{std::make_shared<expression>(std::move(made))};
+  TROUPE_ASSIGN(auto fused_expression, expression::of(setup.of));
+  return std::shared_ptr<void>{std::make_shared<expression>(std::move(fused_expression))};
 }
 
 status run(kernel_context& at) { return at.state<expression>().run(at); }

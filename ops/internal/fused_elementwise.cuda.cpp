@@ -1,4 +1,4 @@
-// The kernel of _Fused on GPUs: one that is compiled when it is first wanted.
+// The kernel of _Fused on GPUs, which is compiled when it first runs.
 #include "troupe/devices/gpu/cuda/compiled_kernel.hpp"
 #include "troupe/ops/internal/fused_code.hpp"
 #include "troupe/ops/kernel/strided_iterator.hpp"
@@ -10,10 +10,10 @@
 namespace troupe::ops::fused_elementwise_gpu {
 namespace {
 
-// What a node keeps: a kernel for each way in which its inputs have lain beside its output.
+// The state of a node: one kernel for each combination of input layouts that has occurred.
 struct fused_kernels {
   fused_stages stages;
-  std::vector<dtype> types; // of the inputs
+  std::vector<dtype> types; // the inputs' types
   const registry* ops = nullptr;
   std::mutex mutex;
   std::map<fused_variant, std::shared_ptr<const gpu::compiled_kernel>> known;
@@ -21,25 +21,25 @@ struct fused_kernels {
   result<std::shared_ptr<const gpu::compiled_kernel>> find_or_make(const fused_variant& variant,
                                                                    const gpu::properties& on) {
     std::lock_guard guard{mutex};
-    auto it = known.find(variant);
-    if (it != known.end())
-      return it->second;
+    auto entry = known.find(variant);
+    if (entry != known.end())
+      return entry->second;
     TROUPE_ASSIGN(auto code, fused_code(stages, types, *ops, variant));
-    TROUPE_ASSIGN(auto made, gpu::compile(code, "fused", on));
-    return known.emplace(variant, std::move(made)).first->second;
+    TROUPE_ASSIGN(auto kernel, gpu::compile(code, "fused", on));
+    return known.emplace(variant, std::move(kernel)).first->second;
   }
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  auto made = std::make_shared<fused_kernels>();
-  TROUPE_ASSIGN(made->stages, fused_stages::of(setup.of));
+  auto kernels = std::make_shared<fused_kernels>();
+  TROUPE_ASSIGN(kernels->stages, fused_stages::of(setup.of));
   for (const auto& input : setup.of.inputs())
-    made->types.push_back(input.type());
-  made->ops = &setup.of.graph().ops();
-  // What has no code is found now, not in the first step.
-  fused_variant plain{std::vector<beside>(made->types.size(), beside::whole)};
-  TROUPE_TRY(fused_code(made->stages, made->types, *made->ops, plain).status());
-  return std::shared_ptr<void>{std::move(made)};
+    kernels->types.push_back(input.type());
+  kernels->ops = &setup.of.graph().ops();
+  // Ops without code are detected here, not in the first step.
+  fused_variant plain{std::vector<beside>(kernels->types.size(), beside::whole)};
+  TROUPE_TRY(fused_code(kernels->stages, kernels->types, *kernels->ops, plain).status());
+  return std::shared_ptr<void>{std::move(kernels)};
 }
 
 beside place_of(const shape& input, const shape& output) {
@@ -59,7 +59,7 @@ bool is_aligned(const tensor& at, int width) {
          0;
 }
 
-// As many elements at once as make 16 bytes of the widest type.
+// The number of elements of the widest type in 16 bytes.
 int width_for(const kernel_context& at, const tensor& out, const std::vector<beside>& places) {
   auto widest = size_of(out.type());
   for (int i = 0; i < at.inputs(); ++i)
@@ -80,20 +80,20 @@ int width_for(const kernel_context& at, const tensor& out, const std::vector<bes
 
 fused_steps steps_of(const shape& input, const shape& output) {
   auto places = strided_iterator::broadcast(output, input);
-  fused_steps made{.rank = places.rank()};
+  fused_steps steps{.rank = places.rank()};
   for (int axis = 0; axis < places.rank(); ++axis) {
-    made.extents[axis] = places.extent(axis);
-    made.strides[axis] = places.stride(axis, 0);
+    steps.extents[axis] = places.extent(axis);
+    steps.strides[axis] = places.stride(axis, 0);
   }
-  return made;
+  return steps;
 }
 
 status run(kernel_context& at) {
   auto& kernels = at.state<fused_kernels>();
-  fused_stages::shapes found;
-  TROUPE_TRY(kernels.stages.find_shapes(at, found));
-  auto dims = *found.of[kernels.stages.all.size() - 1];
-  // A stage that is smaller than the result may have come before one that stretches it.
+  fused_stages::shapes stage_shapes;
+  TROUPE_TRY(kernels.stages.find_shapes(at, stage_shapes));
+  auto dims = *stage_shapes.of[kernels.stages.all.size() - 1];
+  // A stage that is smaller than the result may come before a stage that stretches it.
   for (int i = 0; i < at.inputs(); ++i) {
     TROUPE_ASSIGN(auto joint, broadcast(at.input(i).dims(), dims));
     if (!(joint == dims))
@@ -117,16 +117,16 @@ status run(kernel_context& at) {
   std::array<fused_steps, fused_stages::max_inputs> steps{};
   std::vector<void*> arguments{&packs, &count, &to};
   for (int i = 0; i < at.inputs(); ++i) {
-    auto which = static_cast<size_t>(i);
+    auto slot = static_cast<size_t>(i);
     const auto& input = at.input(i);
-    from[which] = input.raw();
-    rows[which] = input.elements();
-    arguments.push_back(&from[which]);
-    if (variant.inputs[which] == beside::strided) {
-      steps[which] = steps_of(input.dims(), dims);
-      arguments.push_back(&steps[which]);
+    from[slot] = input.raw();
+    rows[slot] = input.elements();
+    arguments.push_back(&from[slot]);
+    if (variant.inputs[slot] == beside::strided) {
+      steps[slot] = steps_of(input.dims(), dims);
+      arguments.push_back(&steps[slot]);
     } else {
-      arguments.push_back(&rows[which]);
+      arguments.push_back(&rows[slot]);
     }
   }
   auto& device = gpu::gpu_of(at.device());

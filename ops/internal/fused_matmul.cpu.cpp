@@ -1,5 +1,5 @@
-// Products of matrices, a number added to each column, and what is negative set to zero if
-// asked: a stand-in for the library that does it on GPUs. Processors compute the parts.
+// A matrix product with a bias per column and an optional ReLU. On processors it is computed in
+// parts; on GPUs a library fuses them.
 #include "troupe/ops/internal/fused_matmul.hpp"
 
 #include "troupe/runtime/types/compute_type.hpp"
@@ -10,14 +10,14 @@ namespace troupe::ops::fused_matmul_cpu {
 namespace {
 
 template <class T>
-status multiply_then_add(kernel_context& at, const matrix_product& what, const tensor& a,
+status multiply_then_add(kernel_context& at, const matrix_product& product, const tensor& a,
                          const tensor& b, tensor& c) {
-  TROUPE_TRY(multiply(at, what, a, b, c));
+  TROUPE_TRY(multiply(at, product, a, b, c));
   const auto* bias = at.input(2).data<T>();
   auto* out = c.data<T>();
   auto rectify = at.state<fused_matmul>().rectify;
   for (int64_t i = 0; i < c.elements(); ++i) {
-    auto value = static_cast<float>(out[i]) + static_cast<float>(bias[i % what.n]);
+    auto value = static_cast<float>(out[i]) + static_cast<float>(bias[i % product.n]);
     out[i] = T(rectify && value <= 0 ? 0.0f : value);
   }
   return {};

@@ -5,9 +5,9 @@
 namespace troupe::ops::fused_matmul_gpu {
 namespace {
 
-status multiply_with_bias(kernel_context& at, const matrix_product& what, const tensor& a,
+status multiply_with_bias(kernel_context& at, const matrix_product& product, const tensor& a,
                           const tensor& b, tensor& c) {
-  return multiply_on_gpu(at, what, a, b, c,
+  return multiply_on_gpu(at, product, a, b, c,
                          {.bias = at.input(2).raw(), .rectify = at.state<fused_matmul>().rectify});
 }
 

@@ -1,4 +1,5 @@
-// Collective operations between tasks: cuts tensors, reduces pieces of all tasks, and joins them.
+// Collective operations between tasks: split tensors, reduce the pieces of all tasks, and join
+// them.
 #include "troupe/devices/cpu/exchange.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -12,18 +13,18 @@ namespace {
 
 constexpr double nanoseconds_per_byte = 0.1;
 
-// Keeps the tensor of which the memory is a part.
+// Releases a buffer that refers to part of a tensor, and its reference to that tensor.
 void release_part(buffer* part) {
   delete static_cast<tensor*>(part->context());
   delete part;
 }
 
-// Elements of a tensor as one of its own, over the same memory where that is aligned well enough.
-// Others must not write to it though nobody shares it.
-result<tensor> part_of(const tensor& whole, piece which, const shape& dims, allocator& memory) {
-  const auto offset = static_cast<size_t>(which.begin) * size_of(whole.type());
-  const auto bytes = static_cast<size_t>(which.elements()) * size_of(whole.type());
-  if (which.elements() == whole.elements())
+// A part of a tensor as a tensor of its own: over the same memory where the alignment permits,
+// otherwise a copy. It must not be written to, although its reference count is one.
+result<tensor> part_of(const tensor& whole, piece part, const shape& dims, allocator& memory) {
+  const auto offset = static_cast<size_t>(part.begin) * size_of(whole.type());
+  const auto bytes = static_cast<size_t>(part.elements()) * size_of(whole.type());
+  if (part.elements() == whole.elements())
     return whole.reshaped(dims);
   auto* from = static_cast<char*>(whole.raw()) + offset;
   if (bytes > 0 && offset % tensor_alignment == 0)
@@ -40,7 +41,7 @@ result<tensor> part_of(const tensor& whole, piece which, const shape& dims, allo
 struct pieces_form {
   int64_t count;
   std::vector<int64_t> shares;
-  int64_t parts; // of the first axis
+  int64_t parts; // the divisor of the first axis
   bool tells_dims;
 };
 
@@ -60,16 +61,16 @@ status cut_rows(kernel_context& at, const pieces_form& form) {
     return invalid("the first axis of ", x.dims(), " cannot be cut into ", form.parts,
                    " equal parts");
   const auto rows = x.dims()[0] / form.parts;
-  const auto each = x.dims()[0] > 0 ? x.elements() / x.dims()[0] : 0;
+  const auto row_elements = x.dims()[0] > 0 ? x.elements() / x.dims()[0] : 0;
   int64_t done = 0;
   for (size_t i = 0; i < form.shares.size(); ++i) {
     auto dims = x.dims();
-    shape mine;
-    mine.push_back(rows * form.shares[i]);
+    shape share_dims;
+    share_dims.push_back(rows * form.shares[i]);
     for (int axis = 1; axis < dims.rank(); ++axis)
-      mine.push_back(dims[axis]);
-    auto next = done + mine[0] * each;
-    TROUPE_ASSIGN(auto part, part_of(x, {done, next}, mine, at.memory()));
+      share_dims.push_back(dims[axis]);
+    auto next = done + share_dims[0] * row_elements;
+    TROUPE_ASSIGN(auto part, part_of(x, {done, next}, share_dims, at.memory()));
     at.set_output(static_cast<int>(i), std::move(part));
     done = next;
   }
@@ -87,8 +88,8 @@ status run_pieces(kernel_context& at) {
   if (!form.shares.empty())
     return cut_rows(at, form);
   for (int64_t i = 0; i < form.count; ++i) {
-    auto which = piece_of(x.elements(), x.type(), i, form.count);
-    TROUPE_ASSIGN(auto part, part_of(x, which, shape{which.elements()}, at.memory()));
+    auto piece_range = piece_of(x.elements(), x.type(), i, form.count);
+    TROUPE_ASSIGN(auto part, part_of(x, piece_range, shape{piece_range.elements()}, at.memory()));
     at.set_output(static_cast<int>(i), std::move(part));
   }
   return {};
@@ -107,17 +108,18 @@ struct reduce_form {
 
 result<std::shared_ptr<void>> prepare_reduce(const kernel_setup& setup) {
   const auto& merge = setup.of.attr<std::string>("merge_op");
-  auto by = merge == "Mul"   ? reduction::product
-            : merge == "Min" ? reduction::min
-            : merge == "Max" ? reduction::max
-                             : reduction::sum;
+  auto merge_reduction = merge == "Mul"   ? reduction::product
+                         : merge == "Min" ? reduction::min
+                         : merge == "Max" ? reduction::max
+                                          : reduction::sum;
   return std::shared_ptr<void>{std::make_shared<reduce_form>(
       static_cast<int>(setup.of.attr<int64_t>("count")), setup.of.attr<int64_t>("dims_count") > 0,
-      by, setup.of.attr<int64_t>("divide_by"), static_cast<int>(setup.of.attr<int64_t>("own")),
+      merge_reduction, setup.of.attr<int64_t>("divide_by"),
+      static_cast<int>(setup.of.attr<int64_t>("own")),
       setup.of.attr<std::vector<std::string>>("tasks"))};
 }
 
-// As shapes are written. It may have come from another process.
+// The text of a shape. The extents may come from another process.
 std::string text_of(const tensor& dims) {
   std::string text = "[";
   for (auto extent : dims.values<int64_t>().first(
@@ -138,22 +140,22 @@ status run_reduce(kernel_context& at) {
         !identical(first, other))
       return differ(form, i, text_of(first), text_of(other));
   const auto& dims = at.input(0).dims();
-  inplace_vector<const void*, 16> few;
-  std::vector<const void*> many;
+  inplace_vector<const void*, 16> small_list;
+  std::vector<const void*> large_list;
   std::span<const void* const> from;
   if (form.count <= 16) {
     for (int i = 0; i < form.count; ++i)
-      few.push_back(at.input(i).raw());
-    from = {few.begin(), few.size()};
+      small_list.push_back(at.input(i).raw());
+    from = {small_list.begin(), small_list.size()};
   } else {
     for (int i = 0; i < form.count; ++i)
-      many.push_back(at.input(i).raw());
-    from = many;
+      large_list.push_back(at.input(i).raw());
+    from = large_list;
   }
   for (int i = 1; i < form.count; ++i)
     if (!(at.input(i).dims() == dims))
       return differ(form, i, dims, at.input(i).dims());
-  // What came from another task is nobody else's.
+  // A tensor that arrived from another task is not shared.
   auto candidate = form.own == 0 ? 1 : 0;
   TROUPE_ASSIGN(auto* sum, form.own >= 0 && candidate < form.count
                                ? at.forward_or_allocate(0, {candidate}, dims)
@@ -180,15 +182,15 @@ void copy_bytes(const kernel_context& at, char* to, const tensor& from) {
 struct join_form {
   int count;
   dtype was_cut;
-  shape dims; // where there is no tensor to be like
+  shape dims; // used where no input provides the shape
 };
 
 result<std::shared_ptr<void>> prepare_join(const kernel_setup& setup) {
-  auto like = setup.of.attr<int64_t>("like_count") > 0;
+  auto has_like = setup.of.attr<int64_t>("like_count") > 0;
   const auto& dims = setup.of.attr<partial_shape>("shape");
   return std::shared_ptr<void>{std::make_shared<join_form>(
       static_cast<int>(setup.of.attr<int64_t>("count")), setup.of.attr<dtype>("U"),
-      like || !dims.fully_known() ? shape{} : dims.known())};
+      has_like || !dims.fully_known() ? shape{} : dims.known())};
 }
 
 status run_join(kernel_context& at) {
@@ -199,14 +201,14 @@ status run_join(kernel_context& at) {
   const auto width = size_of(at.output_type(0));
   for (int i = 0; i < form.count; ++i) {
     auto where = piece_of(elements, form.was_cut, i, form.count);
-    const auto& one = at.input(i);
-    if (one.elements() != where.elements())
-      return invalid("piece ", i, " of ", form.count, " has ", one.elements(),
+    const auto& part = at.input(i);
+    if (part.elements() != where.elements())
+      return invalid("piece ", i, " of ", form.count, " has ", part.elements(),
                      " elements, expected ", where.elements(),
                      ": all members of a group must have one shape");
-    if (one.elements() > 0)
+    if (part.elements() > 0)
       copy_bytes(at, static_cast<char*>(whole->raw()) + static_cast<size_t>(where.begin) * width,
-                 one);
+                 part);
   }
   return {};
 }
@@ -222,16 +224,16 @@ result<std::shared_ptr<void>> prepare_rows(const kernel_setup& setup) {
                                   setup.of.attr<std::vector<std::string>>("tasks"))};
 }
 
-// Of one member.
+// The shape of one member's rows.
 result<shape> dims_of_each(const tensor& rows, int64_t members) {
   if (rows.rank() == 0)
     return invalid("needs a first axis, got a scalar");
   auto dims = rows.dims();
-  shape made;
-  made.push_back(dims[0] / members);
+  shape member_dims;
+  member_dims.push_back(dims[0] / members);
   for (int axis = 1; axis < dims.rank(); ++axis)
-    made.push_back(dims[axis]);
-  return made;
+    member_dims.push_back(dims[axis]);
+  return member_dims;
 }
 
 status run_rows(kernel_context& at) {

@@ -1,4 +1,4 @@
-// Tensors that spend a while in the host's memory. Devices that cannot do it keep them.
+// Moves tensors to the host's memory for a while. Devices that cannot do so keep them.
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/device/swapping.hpp"
 #include "troupe/runtime/graph/kernel.hpp"

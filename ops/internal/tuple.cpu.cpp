@@ -1,4 +1,4 @@
-// What a run of a function keeps for its gradient, as one value.
+// Stores, as one value, the tensors that a run of a function keeps for its gradient.
 #include "troupe/ops/list/shared/lists.cpu.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 struct tuple_form {
   std::vector<int64_t> places;
   size_t count;
-  std::vector<bool> swaps; // of each place
+  std::vector<bool> swaps; // per element
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
@@ -22,12 +22,12 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
 
 status run_tuple(kernel_context& at) {
   const auto& form = at.state<tuple_form>();
-  TROUPE_ASSIGN(auto* made, new_list(at, 0, dtype::none, {}));
-  made->items.resize(form.count);
+  TROUPE_ASSIGN(auto* list, new_list(at, 0, dtype::none, {}));
+  list->items.resize(form.count);
   for (int i = 0; i < at.inputs(); ++i) {
-    TROUPE_TRY(made->admit(at.input(i)));
+    TROUPE_TRY(list->admit(at.input(i)));
     auto place = static_cast<size_t>(form.places[static_cast<size_t>(i)]);
-    TROUPE_ASSIGN(made->items[place], form.swaps[place] ? swapped(at, at.input(i)) : at.input(i));
+    TROUPE_ASSIGN(list->items[place], form.swaps[place] ? swapped(at, at.input(i)) : at.input(i));
   }
   return {};
 }
@@ -51,10 +51,10 @@ status run_items(kernel_context& at) {
     if (place >= from->items.size())
       return failure(error_kind::internal, "a tuple of ", from->items.size(), " has no item ",
                      place);
-    const auto& known = form.shapes[static_cast<size_t>(i)];
+    const auto& expected_shape = form.shapes[static_cast<size_t>(i)];
     auto item = from->items[place];
     if (item.empty()) {
-      TROUPE_ASSIGN(item, zeros(at, at.output_type(i), known));
+      TROUPE_ASSIGN(item, zeros(at, at.output_type(i), expected_shape));
     } else if (item.type() != at.output_type(i)) {
       return failure(error_kind::internal, "item ", place, " of a tuple is ", item.type(),
                      ", expected ", at.output_type(i));

@@ -1,4 +1,4 @@
-// Files read and written as a whole, and looked for: by threads of their task for input.
+// Reading, writing and matching of whole files, by the input threads of their task.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/file_requests.hpp"
 
@@ -9,41 +9,41 @@ result<std::unique_ptr<responder>> make(const node&, std::string name) {
   return std::unique_ptr<responder>{std::make_unique<file_requests>(std::move(name))};
 }
 
-file_requests& as_requests(responder& of) { return static_cast<file_requests&>(of); }
+file_requests& as_requests(responder& resource) { return static_cast<file_requests&>(resource); }
 
-const std::string& text(const question& what, size_t input) {
-  return *what.inputs.at(input).data<std::string>();
+const std::string& text(const question& request, size_t input) {
+  return *request.inputs.at(input).data<std::string>();
 }
 
-// Shapes that the graph did not know.
-bool are_scalars(const question& what, answers& done) {
-  for (const auto& one : what.inputs)
-    if (one.rank() != 0) {
-      done.push_back({what.who, invalid("expected a scalar, got ", one.dims())});
+// Checks shapes that were unknown when the graph was built.
+bool are_scalars(const question& request, answers& done) {
+  for (const auto& input : request.inputs)
+    if (input.rank() != 0) {
+      done.push_back({request.who, invalid("expected a scalar, got ", input.dims())});
       return false;
     }
   return true;
 }
 
-void ask_read(responder& of, question&& what, answers& done) {
-  if (are_scalars(what, done))
-    as_requests(of).read(what.who, text(what, 0));
+void ask_read(responder& resource, question&& request, answers& done) {
+  if (are_scalars(request, done))
+    as_requests(resource).read(request.who, text(request, 0));
 }
 
-void ask_write(responder& of, question&& what, answers& done) {
-  if (are_scalars(what, done))
-    as_requests(of).write(what.who, text(what, 0), text(what, 1));
+void ask_write(responder& resource, question&& request, answers& done) {
+  if (are_scalars(request, done))
+    as_requests(resource).write(request.who, text(request, 0), text(request, 1));
 }
 
-void ask_match(responder& of, question&& what, answers& done) {
-  const auto& patterns = what.inputs.at(0);
+void ask_match(responder& resource, question&& request, answers& done) {
+  const auto& patterns = request.inputs.at(0);
   if (patterns.rank() > 1) {
     done.push_back(
-        {what.who, invalid("pattern must be a scalar or a vector, got ", patterns.dims())});
+        {request.who, invalid("pattern must be a scalar or a vector, got ", patterns.dims())});
     return;
   }
-  auto all = patterns.values<std::string>();
-  as_requests(of).match(what.who, {all.begin(), all.end()});
+  auto pattern_list = patterns.values<std::string>();
+  as_requests(resource).match(request.who, {pattern_list.begin(), pattern_list.end()});
 }
 
 status check_scalars(const infer_context& at) {

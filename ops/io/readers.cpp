@@ -1,4 +1,4 @@
-// Readers: state that takes names of files from a queue and gives their records.
+// Readers: state that takes file names from a queue and returns the files' records.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/file_reader.hpp"
 #include "troupe/runtime/state/saved_state.hpp"
@@ -6,38 +6,39 @@
 namespace troupe::ops::readers_op {
 namespace {
 
-file_reader& as_reader(responder& of) { return static_cast<file_reader&>(of); }
+file_reader& as_reader(responder& resource) { return static_cast<file_reader&>(resource); }
 
-result<std::unique_ptr<responder>> made(std::string name, record_layout layout) {
+result<std::unique_ptr<responder>> make_reader(std::string name, record_layout layout) {
   return std::unique_ptr<responder>{
       std::make_unique<file_reader>(std::move(name), std::move(layout))};
 }
 
 result<std::unique_ptr<responder>> make_whole_file(const node&, std::string name) {
-  return made(std::move(name), {.format = record_format::whole});
+  return make_reader(std::move(name), {.format = record_format::whole});
 }
 
 result<std::unique_ptr<responder>> make_identity(const node&, std::string name) {
-  return made(std::move(name), {.format = record_format::none});
+  return make_reader(std::move(name), {.format = record_format::none});
 }
 
-result<std::unique_ptr<responder>> make_text_line(const node& of, std::string name) {
-  return made(std::move(name),
-              {.format = record_format::line, .skip_lines = of.attr<int64_t>("skip_header_lines")});
+result<std::unique_ptr<responder>> make_text_line(const node& from_node, std::string name) {
+  return make_reader(std::move(name), {.format = record_format::line,
+                                       .skip_lines = from_node.attr<int64_t>("skip_header_lines")});
 }
 
-result<std::unique_ptr<responder>> make_tfrecord(const node& of, std::string name) {
-  return made(std::move(name), {.format = record_format::tfrecord,
-                                .compression = of.attr<std::string>("compression_type")});
+result<std::unique_ptr<responder>> make_tfrecord(const node& from_node, std::string name) {
+  return make_reader(std::move(name),
+                     {.format = record_format::tfrecord,
+                      .compression = from_node.attr<std::string>("compression_type")});
 }
 
-result<std::unique_ptr<responder>> make_fixed(const node& of, std::string name) {
-  return made(std::move(name), {.format = record_format::fixed,
-                                .compression = of.attr<std::string>("encoding"),
-                                .head_bytes = of.attr<int64_t>("header_bytes"),
-                                .tail_bytes = of.attr<int64_t>("footer_bytes"),
-                                .record_bytes = of.attr<int64_t>("record_bytes"),
-                                .hop_bytes = of.attr<int64_t>("hop_bytes")});
+result<std::unique_ptr<responder>> make_fixed(const node& from_node, std::string name) {
+  return make_reader(std::move(name), {.format = record_format::fixed,
+                                       .compression = from_node.attr<std::string>("encoding"),
+                                       .head_bytes = from_node.attr<int64_t>("header_bytes"),
+                                       .tail_bytes = from_node.attr<int64_t>("footer_bytes"),
+                                       .record_bytes = from_node.attr<int64_t>("record_bytes"),
+                                       .hop_bytes = from_node.attr<int64_t>("hop_bytes")});
 }
 
 status check_compression(const infer_context& at, std::string_view attr) {
@@ -69,7 +70,7 @@ result<shapes> infer_fixed(const infer_context& at) {
   return shapes{shape{}};
 }
 
-// The queue must hold scalar strings, as far as it is known.
+// The queue must hold scalar strings, as far as its components are known.
 status check_queue(const infer_context& at) {
   const auto* queue = at.resource(1);
   if (!queue || !queue->op().make_responder || queue->op().makes != resource::queue)
@@ -97,70 +98,72 @@ result<shapes> infer_read_up_to(const infer_context& at) {
   return shapes{partial_shape::of_rank(1), partial_shape::of_rank(1)};
 }
 
-bool goes_back(const question& what) { return !what.origin->attr<bool>("drop_if_step_fails"); }
-
-void ask_read(responder& of, question&& what, answers& done) {
-  as_reader(of).read(what.who, {.goes_back = goes_back(what)}, done);
+bool goes_back(const question& request) {
+  return !request.origin->attr<bool>("drop_if_step_fails");
 }
 
-void ask_read_up_to(responder& of, question&& what, answers& done) {
-  const auto& count = what.inputs.at(0);
+void ask_read(responder& resource, question&& request, answers& done) {
+  as_reader(resource).read(request.who, {.goes_back = goes_back(request)}, done);
+}
+
+void ask_read_up_to(responder& resource, question&& request, answers& done) {
+  const auto& count = request.inputs.at(0);
   if (count.rank() != 0)
-    done.push_back({what.who, invalid("num_records must be a scalar, got ", count.dims())});
+    done.push_back({request.who, invalid("num_records must be a scalar, got ", count.dims())});
   else
-    as_reader(of).read(
-        what.who, {.count = *count.data<int64_t>(), .many = true, .goes_back = goes_back(what)},
-        done);
+    as_reader(resource).read(
+        request.who,
+        {.count = *count.data<int64_t>(), .many = true, .goes_back = goes_back(request)}, done);
 }
 
-void ask_records(responder& of, question&& what, answers& done) {
-  done.push_back({what.who, {}, {tensor::scalar(as_reader(of).records_produced())}});
+void ask_records(responder& resource, question&& request, answers& done) {
+  done.push_back({request.who, {}, {tensor::scalar(as_reader(resource).records_produced())}});
 }
 
-void ask_work_units(responder& of, question&& what, answers& done) {
-  done.push_back({what.who, {}, {tensor::scalar(as_reader(of).work_units_completed())}});
+void ask_work_units(responder& resource, question&& request, answers& done) {
+  done.push_back({request.who, {}, {tensor::scalar(as_reader(resource).work_units_completed())}});
 }
 
-void ask_state(responder& of, question&& what, answers& done) {
-  answer_with_state(as_reader(of), what, done);
+void ask_state(responder& resource, question&& request, answers& done) {
+  answer_with_state(as_reader(resource), request, done);
 }
 
-void ask_restore(responder& of, question&& what, answers& done) {
-  restore_state(as_reader(of), what, done);
+void ask_restore(responder& resource, question&& request, answers& done) {
+  restore_state(as_reader(resource), request, done);
 }
 
-void ask_reset(responder& of, question&& what, answers& done) {
-  as_reader(of).rewind(done);
-  done.push_back({what.who, {}});
+void ask_reset(responder& resource, question&& request, answers& done) {
+  as_reader(resource).rewind(done);
+  done.push_back({request.who, {}});
 }
 
 constexpr std::string_view no_gradient = "readers do not carry gradients";
 constexpr port out = ref("reader_handle", "string", resource::reader);
 constexpr port queue = ref("queue_handle", "string", resource::queue);
 
-// An op that stands for a reader; the attributes of all follow its own.
+// An op that makes a reader; the attributes common to all readers follow its own.
 struct form {
   std::string_view name, also, doc;
-  result<std::unique_ptr<responder>> (*make)(const node& of, std::string name);
+  result<std::unique_ptr<responder>> (*make)(const node& from_node, std::string name);
   result<shapes> (*infer)(const infer_context&) = infer::scalar;
   attr_list attrs = {};
 };
 
-constexpr op_def reader_of(const form& of, std::string_view example) {
-  op_def made{.name = of.name,
-              .also = of.also,
-              .doc = of.doc,
-              .outputs = {out},
-              .attrs = of.attrs,
-              .effects = effect::stateful,
-              .makes = resource::reader,
-              .make_responder = of.make,
-              .infer = of.infer,
-              .no_gradient = no_gradient,
-              .example = example};
-  made.attrs.push_back({"container", ""});
-  made.attrs.push_back({"shared_name", ""});
-  return made;
+constexpr op_def reader_of(const form& reader_form, std::string_view example) {
+  op_def make_reader{.name = reader_form.name,
+                     .also = reader_form.also,
+                     .doc = reader_form.doc,
+                     .outputs = {out},
+                     .attrs = reader_form.attrs,
+                     .effects = effect::stateful,
+                     .makes = resource::reader,
+                     .make_responder = reader_form.make,
+                     .infer = reader_form.infer,
+                     .no_gradient = no_gradient,
+                     .example = example};
+  make_reader.attrs.push_back({"container", ""});
+  make_reader.attrs.push_back({"shared_name", ""});
+  return make_reader;
 }
 
 } // namespace

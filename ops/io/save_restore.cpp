@@ -1,5 +1,5 @@
-// Checkpoints in TensorFlow's formats, in files of the task that a node is on. The ops have no
-// kernels: a thread of its own does their work (serialization/tensor_bundle/checkpoint_work.hpp).
+// Checkpoints in TensorFlow's formats, in files of the node's task. The ops have no kernels: a
+// separate thread does their work (serialization/tensor_bundle/checkpoint_work.hpp).
 #include "troupe/runtime/graph/infer.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ constexpr std::string_view no_gradient = "files do not carry gradients";
 
 constexpr port text(std::string_view name) { return {name, "string"}; }
 
-// Where names are known, as many as there are tensors.
+// Where the names are known, there must be as many as tensors.
 status check_count(const infer_context& at, int input, std::string_view name, int tensors) {
   TROUPE_ASSIGN(auto dims, at.of_rank(input, 1));
   if (dims.has_rank() && dims[0] >= 0 && dims[0] != tensors)

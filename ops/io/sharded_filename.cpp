@@ -1,4 +1,4 @@
-// The names of files that tasks write each on its own.
+// The names of shards, of which each task writes its own.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::sharded_filename_op {

@@ -6,7 +6,7 @@
 namespace troupe::ops::sharded_filename_cpu {
 namespace {
 
-// A sign counts among the five.
+// A sign counts as one of the five characters.
 std::string five_digits(int32_t number) {
   char digits[16];
   (void)std::snprintf(digits, sizeof digits, "%05" PRId32, number);

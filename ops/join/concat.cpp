@@ -1,4 +1,4 @@
-// Tensors one behind another along an axis. Concat and ConcatV2 differ in the order of inputs.
+// Concatenation of tensors along an axis. Concat and ConcatV2 differ in the order of inputs.
 #include "troupe/ops/join/shared/concat.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"

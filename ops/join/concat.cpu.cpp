@@ -26,9 +26,10 @@ status run(kernel_context& at) {
     auto* to = out->template data<T>();
     std::fill_n(to, out->elements(), T{0});
     to[axis] = begin;
-    const T *own = dims.data<T>(), *like = first.data<T>();
+    const T *extents = dims.data<T>(), *first_extents = first.data<T>();
     for (int64_t k = 0; k < dims.elements(); ++k)
-      if (k == axis ? __builtin_add_overflow(begin, own[k], &begin) : own[k] != like[k])
+      if (k == axis ? __builtin_add_overflow(begin, extents[k], &begin)
+                    : extents[k] != first_extents[k])
         return invalid("the shapes must be the same but for axis ", axis, ", got ", dims, " after ",
                        first);
   }

@@ -1,4 +1,4 @@
-// Slices put where numbers say: into several tensors, or into one again.
+// Rows distributed to several tensors by index, or merged into one again.
 #include "troupe/ops/join/shared/dynamic_stitch.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -24,7 +24,7 @@ result<shapes> infer(const infer_context& at) {
   return shapes(static_cast<size_t>(at.attr<int64_t>("num_partitions")), out);
 }
 
-// The numbers of the rows, sorted likewise, say where each part's rows came from.
+// The row numbers, partitioned in the same way, give the source of each part's rows.
 edges gradient(gradient_context& at) {
   auto data = at.input(0), partitions = at.input(1);
   auto count = at.attr<int64_t>("num_partitions");

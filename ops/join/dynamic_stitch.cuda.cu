@@ -21,7 +21,7 @@ struct partition_number_body {
   }
 };
 
-// By halving what is left, twice.
+// Binary search.
 struct partition_size_body {
   const int64_t* sorted;
   int64_t count;
@@ -41,7 +41,7 @@ struct partition_size_body {
   TROUPE_DEVICE void operator()(int64_t i) const { sizes[i] = begin_of(i + 1) - begin_of(i); }
 };
 
-// Keeps the numbers of the rows, those of one partition after those of another.
+// Writes the numbers of the rows, ordered by partition.
 status partition_count(kernel_context& at) {
   const auto& partitions = at.input(1);
   TROUPE_TRY(check_partitions(at));
@@ -66,14 +66,14 @@ struct partition_row {
 
 status partition_take(kernel_context& at) {
   TROUPE_ASSIGN(auto length, check_partitions(at));
-  auto all = at.input(1).elements();
-  TROUPE_ASSIGN(auto before, gpu::counted_before(at, at.outputs(), all, all));
-  const auto* rows = before.kept;
+  auto row_count = at.input(1).elements();
+  TROUPE_ASSIGN(auto counted, gpu::counted_before(at, at.outputs(), row_count, row_count));
+  const auto* rows = counted.kept;
   for (int i = 0; i < at.outputs(); ++i) {
-    auto count = before.counts[static_cast<size_t>(i)];
+    auto count = counted.counts[static_cast<size_t>(i)];
     TROUPE_ASSIGN(auto dims, partition_dims(at, count));
     TROUPE_ASSIGN(auto* out, at.allocate(i, dims));
-    TROUPE_TRY(gpu::take_blocks(at, at.input(0), length, *out, partition_row{rows, all}));
+    TROUPE_TRY(gpu::take_blocks(at, at.input(0), length, *out, partition_row{rows, row_count}));
     rows += count;
   }
   return {};

@@ -29,9 +29,9 @@ status run_unpack(kernel_context& at) {
   TROUPE_ASSIGN(auto axis, resolve_axis(at.state<int64_t>(), x.rank()));
   if (x.dims()[axis] != at.outputs())
     return invalid("axis ", axis, " of ", x.dims(), " has not the extent num=", at.outputs());
-  axis_set gone;
-  gone.set(static_cast<size_t>(axis));
-  auto dims = without(x.dims(), gone, false);
+  axis_set removed_axes;
+  removed_axes.set(static_cast<size_t>(axis));
+  auto dims = without(x.dims(), removed_axes, false);
   auto inner = product(dims, axis, dims.rank()), outer = product(dims, 0, axis);
   strided_iterator places;
   places.push_back(outer, {inner * at.outputs(), 0});

@@ -1,4 +1,4 @@
-// Tensors stacked along a new axis, and taken apart again.
+// Stacks tensors along a new axis, and unstacks them.
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -40,9 +40,9 @@ result<shapes> infer_unpack(const infer_context& at) {
   TROUPE_ASSIGN(auto axis, resolve_axis(at.attr<int64_t>("axis"), dims.rank()));
   if (dims[axis] != num && dims[axis] != unknown_extent)
     return at.invalid("axis ", axis, " of ", dims, " has not the extent num=", num);
-  axis_set gone;
-  gone.set(static_cast<size_t>(axis));
-  return shapes(static_cast<size_t>(num), without(dims, gone, false));
+  axis_set removed_axes;
+  removed_axes.set(static_cast<size_t>(axis));
+  return shapes(static_cast<size_t>(num), without(dims, removed_axes, false));
 }
 
 edges unpack_gradient(gradient_context& at) {

@@ -1,4 +1,4 @@
-// ParallelConcat: rows one after the other, of a shape that is told.
+// ParallelConcat: concatenates rows into a declared shape.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
@@ -6,17 +6,18 @@ namespace troupe::ops::parallel_concat_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
-  const auto& whole = at.attr<partial_shape>("shape");
-  if (whole.elements() < 0 || whole.rank() == 0)
-    return at.invalid("shape must tell all extents, and at least one, got ", whole);
-  if (whole[0] != at.inputs())
-    return at.invalid("shape must have ", at.inputs(), " rows, one for each value, got ", whole);
-  auto row = whole;
+  const auto& declared_shape = at.attr<partial_shape>("shape");
+  if (declared_shape.elements() < 0 || declared_shape.rank() == 0)
+    return at.invalid("shape must tell all extents, and at least one, got ", declared_shape);
+  if (declared_shape[0] != at.inputs())
+    return at.invalid("shape must have ", at.inputs(), " rows, one for each value, got ",
+                      declared_shape);
+  auto row = declared_shape;
   row.set(0, 1);
   for (int i = 0; i < at.inputs(); ++i)
     if (!row.compatible(at.input(i)))
       return at.invalid("value ", i, " must have the shape ", row, ", got ", at.input(i));
-  return shapes{whole};
+  return shapes{declared_shape};
 }
 
 edges gradient(gradient_context& at) {

@@ -1,4 +1,4 @@
-// A tensor cut along an axis, into equal parts or parts of given lengths.
+// Splits a tensor along an axis, into equal parts or parts of given lengths.
 #include "troupe/ops/join/shared/split.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"

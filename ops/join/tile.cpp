@@ -13,10 +13,10 @@ result<shapes> infer(const infer_context& at) {
     return shapes{dims.has_rank() ? partial_shape::of_rank(dims.rank()) : partial_shape::unknown()};
   if (multiples.rank() != dims.rank())
     return at.invalid("multiples must list ", dims.rank(), " axes, got ", multiples.rank());
-  auto known = at.integers(1);
+  auto known_multiples = at.integers(1);
   for (int axis = 0; axis < dims.rank(); ++axis) {
     int64_t extent = unknown_extent;
-    if (known && dims[axis] != unknown_extent &&
+    if (known_multiples && dims[axis] != unknown_extent &&
         __builtin_mul_overflow(dims[axis], multiples[axis], &extent))
       return at.invalid("multiples of ", multiples, " are too much");
     dims.set(axis, extent);
@@ -25,12 +25,12 @@ result<shapes> infer(const infer_context& at) {
   return shapes{checked};
 }
 
-edge part(edge of, int64_t from, int64_t count) {
-  return build("Slice", {of, integers_like(of, {from}), integers_like(of, {count})});
+edge part(edge list, int64_t from, int64_t count) {
+  return build("Slice", {list, integers_like(list, {from}), integers_like(list, {count})});
 }
 
-// The repetitions become axes of their own, which are summed over: all at once where the rank is
-// not known, otherwise one after the other, because a tensor has not room for twice as many axes.
+// The repetitions become separate axes, which are summed over: all at a time where the rank is
+// unknown, otherwise one after another, because a tensor cannot have twice as many axes.
 edges gradient(gradient_context& at) {
   auto x = at.input(0), gradient = at.output_gradient(0);
   auto extents = shape_of(x), multiples = cast_to(at.input(1), dtype::i64);

@@ -1,4 +1,4 @@
-// Keeps what a kernel still reads from what it writes over.
+// Protects the data that a kernel still reads from the kernel's own writes.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -6,12 +6,12 @@
 
 namespace troupe::ops {
 
-/// The tensor, or a copy of it if it shares memory with what is to be changed, as a variable's
-/// value does where updates do not lock: what is read later would be what was written before.
+/// Returns the tensor, or a copy of it if it overlaps the tensor to be changed. A variable's value
+/// does so where updates do not lock; without the copy, later reads would see earlier writes.
 inline result<tensor> apart_from(kernel_context& at, const tensor& from, const tensor& changed) {
   auto begin = reinterpret_cast<uintptr_t>(from.raw());
-  auto other = reinterpret_cast<uintptr_t>(changed.raw());
-  if (begin < other + changed.bytes() && other < begin + from.bytes())
+  auto changed_address = reinterpret_cast<uintptr_t>(changed.raw());
+  if (begin < changed_address + changed.bytes() && changed_address < begin + from.bytes())
     return from.clone(at.memory());
   return from;
 }

@@ -1,4 +1,5 @@
-// Attributes at hand for kernels: looked up when the program is compiled, not in each run.
+// Attributes that kernels read from their state: looked up when the program is compiled, not in
+// each run.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"

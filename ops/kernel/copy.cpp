@@ -23,8 +23,8 @@ void copy_run(const T* from, int64_t step, T* to, int64_t count) {
   }
 }
 
-// Neighbours of the source are one row of the output apart: goes tile by tile, so that a cache line
-// is used whole before it is dropped.
+// Consecutive source elements are one output row apart. The loop goes tile by tile, so that a cache
+// line is fully used before its eviction.
 template <class T>
 void transpose_tiles(kernel_context& at, const strided_iterator& places, const T* from, T* to) {
   auto last = places.rank() - 1;
@@ -37,38 +37,39 @@ void transpose_tiles(kernel_context& at, const strided_iterator& places, const T
       auto top = band % bands * tile, bottom = std::min(top + tile, rows);
       auto* source = from + places.at(first)[0];
       auto* target = to + first;
-      for (int64_t left = 0; left < columns; left += tile)
+      for (int64_t first_column = 0; first_column < columns; first_column += tile)
         for (auto row = top; row < bottom; ++row)
-          for (auto column = left; column < std::min(left + tile, columns); ++column)
+          for (auto column = first_column; column < std::min(first_column + tile, columns);
+               ++column)
             target[row * columns + column] = source[row + column * stride];
     }
   });
 }
 
-// On a device whose memory only it can reach: what cannot be launched is heard of by whoever waits
-// for the device.
+// For devices whose memory the host cannot access. A failed launch is reported when the caller
+// waits for the device.
 
 char* address(const elements_from& part) {
   return static_cast<char*>(part.of.raw()) +
          part.first * static_cast<int64_t>(size_of(part.of.type()));
 }
 
-// The strided_iterator's `from` operand names places in `from`, `to` those in `to`; -1 stands for
-// all in order.
+// The strided_iterator's operands `from_operand` and `to_operand` give the positions in `from` and
+// in `to`; -1 stands for consecutive elements.
 void launch_copy(const memory_space& in, const strided_iterator& places, elements_from from,
                  int from_operand, elements_from to, int to_operand) {
-  strided_copy what{.to = address(to),
-                    .from = address(from),
-                    .element_bytes = size_of(to.of.type()),
-                    .rank = places.rank()};
+  strided_copy description{.to = address(to),
+                           .from = address(from),
+                           .element_bytes = size_of(to.of.type()),
+                           .rank = places.rank()};
   int64_t in_order = 1;
   for (int axis = places.rank() - 1; axis >= 0; --axis) {
     auto step = [&](int operand) { return operand < 0 ? in_order : places.stride(axis, operand); };
-    what.loops[static_cast<size_t>(axis)] = {places.extent(axis), step(from_operand),
-                                             step(to_operand)};
+    description.loops[static_cast<size_t>(axis)] = {places.extent(axis), step(from_operand),
+                                                    step(to_operand)};
     in_order *= places.extent(axis);
   }
-  static_cast<void>(in.copy(what));
+  static_cast<void>(in.copy(description));
 }
 
 void launch_fill(const memory_space& in, const tensor& value, elements_from to, int64_t count) {
@@ -77,9 +78,10 @@ void launch_fill(const memory_space& in, const tensor& value, elements_from to, 
     static_cast<void>(in.fill(address(to), value.raw(), bytes, count));
     return;
   }
-  strided_copy what{.to = address(to), .from = value.raw(), .element_bytes = bytes, .rank = 1};
-  what.loops[0] = {count, 0, 1};
-  static_cast<void>(in.copy(what));
+  strided_copy description{
+      .to = address(to), .from = value.raw(), .element_bytes = bytes, .rank = 1};
+  description.loops[0] = {count, 0, 1};
+  static_cast<void>(in.copy(description));
 }
 
 } // namespace
@@ -228,7 +230,8 @@ void take_blocks(kernel_context& at, const tensor& from, std::span<const int64_t
   });
 }
 
-// Bands of columns are shared out, not blocks: several blocks may have one place.
+// Threads divide the columns into bands; they do not divide the blocks, because several may have
+// one destination.
 void put_blocks(kernel_context& at, const tensor& from, std::span<const int64_t> places,
                 int64_t length, const tensor& to) {
   constexpr int64_t columns = 512;

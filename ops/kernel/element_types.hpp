@@ -1,12 +1,12 @@
-// Lists of element types that kernels are instantiated for, and the arithmetic that they share.
+// Lists of element types that kernels are instantiated for, and the arithmetic they share.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/types/compute_type.hpp"
 
 #include <type_traits>
 
-// Compiles a loop three times and picks the widest that the processor has. Sanitizers start before
-// the loader could pick, and clang (before 17) knows no clones of templates.
+// Compiles a loop three times; the loader picks the widest that the processor supports. Sanitizers
+// start before the loader can pick, and clang before 17 has no clones of templates.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__AVX512F__)
 #define TROUPE_SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -42,11 +42,11 @@ template <class T>
 inline constexpr bool is_complex = false;
 template <class T>
 inline constexpr bool is_complex<std::complex<T>> = true;
-/// The types whose loops are worth several versions.
+/// The types for which several versions of a loop are worthwhile.
 template <class T>
 inline constexpr bool is_hot = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// The element as arithmetic wants it.
+/// The element in its computation type.
 template <class T>
 constexpr decltype(auto) widen(const T& value) {
   if constexpr (is_half<T>)
@@ -55,8 +55,8 @@ constexpr decltype(auto) widen(const T& value) {
     return (value);
 }
 
-/// Whole numbers wrap around: overflow of signed ones would be undefined, and small unsigned ones
-/// are promoted to signed.
+/// Integers wrap around: signed overflow would be undefined, and small unsigned integers are
+/// promoted to signed.
 template <class Op, class T>
 constexpr T wrapping(Op op, const T& a, const T& b) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {

@@ -1,5 +1,5 @@
-// Failures inside of parallel loops: the one of the least index is reported, however many threads
-// there are.
+// Failures inside parallel loops: the failure of the least index is reported, independent of the
+// number of threads.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -8,22 +8,22 @@
 
 namespace troupe::ops {
 
-/// Each range of a loop notes its first failure, and ends.
+/// Each range of a loop records its first failure and then ends.
 class first_failure {
 public:
-  void note(int64_t index, status why) {
+  void note(int64_t index, status failure_status) {
     std::lock_guard guard{mutex_};
-    if (!what_.ok() && index_ < index)
+    if (!first_failure_.ok() && index_ < index)
       return;
     index_ = index;
-    what_ = std::move(why);
+    first_failure_ = std::move(failure_status);
   }
-  status take() { return std::move(what_); }
+  status take() { return std::move(first_failure_); }
 
 private:
   std::mutex mutex_;
   int64_t index_ = 0;
-  status what_;
+  status first_failure_;
 };
 
 } // namespace troupe::ops

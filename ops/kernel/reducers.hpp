@@ -1,7 +1,7 @@
-// What reductions, scans and segments make of elements, on every device.
+// The arithmetic of reductions, scans and segments, on all devices.
 //
-// A functor gives `start<T>()`, `step(a, b)`, `finish(total, count)`, and perhaps `map(x)`, which
-// each element goes through before its step.
+// A functor has `start<T>()`, `step(a, b)`, `finish(total, count)`, and optionally `map(x)`, which
+// is applied to each element before its step.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 
@@ -12,12 +12,12 @@
 namespace troupe::ops {
 namespace detail {
 
-// Truth values are bytes, because threads could not write to bits beside each other.
+// Truth values are bytes, because threads cannot write to adjacent bits.
 template <class T>
 using total_t = std::conditional_t<std::is_same_v<compute_type<T>, float>, double,
                                    std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
 
-// The element as it takes part in the steps.
+// The element as an operand of the steps.
 template <class Fn, class To, class T>
 constexpr __attribute__((always_inline)) To element(const T& x) {
   if constexpr (requires { Fn::map(To{}); })
@@ -28,7 +28,7 @@ constexpr __attribute__((always_inline)) To element(const T& x) {
 
 } // namespace detail
 
-/// Most functors give the total as it is.
+/// Most functors return the total unchanged.
 struct total_as_result {
   template <class Total>
   static constexpr const Total& finish(const Total& total, int64_t) {
@@ -89,7 +89,7 @@ struct largest : total_as_result {
   }
   template <class T>
   static constexpr T step(T a, T b) {
-    bool larger = b > a, nan = is_nan(b); // without a jump it becomes vector code
+    bool larger = b > a, nan = is_nan(b); // branch-free, so that it is vectorized
     return larger | nan ? b : a;
   }
 };

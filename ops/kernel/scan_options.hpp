@@ -1,4 +1,4 @@
-// What the kernels of Cumsum and Cumprod share, on every device.
+// Shared by the kernels of Cumsum and Cumprod, on all devices.
 #pragma once
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/runtime/graph/graph.hpp"

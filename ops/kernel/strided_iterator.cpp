@@ -34,36 +34,37 @@ strided_iterator strided_iterator::broadcast(const shape& out, const shape& a, c
       stride *= extent;
     }
   }
-  strided_iterator made;
+  strided_iterator iterator;
   for (int axis = 0; axis < out.rank(); ++axis)
-    made.push_back(out[axis], strides[static_cast<size_t>(axis)]);
-  return made;
+    iterator.push_back(out[axis], strides[static_cast<size_t>(axis)]);
+  return iterator;
 }
 
 strided_iterator::offsets strided_iterator::at(int64_t index) const {
   return position{*this, index}.where;
 }
 
-strided_iterator::position::position(const strided_iterator& w, int64_t at) : of(w) {
-  for (auto axis = static_cast<size_t>(of.rank_); axis-- > 0;) {
-    auto extent = of.extents_[axis];
+strided_iterator::position::position(const strided_iterator& w, int64_t at) : iterator(w) {
+  for (auto axis = static_cast<size_t>(iterator.rank_); axis-- > 0;) {
+    auto extent = iterator.extents_[axis];
     index[axis] = extent > 0 ? at % extent : 0;
     at = extent > 0 ? at / extent : 0;
     for (size_t i = 0; i < operands; ++i)
-      where[i] += index[axis] * of.strides_[axis][i];
+      where[i] += index[axis] * iterator.strides_[axis][i];
   }
 }
 
 void strided_iterator::position::advance(int64_t length) {
-  auto axis = static_cast<size_t>(of.rank_ - 1);
+  auto axis = static_cast<size_t>(iterator.rank_ - 1);
   index[axis] += length;
   for (size_t i = 0; i < operands; ++i)
-    where[i] += length * of.strides_[axis][i];
-  for (; axis > 0 && index[axis] == of.extents_[axis]; --axis) {
+    where[i] += length * iterator.strides_[axis][i];
+  for (; axis > 0 && index[axis] == iterator.extents_[axis]; --axis) {
     index[axis] = 0;
     ++index[axis - 1];
     for (size_t i = 0; i < operands; ++i)
-      where[i] += of.strides_[axis - 1][i] - of.extents_[axis] * of.strides_[axis][i];
+      where[i] +=
+          iterator.strides_[axis - 1][i] - iterator.extents_[axis] * iterator.strides_[axis][i];
   }
 }
 

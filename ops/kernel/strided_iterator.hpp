@@ -1,4 +1,4 @@
-// How a kernel walks operands whose elements lie at other places than the output's.
+// Iterates over operands whose elements have other positions than the output's.
 #pragma once
 #include "troupe/runtime/types/shape.hpp"
 
@@ -7,18 +7,18 @@
 
 namespace troupe::ops {
 
-/// The output's elements in order, and for each where up to two operands have theirs. Axes that can
-/// be walked as one are merged, so that runs along the last axis are as long as possible.
+/// The output's elements in order, each with the positions of up to two operands' elements. Axes
+/// are merged where possible, so that runs along the last axis are as long as possible.
 class strided_iterator {
 public:
   static constexpr int operands = 2;
-  /// More than a tensor has: Tile walks each axis as two.
+  /// More axes than a tensor has: Tile splits each axis into two.
   static constexpr int max_axes = 2 * max_rank;
   using offsets = std::array<int64_t, operands>;
 
   strided_iterator() = default;
 
-  /// Adds an axis inside of those that are there.
+  /// Adds an axis inside the existing ones.
   void push_back(int64_t extent, offsets strides);
 
   /// For operands that are broadcast to `out` by NumPy's rules.
@@ -30,9 +30,9 @@ public:
   int64_t stride(int axis, int operand) const {
     return strides_[static_cast<size_t>(axis)][static_cast<size_t>(operand)];
   }
-  /// The distance between neighbours of a run.
+  /// The distance between adjacent elements of a run.
   int64_t step(int operand) const { return rank_ ? stride(rank_ - 1, operand) : 0; }
-  /// Where an operand has the element at this place of the output.
+  /// The position of an operand's element for this position of the output.
   offsets at(int64_t index) const;
 
   /// Calls `body(index, offsets, length)` for runs along the last axis that cover [begin, end).
@@ -46,7 +46,7 @@ public:
     }
     position from{*this, begin};
     while (begin < end) {
-      auto length = std::min(from.left(), end - begin);
+      auto length = std::min(from.remaining_in_run(), end - begin);
       body(begin, from.where, length);
       begin += length;
       from.advance(length);
@@ -54,16 +54,16 @@ public:
   }
 
 private:
-  // A place in the strided_iterator.
+  // A position of the strided_iterator.
   struct position {
     position(const strided_iterator& w, int64_t index);
-    int64_t left() const {
-      auto last = static_cast<size_t>(of.rank_ - 1);
-      return of.extents_[last] - index[last];
+    int64_t remaining_in_run() const {
+      auto last = static_cast<size_t>(iterator.rank_ - 1);
+      return iterator.extents_[last] - index[last];
     }
     void advance(int64_t length);
 
-    const strided_iterator& of;
+    const strided_iterator& iterator;
     std::array<int64_t, max_axes> index{};
     offsets where{};
   };

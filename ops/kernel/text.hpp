@@ -1,4 +1,4 @@
-// What ops take strings to be: bytes, UTF-8, words, numbers.
+// The string formats of ops: bytes, UTF-8, words, numbers.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace troupe::ops {
 
-/// What the attribute `unit` counts.
+/// The unit that the attribute `unit` selects.
 enum class text_unit { byte, character };
 
 inline result<text_unit> text_unit_of(std::string_view name) {
@@ -28,7 +28,7 @@ inline bool begins_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
 }
 
-/// As the C locale has it, whichever is set.
+/// As in the C locale, independent of the current one.
 inline bool is_space(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 
 inline std::string_view stripped(std::string_view text) {
@@ -39,15 +39,15 @@ inline std::string_view stripped(std::string_view text) {
   return text;
 }
 
-/// Whether a text begins, but for a sign, as a hexadecimal number of C does: "0x1.8p3".
+/// Whether a text, after an optional sign, starts like a hexadecimal number of C: "0x1.8p3".
 inline bool is_hexadecimal(std::string_view text) {
   if (text.starts_with('-'))
     text.remove_prefix(1);
   return text.starts_with("0x") || text.starts_with("0X");
 }
 
-/// Reads a whole text as a number, but for spaces around it. Whole numbers that do not fit are
-/// none; real ones become infinite or zero, and may be hexadecimal.
+/// Parses a whole text as a number, ignoring surrounding spaces. Integers that do not fit are
+/// rejected. Real numbers out of range become infinite or zero, and may be hexadecimal.
 template <class T>
 std::optional<T> number_from(std::string_view text) {
   text = stripped(text);

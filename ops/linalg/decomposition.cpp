@@ -11,9 +11,9 @@ namespace {
 edges cholesky_gradient(gradient_context& at) {
   auto l = at.output(0);
   auto middle = half_lower_triangle(product(l, at.output_gradient(0), true));
-  auto left = build("MatrixTriangularSolve", {l, middle}, {{"adjoint", true}});
+  auto solved = build("MatrixTriangularSolve", {l, middle}, {{"adjoint", true}});
   auto inverse = build("MatrixTriangularSolve", {l, identity_like(l)});
-  return {half_lower_triangle(product(left, inverse) + product(inverse, left, true, true))};
+  return {half_lower_triangle(product(solved, inverse) + product(inverse, solved, true, true))};
 }
 
 result<shapes> infer_qr(const infer_context& at) {
@@ -42,10 +42,10 @@ edges qr_gradient(gradient_context& at) {
   auto dq = at.output_gradient(0), dr = at.output_gradient(1);
   auto below = product(r, dr, false, true) - product(dq, q, true);
   auto above = product(dr, r, false, true) - product(q, dq, true); // its adjoint
-  auto left = dq + product(q, half_lower_triangle(below) + half_upper_triangle(above));
+  auto inner = dq + product(q, half_lower_triangle(below) + half_upper_triangle(above));
   // x r'^-1 = (r^-1 x')'
   auto inverse = build("MatrixTriangularSolve", {r, identity_like(r)}, {{"lower", false}});
-  return {product(left, inverse, false, true)};
+  return {product(inner, inverse, false, true)};
 }
 
 result<shapes> infer_self_adjoint_eig_v2(const infer_context& at) {
@@ -58,21 +58,21 @@ result<shapes> infer_self_adjoint_eig_v2(const infer_context& at) {
 }
 
 // With f_ij = 1 / (e_j - e_i) off the diagonal, s = v (diag(de) + f o (v' dv)) v' is the gradient
-// of a whole matrix; h(s + s'), the lower triangle with half of the diagonal, that of the elements
-// that are read.
+// of a full matrix. The gradient of the elements that are read is h(s + s'), the lower triangle
+// with half of the diagonal.
 edges self_adjoint_eig_v2_gradient(gradient_context& at) {
   auto e = at.output(0);
   auto v =
       at.attr<bool>("compute_v") ? at.output(1) : build("SelfAdjointEigV2", {at.input(0)}, {}, 1);
-  auto one = identity_like(v);
-  auto middle = one * as_row(at.output_gradient(0));
+  auto identity = identity_like(v);
+  auto middle = identity * as_row(at.output_gradient(0));
   if (at.has_output_gradient(1)) {
-    // On the diagonal, 1 stands for the difference, and the product is left out.
-    auto f = (scalar_like(e, 1) - one) / (as_row(e) - as_column(e) + one);
+    // On the diagonal, 1 replaces the difference, and the product is omitted.
+    auto f = (scalar_like(e, 1) - identity) / (as_row(e) - as_column(e) + identity);
     middle = middle + f * product(v, at.output_gradient(1), true);
   }
-  auto left = product(v, middle);
-  return {half_lower_triangle(product(left, v, false, true) + product(v, left, false, true))};
+  auto partial = product(v, middle);
+  return {half_lower_triangle(product(partial, v, false, true) + product(v, partial, false, true))};
 }
 
 result<shapes> infer_svd(const infer_context& at) {
@@ -90,8 +90,8 @@ result<shapes> infer_svd(const infer_context& at) {
   return shapes{s, u, v};
 }
 
-// The part of dx that lies outside of what the columns of x span, divided by the singular values:
-// (dx - x x' dx) s^-1.
+// The part of dx outside of the span of the columns of x, divided by the singular values: (dx - x
+// x' dx) s^-1.
 edge outside(edge x, edge dx, edge s) {
   return (dx - product(x, product(x, dx, true))) / as_row(s);
 }
@@ -121,7 +121,7 @@ edges svd_gradient(gradient_context& at) {
   if (!any_vectors)
     return {da};
   auto squares = s * s, one = identity_like(u);
-  // On the diagonal 1 stands for what is multiplied by 0.
+  // On the diagonal 1 replaces a difference that is multiplied by 0.
   auto f = scalar_like(s, 1) / (as_row(squares) - as_column(squares) + one);
   if (at.has_output_gradient(1)) {
     auto du = at.output_gradient(1);

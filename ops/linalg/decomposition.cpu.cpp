@@ -13,16 +13,17 @@ namespace {
 struct cholesky_factorization {
   template <class T>
   static status run(kernel_context& at) {
-    TROUPE_ASSIGN(auto of, square_matrices_of(at.input(0)));
+    TROUPE_ASSIGN(auto batch, square_matrices_of(at.input(0)));
     TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));
     const auto* from = at.input(0).data<T>();
     auto* to = out->template data<T>();
     auto nan = T(std::numeric_limits<decltype(std::abs(T{}))>::quiet_NaN());
-    return for_each_matrix(at, of.count, 0.4 * cube(of.rows), [&](int64_t i) -> status {
-      auto* l = to + i * of.size();
-      if (!factorize<T>(from + i * of.size(), of.rows, l))
-        for (int64_t row = 0; row < of.rows; ++row)
-          std::fill_n(std::fill_n(l + row * of.columns, row + 1, nan), of.columns - row - 1, T{});
+    return for_each_matrix(at, batch.count, 0.4 * cube(batch.rows), [&](int64_t i) -> status {
+      auto* l = to + i * batch.size();
+      if (!factorize<T>(from + i * batch.size(), batch.rows, l))
+        for (int64_t row = 0; row < batch.rows; ++row)
+          std::fill_n(std::fill_n(l + row * batch.columns, row + 1, nan), batch.columns - row - 1,
+                      T{});
       return {};
     });
   }
@@ -31,17 +32,17 @@ struct cholesky_factorization {
 struct qr_factorization {
   template <class T>
   static status run(kernel_context& at) {
-    TROUPE_ASSIGN(auto of, matrices_of(at.input(0)));
-    auto m = of.rows, n = of.columns, p = at.state<bool>() ? m : std::min(m, n);
+    TROUPE_ASSIGN(auto batch, matrices_of(at.input(0)));
+    auto m = batch.rows, n = batch.columns, p = at.state<bool>() ? m : std::min(m, n);
     TROUPE_ASSIGN(auto q_dims, with_matrix(at.input(0).dims(), {m, p}));
     TROUPE_ASSIGN(auto r_dims, with_matrix(at.input(0).dims(), {p, n}));
     TROUPE_ASSIGN(auto* q, at.allocate(0, q_dims));
     TROUPE_ASSIGN(auto* r, at.allocate(1, r_dims));
     const auto* from = at.input(0).data<T>();
     auto *to_q = q->template data<T>(), *to_r = r->template data<T>();
-    auto work = 3 * static_cast<double>(of.size()) * static_cast<double>(p);
-    return for_each_matrix(at, of.count, work, [&](int64_t i) -> status {
-      factorize_qr(from + i * of.size(), m, n, p, to_q + i * m * p, to_r + i * p * n);
+    auto work = 3 * static_cast<double>(batch.size()) * static_cast<double>(p);
+    return for_each_matrix(at, batch.count, work, [&](int64_t i) -> status {
+      factorize_qr(from + i * batch.size(), m, n, p, to_q + i * m * p, to_r + i * p * n);
       return {};
     });
   }
@@ -51,19 +52,19 @@ struct self_adjoint_eig_v2_decomposition {
   template <class T>
   static status run(kernel_context& at) {
     const auto& dims = at.input(0).dims();
-    TROUPE_ASSIGN(auto of, square_matrices_of(at.input(0)));
+    TROUPE_ASSIGN(auto batch, square_matrices_of(at.input(0)));
     auto vectors = at.state<bool>();
-    TROUPE_ASSIGN(auto e_dims, with_matrix(dims, {of.rows}));
+    TROUPE_ASSIGN(auto e_dims, with_matrix(dims, {batch.rows}));
     TROUPE_ASSIGN(auto* e, at.allocate(0, e_dims));
     TROUPE_ASSIGN(auto* v, at.allocate(1, vectors ? dims : shape{0}));
     const auto* from = at.input(0).data<T>();
     auto* to_e = e->template data<T>();
     auto* to_v = vectors ? v->template data<T>() : nullptr;
-    if (of.rows == 0)
+    if (batch.rows == 0)
       return {};
-    return for_each_matrix(at, of.count, 9 * cube(of.rows), [&](int64_t i) -> status {
-      if (find_eigenvalues(from + i * of.size(), of.rows, to_e + i * of.rows,
-                           vectors ? to_v + i * of.size() : nullptr))
+    return for_each_matrix(at, batch.count, 9 * cube(batch.rows), [&](int64_t i) -> status {
+      if (find_eigenvalues(from + i * batch.size(), batch.rows, to_e + i * batch.rows,
+                           vectors ? to_v + i * batch.size() : nullptr))
         return {};
       return invalid("matrix ", i, " has no eigenvalues that can be found");
     });
@@ -74,17 +75,18 @@ struct svd_decomposition {
   template <class T>
   static status run(kernel_context& at) {
     TROUPE_ASSIGN(auto out, allocate_svd(at));
-    auto [of, p, left, right, s, u, v] = out;
-    auto m = of.rows, n = of.columns;
+    auto [batch, p, left_columns, right_columns, s, u, v] = out;
+    auto m = batch.rows, n = batch.columns;
     const auto* from = at.input(0).data<T>();
     auto* to_s = s->template data<T>();
     auto* to_u = u ? u->template data<T>() : nullptr;
     auto* to_v = v ? v->template data<T>() : nullptr;
     auto full = at.state<wanted_vectors>().full;
-    auto work = 20 * static_cast<double>(of.size()) * static_cast<double>(p);
-    return for_each_matrix(at, of.count, work, [=, size = of.size()](int64_t i) -> status {
-      decompose<T>(from + i * size, m, n, full, to_s + i * p, to_u ? to_u + i * m * left : nullptr,
-                   to_v ? to_v + i * n * right : nullptr);
+    auto work = 20 * static_cast<double>(batch.size()) * static_cast<double>(p);
+    return for_each_matrix(at, batch.count, work, [=, size = batch.size()](int64_t i) -> status {
+      decompose<T>(from + i * size, m, n, full, to_s + i * p,
+                   to_u ? to_u + i * m * left_columns : nullptr,
+                   to_v ? to_v + i * n * right_columns : nullptr);
       return {};
     });
   }

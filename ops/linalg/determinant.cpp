@@ -22,7 +22,8 @@ result<shapes> infer_log_matrix_determinant(const infer_context& at) {
   return shapes{numbers, numbers};
 }
 
-// The sign of real determinants jumps; that of complex ones is taken as constant.
+// The sign of real determinants is piecewise constant; the sign of complex determinants is treated
+// as constant.
 edges log_matrix_determinant_gradient(gradient_context& at) {
   auto inverse = build("MatrixInverse", {at.input(0)}, {{"adjoint", true}});
   return {as_matrix(at.output_gradient(1)) * inverse};

@@ -7,13 +7,13 @@ namespace {
 struct matrix_determinant_determinant {
   template <class T>
   static status run(kernel_context& at) {
-    TROUPE_ASSIGN(auto of, square_matrices_of(at.input(0)));
+    TROUPE_ASSIGN(auto batch, square_matrices_of(at.input(0)));
     TROUPE_ASSIGN(auto dims, with_matrix(at.input(0).dims(), {}));
     TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
     const auto* from = at.input(0).data<T>();
     auto* to = out->template data<T>();
-    return for_each_matrix(at, of.count, 0.7 * cube(of.rows), [&](int64_t i) -> status {
-      to[i] = find_determinant<T>(from + i * of.size(), of.rows);
+    return for_each_matrix(at, batch.count, 0.7 * cube(batch.rows), [&](int64_t i) -> status {
+      to[i] = find_determinant<T>(from + i * batch.size(), batch.rows);
       return {};
     });
   }
@@ -22,16 +22,16 @@ struct matrix_determinant_determinant {
 struct log_matrix_determinant_determinant {
   template <class T>
   static status run(kernel_context& at) {
-    TROUPE_ASSIGN(auto of, square_matrices_of(at.input(0)));
+    TROUPE_ASSIGN(auto batch, square_matrices_of(at.input(0)));
     TROUPE_ASSIGN(auto dims, with_matrix(at.input(0).dims(), {}));
     TROUPE_ASSIGN(auto* sign, at.allocate(0, dims));
     TROUPE_ASSIGN(auto* log, at.allocate(1, dims));
     const auto* from = at.input(0).data<T>();
     auto *signs = sign->template data<T>(), *logs = log->template data<T>();
-    return for_each_matrix(at, of.count, 0.7 * cube(of.rows), [&](int64_t i) -> status {
-      auto found = find_log_determinant<T>(from + i * of.size(), of.rows);
-      signs[i] = found.sign;
-      logs[i] = found.log;
+    return for_each_matrix(at, batch.count, 0.7 * cube(batch.rows), [&](int64_t i) -> status {
+      auto log_determinant = find_log_determinant<T>(from + i * batch.size(), batch.rows);
+      signs[i] = log_determinant.sign;
+      logs[i] = log_determinant.log;
       return {};
     });
   }

@@ -10,8 +10,8 @@ struct summed_logs {
   TROUPE_DEVICE static double step(double a, double b) { return a + b; }
 };
 
-// Of l, whose diagonal is 1, u, and a permutation, for each of which that a row moves the sign
-// changes.
+// The determinant of the factors l, whose diagonal is 1, u, and a permutation. Each row that the
+// permutation moves flips the sign.
 template <class T, class Sink>
 struct determinant_body {
   const T* lu;
@@ -20,9 +20,9 @@ struct determinant_body {
   Sink sink;
 
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t matrix, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t matrix, const Group& group) const {
     double product = 1, sign = 1, logs = 0;
-    for (int64_t i = by.rank(); i < n; i += by.size()) {
+    for (int64_t i = group.rank(); i < n; i += group.size()) {
       auto pivot = static_cast<double>(lu[matrix * n * n + i * (n + 1)]);
       auto moved = pivots[matrix * n + i] != i + 1;
       if constexpr (Sink::wants_log) {
@@ -33,12 +33,12 @@ struct determinant_body {
       }
       sign = moved ? -sign : sign;
     }
-    sign = by.template all<multiplied>(sign);
+    sign = group.template all<multiplied>(sign);
     if constexpr (Sink::wants_log)
-      logs = by.template all<summed_logs>(logs);
+      logs = group.template all<summed_logs>(logs);
     else
-      product = by.template all<multiplied>(product);
-    if (by.rank() == 0)
+      product = group.template all<multiplied>(product);
+    if (group.rank() == 0)
       sink(matrix, sign, Sink::wants_log ? logs : product);
   }
 };
@@ -61,19 +61,21 @@ struct log_determinant_sink {
   }
 };
 
-// Gives the determinant of each matrix of input 0 to the sink: a sign, and a value or its log.
+// Passes the determinant of each matrix of input 0 to the sink: a sign, and a value or its
+// logarithm.
 template <class T, class Sink>
-status find_determinants(kernel_context& at, const matrix_batch& of, Sink sink) {
-  if (of.count == 0)
+status find_determinants(kernel_context& at, const matrix_batch& batch, Sink sink) {
+  if (batch.count == 0)
     return {};
   factors lu;
-  if (of.rows > 0) {
-    TROUPE_ASSIGN(lu, factor<T>(at, at.input(0), of));
+  if (batch.rows > 0) {
+    TROUPE_ASSIGN(lu, factor<T>(at, at.input(0), batch));
   }
-  return for_each_group(at, of.count, of.rows,
-                        determinant_body<T, Sink>{static_cast<const T*>(lu.stack.of.data),
-                                                  of.rows > 0 ? lu.pivots.data<int32_t>() : nullptr,
-                                                  of.rows, sink});
+  return for_each_group(
+      at, batch.count, batch.rows,
+      determinant_body<T, Sink>{static_cast<const T*>(lu.stack.of.data),
+                                batch.rows > 0 ? lu.pivots.data<int32_t>() : nullptr, batch.rows,
+                                sink});
 }
 
 } // namespace TROUPE_GPU_BUILD
@@ -85,22 +87,22 @@ namespace {
 struct determinant_on_gpu {
   template <class T>
   static status run(kernel_context& at) {
-    TROUPE_ASSIGN(auto of, square_matrices_of(at.input(0)));
+    TROUPE_ASSIGN(auto batch, square_matrices_of(at.input(0)));
     TROUPE_ASSIGN(auto dims, with_matrix(at.input(0).dims(), {}));
     TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-    return gpu::find_determinants<T>(at, of, gpu::determinant_sink<T>{out->template data<T>()});
+    return gpu::find_determinants<T>(at, batch, gpu::determinant_sink<T>{out->template data<T>()});
   }
 };
 
 struct log_determinant_on_gpu {
   template <class T>
   static status run(kernel_context& at) {
-    TROUPE_ASSIGN(auto of, square_matrices_of(at.input(0)));
+    TROUPE_ASSIGN(auto batch, square_matrices_of(at.input(0)));
     TROUPE_ASSIGN(auto dims, with_matrix(at.input(0).dims(), {}));
     TROUPE_ASSIGN(auto* sign, at.allocate(0, dims));
     TROUPE_ASSIGN(auto* log, at.allocate(1, dims));
     return gpu::find_determinants<T>(
-        at, of, gpu::log_determinant_sink<T>{sign->template data<T>(), log->template data<T>()});
+        at, batch, gpu::log_determinant_sink<T>{sign->template data<T>(), log->template data<T>()});
   }
 };
 

@@ -1,4 +1,4 @@
-// MatrixBandPart: matrices that are zero away from their diagonals.
+// MatrixBandPart: sets the elements outside of a band around the diagonal to zero.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/linalg/shared/diagonals.hpp"
 

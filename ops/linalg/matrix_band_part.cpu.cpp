@@ -4,13 +4,13 @@
 namespace troupe::ops::matrix_band_part_cpu {
 namespace {
 
-result<int64_t> band_width(const tensor& of, int64_t most) {
-  TROUPE_TRY(check_band(of));
-  auto width = to_integers(of)[0];
-  if (width > most)
+result<int64_t> band_width(const tensor& scalar, int64_t max_width) {
+  TROUPE_TRY(check_band(scalar));
+  auto width = to_integers(scalar)[0];
+  if (width > max_width)
     return invalid("num_lower and num_upper must be within the matrix, got ", width, ", at most ",
-                   most);
-  return width < 0 ? most : width;
+                   max_width);
+  return width < 0 ? max_width : width;
 }
 
 status run(kernel_context& at) {
@@ -25,9 +25,9 @@ status run(kernel_context& at) {
                   [&](int64_t begin, int64_t end) {
                     for (auto i = begin; i < end; ++i) {
                       auto row = i % in.rows, first = i * in.columns;
-                      auto left = std::clamp<int64_t>(row - lower, 0, in.columns);
-                      auto right = std::clamp<int64_t>(row + upper + 1, left, in.columns);
-                      fill_elements(zero, {*out, first}, left);
+                      auto first_kept = std::clamp<int64_t>(row - lower, 0, in.columns);
+                      auto right = std::clamp<int64_t>(row + upper + 1, first_kept, in.columns);
+                      fill_elements(zero, {*out, first}, first_kept);
                       fill_elements(zero, {*out, first + right}, in.columns - right);
                     }
                   });

@@ -4,7 +4,7 @@
 namespace troupe::ops::matrix_band_part_gpu {
 namespace {
 
-// How far from the diagonal elements are kept: the device knows.
+// The widths of the kept band, which are in the device's memory.
 template <class T>
 struct matrix_band_body {
   gpu::divisor by_columns, by_rows;
@@ -14,10 +14,11 @@ struct matrix_band_body {
   const T* from;
   T* to;
 
-  TROUPE_DEVICE bool within(int64_t distance, const gpu::integers& of, int64_t most) const {
-    auto width = of[0];
-    if (width > most)
-      wrong.add(width, most + 1);
+  TROUPE_DEVICE bool within(int64_t distance, const gpu::integers& scalar,
+                            int64_t max_width) const {
+    auto width = scalar[0];
+    if (width > max_width)
+      wrong.add(width, max_width + 1);
     return width < 0 || distance <= width;
   }
   TROUPE_DEVICE void operator()(int64_t i) const {
@@ -34,12 +35,12 @@ status run_matrix_band(kernel_context& at) {
   TROUPE_TRY(check_band(lower));
   TROUPE_TRY(check_band(upper));
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, x.dims()));
-  auto all = x.elements();
+  auto elements = x.elements();
   return gpu::with_row_unit(static_cast<int64_t>(size_of(x.type())), {}, [&](auto unit, int64_t) {
     using T = typename decltype(unit)::type;
-    return gpu::for_each(at, all,
-                         matrix_band_body<T>{{in.columns, all},
-                                             {in.rows, all},
+    return gpu::for_each(at, elements,
+                         matrix_band_body<T>{{in.columns, elements},
+                                             {in.rows, elements},
                                              gpu::integers{lower},
                                              gpu::integers{upper},
                                              {at, "num_lower or num_upper"},

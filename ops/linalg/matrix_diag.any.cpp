@@ -11,8 +11,8 @@ status run_diag(kernel_context& at) {
   TROUPE_ASSIGN(auto dims, shape::make(extents));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   fill_zeros(at, *out);
-  matrices all{1, diagonal.elements(), diagonal.elements()};
-  copy_to_strided(at, all.places(), diagonal, {*out});
+  matrices placement{1, diagonal.elements(), diagonal.elements()};
+  copy_to_strided(at, placement.places(), diagonal, {*out});
   return {};
 }
 
@@ -25,8 +25,8 @@ status run_diag_part(kernel_context& at) {
     return invalid("the second half of the axes must be like the first, got shape ", x.dims());
   TROUPE_ASSIGN(auto dims, shape::make(first));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  matrices all{1, dims.elements(), dims.elements()};
-  copy_strided(at, all.places(), {x}, *out);
+  matrices placement{1, dims.elements(), dims.elements()};
+  copy_strided(at, placement.places(), {x}, *out);
   return {};
 }
 
@@ -37,10 +37,10 @@ status run_matrix_diag(kernel_context& at) {
   std::vector<int64_t> extents{diagonal.dims().begin(), diagonal.dims().end()};
   extents.push_back(extents.back());
   TROUPE_ASSIGN(auto dims, shape::make(extents));
-  TROUPE_ASSIGN(auto into, matrices_of(dims));
+  TROUPE_ASSIGN(auto target, matrices_of(dims));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   fill_zeros(at, *out);
-  copy_to_strided(at, into.places(), diagonal, {*out});
+  copy_to_strided(at, target.places(), diagonal, {*out});
   return {};
 }
 
@@ -59,9 +59,9 @@ status run_matrix_diag_part(kernel_context& at) {
 status run_matrix_set_diag(kernel_context& at) {
   const auto &x = at.input(0), &diagonal = at.input(1);
   TROUPE_ASSIGN(auto in, matrices_of(x.dims()));
-  TROUPE_ASSIGN(auto wanted, diagonals_of(x.dims()));
-  if (!wanted.compatible(diagonal.dims()))
-    return invalid("diagonal must have shape ", wanted, ", got ", diagonal.dims());
+  TROUPE_ASSIGN(auto diagonal_dims, diagonals_of(x.dims()));
+  if (!diagonal_dims.compatible(diagonal.dims()))
+    return invalid("diagonal must have shape ", diagonal_dims, ", got ", diagonal.dims());
   TROUPE_ASSIGN(auto* out, output_from_input(at, 0));
   copy_to_strided(at, in.places(), diagonal, {*out});
   return {};

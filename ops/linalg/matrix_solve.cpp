@@ -5,8 +5,8 @@
 namespace troupe::ops::matrix_solve_op {
 namespace {
 
-// For x = a^-1 b: db = a'^-1 dx, da = -db x'. The adjoint changes sides. `attrs` are those of the
-// op beside `adjoint`.
+// For x = a^-1 b: db = a'^-1 dx, da = -db x'. With the adjoint, the operands change sides. `attrs`
+// are the op's attributes except `adjoint`.
 edges solve_gradient(gradient_context& at, const char* op, attr_map attrs) {
   auto adjoint = at.attr<bool>("adjoint");
   auto x = at.output(0);
@@ -15,7 +15,7 @@ edges solve_gradient(gradient_context& at, const char* op, attr_map attrs) {
   return {-(adjoint ? product(x, rhs, false, true) : product(rhs, x, false, true)), rhs};
 }
 
-// For y = a^-1: dy = -y da y. The adjoint changes sides.
+// For y = a^-1: dy = -y da y. With the adjoint, the operands change sides.
 edges matrix_inverse_gradient(gradient_context& at) {
   auto y = at.output(0), dy = at.output_gradient(0);
   auto adjoint = at.attr<bool>("adjoint");
@@ -27,8 +27,9 @@ result<shapes> infer_matrix_solve(const infer_context& at) {
   TROUPE_ASSIGN(auto rhs, matrices_at(at, 1));
   if (!matrix.has_rank() || !rhs.has_rank())
     return shapes{rhs};
-  TROUPE_ASSIGN(auto wanted, with_matrix(matrix, {matrix[matrix.rank() - 1], rhs[rhs.rank() - 1]}));
-  auto joint = merge(wanted, rhs);
+  TROUPE_ASSIGN(auto solution,
+                with_matrix(matrix, {matrix[matrix.rank() - 1], rhs[rhs.rank() - 1]}));
+  auto joint = merge(solution, rhs);
   if (!joint)
     return at.invalid("rhs must have as many rows and batches as matrix, got shapes ", rhs, " and ",
                       matrix);
@@ -44,8 +45,8 @@ result<shapes> infer_matrix_solve_ls(const infer_context& at) {
   if (!matrix.has_rank() || !rhs.has_rank())
     return shapes{partial_shape::unknown()};
   auto m = matrix[matrix.rank() - 2], n = matrix[matrix.rank() - 1], k = rhs[rhs.rank() - 1];
-  TROUPE_ASSIGN(auto wanted, with_matrix(matrix, {m, k}));
-  auto joint = merge(wanted, rhs);
+  TROUPE_ASSIGN(auto solution, with_matrix(matrix, {m, k}));
+  auto joint = merge(solution, rhs);
   if (!joint)
     return at.invalid("rhs must have as many rows and batches as matrix, got shapes ", rhs, " and ",
                       matrix);
@@ -75,18 +76,18 @@ edges matrix_solve_ls_gradient(gradient_context& at) {
   auto c = product(a, a, tall, !tall);
   if (at.attr<bool>("fast"))
     c = c + identity_like(c) * cast_to(at.input(2), a.type());
-  auto divided = [&](edge by) { return build("MatrixSolve", {c, by}); };
+  auto solved = [&](edge rhs) { return build("MatrixSolve", {c, rhs}); };
   if (tall) {
-    auto z = divided(dx), db = product(a, z);
+    auto z = solved(dx), db = product(a, z);
     auto da = product(b - product(a, x), z, false, true) - product(db, x, false, true);
     return {da, db, of_regularizer(at, z, x)};
   }
-  auto z = divided(product(a, dx)), w = divided(b);
+  auto z = solved(product(a, dx)), w = solved(b);
   auto da = product(w, dx - product(a, z, true), false, true) - product(z, x, false, true);
   return {da, z, of_regularizer(at, z, w)};
 }
 
-// The output is shaped as the product of an inverse and rhs.
+// The output has the shape of the product of an inverse and rhs.
 result<shapes> infer_matrix_triangular_solve(const infer_context& at) {
   TROUPE_ASSIGN(auto matrix, square_matrices_at(at, 0));
   TROUPE_ASSIGN(auto output, infer_product(matrix, false, at.input(1), false));
@@ -96,9 +97,9 @@ result<shapes> infer_matrix_triangular_solve(const infer_context& at) {
 edges matrix_triangular_solve_gradient(gradient_context& at) {
   auto matrix = at.input(0), rhs = at.input(1);
   auto lower = at.attr<bool>("lower");
-  auto whole = solve_gradient(at, "MatrixTriangularSolve", {{"lower", lower}});
-  auto triangle = lower ? lower_triangle(whole[0]) : upper_triangle(whole[0]);
-  return {unbroadcast(triangle, matrix, triangle), unbroadcast(whole[1], rhs, whole[1])};
+  auto gradients = solve_gradient(at, "MatrixTriangularSolve", {{"lower", lower}});
+  auto triangle = lower ? lower_triangle(gradients[0]) : upper_triangle(gradients[0]);
+  return {unbroadcast(triangle, matrix, triangle), unbroadcast(gradients[1], rhs, gradients[1])};
 }
 
 } // namespace

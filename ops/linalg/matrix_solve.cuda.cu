@@ -11,16 +11,16 @@ namespace {
 struct inversion_on_gpu {
   template <class T>
   static status run(kernel_context& at) {
-    TROUPE_ASSIGN(auto of, square_matrices_of(at.input(0)));
+    TROUPE_ASSIGN(auto batch, square_matrices_of(at.input(0)));
     TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));
     if (out->elements() == 0)
       return {};
-    TROUPE_ASSIGN(auto lu, gpu::factor<T>(at, at.input(0), of));
+    TROUPE_ASSIGN(auto lu, gpu::factor<T>(at, at.input(0), batch));
     TROUPE_TRY(gpu::refuse_singular<T>(at, lu));
     auto* x = out->template data<T>();
-    TROUPE_TRY(gpu::fill_identity(at, x, of.count, of.rows, of.columns));
-    // What is found column by column is to be read row by row: the inverse of the transpose.
-    return gpu::solve_in_place(at, lu, !at.state<bool>(), x, of.columns);
+    TROUPE_TRY(gpu::fill_identity(at, x, batch.count, batch.rows, batch.columns));
+    // The solver's result is column-major, and the output is row-major: it inverts the transpose.
+    return gpu::solve_in_place(at, lu, !at.state<bool>(), x, batch.columns);
   }
 };
 
@@ -28,25 +28,25 @@ struct solution_on_gpu {
   template <class T>
   static status run(kernel_context& at) {
     const auto &matrix = at.input(0), &rhs = at.input(1);
-    TROUPE_ASSIGN(auto of, square_matrices_of(matrix));
+    TROUPE_ASSIGN(auto batch, square_matrices_of(matrix));
     TROUPE_ASSIGN(auto right, right_sides_of(matrix, rhs));
     TROUPE_ASSIGN(auto* out, at.allocate(0, rhs.dims()));
     if (out->elements() == 0)
       return {};
-    TROUPE_ASSIGN(auto lu, gpu::factor<T>(at, matrix, of));
+    TROUPE_ASSIGN(auto lu, gpu::factor<T>(at, matrix, batch));
     TROUPE_TRY(gpu::refuse_singular<T>(at, lu));
     if (right.columns == 1) {
       copy_bytes(at, rhs, *out);
       return gpu::solve_in_place(at, lu, at.state<bool>(), out->template data<T>(), 1);
     }
-    TROUPE_ASSIGN(auto x, gpu::by_columns(at, rhs, of.count, of.rows, right.columns));
+    TROUPE_ASSIGN(auto x, gpu::by_columns(at, rhs, batch.count, batch.rows, right.columns));
     TROUPE_TRY(gpu::solve_in_place(at, lu, at.state<bool>(), x.template data<T>(), right.columns));
-    gpu::by_rows(at, x, of.count, of.rows, right.columns, right.columns, *out);
+    gpu::by_rows(at, x, batch.count, batch.rows, right.columns, right.columns, *out);
     return {};
   }
 };
 
-// Squaring a matrix squares its condition: floats are computed with as doubles.
+// Squaring a matrix squares its condition number, so floats are computed as doubles.
 template <class T, class Wide>
 struct convert_body {
   const T* from;
@@ -61,7 +61,7 @@ struct regularize_body {
   TROUPE_DEVICE void operator()(int64_t i) const { gramian[i / n * n * n + i % n * (n + 1)] += l2; }
 };
 
-// Divides by singular values; what the type of the matrix cannot tell from 0 is 0.
+// Divides by singular values; values below the precision of the matrix's type count as 0.
 struct divide_body {
   int64_t values, columns;
   double epsilon;
@@ -85,10 +85,10 @@ struct least_squares_on_gpu {
   result<tensor> wide(const tensor& from) const {
     if constexpr (std::is_same_v<T, double>)
       return from;
-    TROUPE_ASSIGN(auto made, room(from.elements()));
+    TROUPE_ASSIGN(auto buffer, room(from.elements()));
     TROUPE_TRY(gpu::for_each(at, from.elements(),
-                             convert_body<T, double>{from.data<T>(), made.data<double>()}));
-    return made;
+                             convert_body<T, double>{from.data<T>(), buffer.data<double>()}));
+    return buffer;
   }
 
   // c = op(a) b, for each matrix.
@@ -110,7 +110,7 @@ struct least_squares_on_gpu {
 
   // x = (a' a + l2)^-1 a' b, or a' (a a' + l2)^-1 b where there are fewer rows than columns.
   status by_normal_equations(double l2, const tensor& a, const tensor& b, const tensor& x) const {
-    TROUPE_ASSIGN(auto* by, gpu::solver_of(at));
+    TROUPE_ASSIGN(auto* solver, gpu::solver_of(at));
     auto tall = of.rows >= of.columns;
     auto n = std::min(of.rows, of.columns), m = std::max(of.rows, of.columns);
     TROUPE_ASSIGN(auto gramian, room(of.count * n * n));
@@ -128,12 +128,12 @@ struct least_squares_on_gpu {
     TROUPE_ASSIGN(auto u, gpu::locate<double>(at, gramian.raw(), n, n, of.count, batched));
     TROUPE_ASSIGN(auto y, gpu::locate<double>(at, right.raw(), columns, n, of.count, batched));
     auto call = gpu::call_for<double>(at);
-    TROUPE_TRY(by->potrf(call, u.of, info.data<int32_t>()));
+    TROUPE_TRY(solver->potrf(call, u.of, info.data<int32_t>()));
     TROUPE_TRY(gpu::for_each(
         at, of.count, gpu::flawed_body{info.data<int32_t>(), {at, "matrix #" TROUPE_LACKS_RANK}}));
-    // As it lies, right is transposed: y' u' u = right'.
-    TROUPE_TRY(by->trsm(call, true, false, u.of, y.of));
-    TROUPE_TRY(by->trsm(call, true, true, u.of, y.of));
+    // In the library's view, right is transposed: y' u' u = right'.
+    TROUPE_TRY(solver->trsm(call, true, false, u.of, y.of));
+    TROUPE_TRY(solver->trsm(call, true, true, u.of, y.of));
     return tall ? status{} : multiply(true, false, m, columns, n, a, right, x);
   }
 
@@ -161,18 +161,18 @@ struct least_squares_on_gpu {
       fill_zeros(at, *out);
       return {};
     }
-    least_squares_on_gpu one{at, plan.of, plan.right.columns};
-    TROUPE_ASSIGN(auto a, one.wide<T>(at.input(0)));
-    TROUPE_ASSIGN(auto b, one.wide<T>(at.input(1)));
+    least_squares_on_gpu solver{at, plan.of, plan.right.columns};
+    TROUPE_ASSIGN(auto a, solver.wide<T>(at.input(0)));
+    TROUPE_ASSIGN(auto b, solver.wide<T>(at.input(1)));
     auto x = *out;
     if constexpr (!std::is_same_v<T, double>) {
-      TROUPE_ASSIGN(x, one.room(out->elements()));
+      TROUPE_ASSIGN(x, solver.room(out->elements()));
     }
     if (at.state<bool>())
-      TROUPE_TRY(one.by_normal_equations(*at.input(2).data<double>(), a, b, x));
+      TROUPE_TRY(solver.by_normal_equations(*at.input(2).data<double>(), a, b, x));
     else
-      TROUPE_TRY(
-          one.by_singular_values(static_cast<double>(std::numeric_limits<T>::epsilon()), a, b, x));
+      TROUPE_TRY(solver.by_singular_values(static_cast<double>(std::numeric_limits<T>::epsilon()),
+                                           a, b, x));
     if constexpr (std::is_same_v<T, double>)
       return {};
     else
@@ -182,7 +182,7 @@ struct least_squares_on_gpu {
   }
 };
 
-// An operand's matrices, as many as there are solutions.
+// An operand's matrices, one per solution.
 void write_out(kernel_context& at, const strided_iterator& batches, int operand, int64_t size,
                const tensor& from, const tensor& to) {
   strided_iterator places;
@@ -196,7 +196,7 @@ struct triangular_solution_on_gpu {
   template <class T>
   static status run(kernel_context& at) {
     const auto &matrix = at.input(0), &rhs = at.input(1);
-    TROUPE_ASSIGN(auto of, square_matrices_of(matrix));
+    TROUPE_ASSIGN(auto batch, square_matrices_of(matrix));
     TROUPE_ASSIGN(auto right, matrices_of(rhs));
     TROUPE_ASSIGN(auto plan, plan_product(matrix.dims(), {}, rhs.dims(), {}));
     TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
@@ -205,18 +205,21 @@ struct triangular_solution_on_gpu {
     const auto& batches = plan.what.batches;
     auto count = batches.elements();
     write_out(at, batches, 1, right.size(), rhs, *out);
-    auto all = matrix;
-    if (count != of.count) {
-      TROUPE_ASSIGN(all, gpu::room_for<T>(at, count * of.size()));
-      write_out(at, batches, 0, of.size(), matrix, all);
+    auto matrices = matrix;
+    if (count != batch.count) {
+      TROUPE_ASSIGN(matrices, gpu::room_for<T>(at, count * batch.size()));
+      write_out(at, batches, 0, batch.size(), matrix, matrices);
     }
-    auto batched = troupe::gpu::solver::better_batched(of.rows, count);
-    TROUPE_ASSIGN(auto a, gpu::locate<T>(at, all.raw(), of.rows, of.rows, count, batched));
-    TROUPE_ASSIGN(auto x, gpu::locate<T>(at, out->raw(), right.columns, of.rows, count, batched));
-    TROUPE_ASSIGN(auto* by, gpu::solver_of(at));
-    // As they lie, all are transposed: x' = b' (a')^-1, and a' is upper where a is lower.
+    auto batched = troupe::gpu::solver::better_batched(batch.rows, count);
+    TROUPE_ASSIGN(auto a,
+                  gpu::locate<T>(at, matrices.raw(), batch.rows, batch.rows, count, batched));
+    TROUPE_ASSIGN(auto x,
+                  gpu::locate<T>(at, out->raw(), right.columns, batch.rows, count, batched));
+    TROUPE_ASSIGN(auto* solver, gpu::solver_of(at));
+    // In the library's view, all matrices are transposed: x' = b' (a')^-1, and a' is upper where a
+    // is lower.
     auto [lower, adjoint] = at.state<triangle>();
-    return by->trsm(gpu::call_for<T>(at), lower, adjoint, a.of, x.of);
+    return solver->trsm(gpu::call_for<T>(at), lower, adjoint, a.of, x.of);
   }
 };
 

@@ -1,5 +1,5 @@
-// Lists of tensors, made and changed item by item: what functional loops collect (TensorFlow's
-// TensorList ops).
+// Lists of tensors, built and changed item by item, in which functional loops collect values
+// (TensorFlow's TensorList ops).
 #include "troupe/ops/list/shared/element_shape.hpp"
 
 namespace troupe::ops::list_items_op {
@@ -45,13 +45,13 @@ result<shapes> infer_get(const infer_context& at) {
   return shapes{dims};
 }
 
-// How many extents there are depends on the list.
+// The number of extents depends on the list.
 result<shapes> infer_element_shape(const infer_context& at) {
   TROUPE_TRY(at.of_rank(0, 0).status());
   return shapes{partial_shape::unknown()};
 }
 
-// The list as its gradient has it: the item's place alone.
+// The gradient's list, with zeros in place of the item.
 edges get_gradient(gradient_context& at) {
   auto dy = at.output_gradient(0);
   auto zeros =
@@ -64,15 +64,15 @@ edges set_gradient(gradient_context& at) {
   auto list = at.output_gradient(0), item = at.input(2);
   auto of_item = build("TensorListGetItem", {list, at.input(1), element_shape_of(item)},
                        {{"element_dtype", item.type()}});
-  auto kept = build("TensorListSetItem", {list, at.input(1), zeros_of(item)});
-  // It may be longer than the list was.
-  auto before = build("TensorListLength", {at.input(0)});
-  return {build("TensorListResize", {kept, before}), {}, of_item};
+  auto without_item = build("TensorListSetItem", {list, at.input(1), zeros_of(item)});
+  // The list may have grown.
+  auto old_length = build("TensorListLength", {at.input(0)});
+  return {build("TensorListResize", {without_item, old_length}), {}, of_item};
 }
 
 edges resize_gradient(gradient_context& at) {
-  auto before = build("TensorListLength", {at.input(0)});
-  return {build("TensorListResize", {at.output_gradient(0), before}), {}};
+  auto old_length = build("TensorListLength", {at.input(0)});
+  return {build("TensorListResize", {at.output_gradient(0), old_length}), {}};
 }
 
 edges push_gradient(gradient_context& at) {

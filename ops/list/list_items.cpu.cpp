@@ -8,17 +8,17 @@ status run_empty(kernel_context& at) {
   if (at.input(1).rank() != 0)
     return invalid("max_num_elements must be a scalar, got shape ", at.input(1).dims());
   TROUPE_ASSIGN(auto dims, element_shape(at, 0));
-  TROUPE_ASSIGN(auto* made, new_list(at, 0, at.state<dtype>(), std::move(dims)));
-  made->most = to_integers(at.input(1))[0];
+  TROUPE_ASSIGN(auto* list, new_list(at, 0, at.state<dtype>(), std::move(dims)));
+  list->most = to_integers(at.input(1))[0];
   return {};
 }
 
 status run_push(kernel_context& at) {
   TROUPE_ASSIGN(const auto* list, list_at(at, 0));
   TROUPE_TRY(check_item(*list, at.input(1)));
-  auto item = at.input(1); // may be the list itself
-  TROUPE_ASSIGN(auto* more, changed_list(at));
-  return append(*more, std::move(item));
+  auto item = at.input(1); // may share the list
+  TROUPE_ASSIGN(auto* grown_list, changed_list(at));
+  return append(*grown_list, std::move(item));
 }
 
 status run_pop(kernel_context& at) {
@@ -28,22 +28,22 @@ status run_pop(kernel_context& at) {
   TROUPE_TRY(check_type(*list, at.output_type(1)));
   TROUPE_ASSIGN(auto dims, element_shape(at, 1));
   TROUPE_ASSIGN(auto item, item_of(at, *list, list->items.size() - 1, dims));
-  TROUPE_ASSIGN(auto* rest, changed_list(at));
-  rest->items.pop_back();
+  TROUPE_ASSIGN(auto* shortened_list, changed_list(at));
+  shortened_list->items.pop_back();
   at.set_output(1, std::move(item));
   return {};
 }
 
-result<size_t> count_at(const kernel_context& at, int i, std::string_view what) {
+result<size_t> count_at(const kernel_context& at, int i, std::string_view name) {
   if (at.input(i).rank() != 0)
-    return invalid(what, " must be a scalar, got shape ", at.input(i).dims());
+    return invalid(name, " must be a scalar, got shape ", at.input(i).dims());
   auto count = *at.input(i).data<int32_t>();
   if (count < 0)
-    return invalid(what, " must not be negative, got ", count);
+    return invalid(name, " must not be negative, got ", count);
   return static_cast<size_t>(count);
 }
 
-// A place in a list of so many items.
+// A position in a list of this many items.
 result<size_t> index_at(const kernel_context& at, size_t items) {
   TROUPE_ASSIGN(auto index, count_at(at, 1, "index"));
   if (index >= items)
@@ -54,8 +54,8 @@ result<size_t> index_at(const kernel_context& at, size_t items) {
 status run_reserve(kernel_context& at) {
   TROUPE_ASSIGN(auto dims, element_shape(at, 0));
   TROUPE_ASSIGN(auto count, count_at(at, 1, "num_elements"));
-  TROUPE_ASSIGN(auto* made, new_list(at, 0, at.state<dtype>(), std::move(dims)));
-  TROUPE_TRY(resize(*made, count));
+  TROUPE_ASSIGN(auto* list, new_list(at, 0, at.state<dtype>(), std::move(dims)));
+  TROUPE_TRY(resize(*list, count));
   return {};
 }
 
@@ -96,19 +96,20 @@ status run_set(kernel_context& at) {
 status run_element_shape(kernel_context& at) {
   TROUPE_ASSIGN(const auto* list, list_at(at, 0));
   auto extents = list->dims.extents();
-  auto known = list->dims.has_rank();
-  TROUPE_ASSIGN(auto* out,
-                at.allocate(0, known ? shape{static_cast<int64_t>(extents.size())} : shape{}));
-  auto put = [&](auto* to) {
+  auto has_known_rank = list->dims.has_rank();
+  TROUPE_ASSIGN(
+      auto* out,
+      at.allocate(0, has_known_rank ? shape{static_cast<int64_t>(extents.size())} : shape{}));
+  auto write_extents = [&](auto* to) {
     *to = -1;
-    if (known)
+    if (has_known_rank)
       std::ranges::copy(extents, to);
   };
   if (out->type() == dtype::i32) {
-    if (!known || !extents.empty())
-      put(out->data<int32_t>());
-  } else if (!known || !extents.empty()) {
-    put(out->data<int64_t>());
+    if (!has_known_rank || !extents.empty())
+      write_extents(out->data<int32_t>());
+  } else if (!has_known_rank || !extents.empty()) {
+    write_extents(out->data<int64_t>());
   }
   return {};
 }

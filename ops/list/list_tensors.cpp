@@ -1,4 +1,4 @@
-// Lists of tensors, made of tensors and joined to tensors.
+// Conversions between lists of tensors and tensors.
 #include "troupe/ops/define/dims.hpp"
 #include "troupe/ops/list/shared/axes.hpp"
 #include "troupe/ops/list/shared/element_shape.hpp"
@@ -6,8 +6,8 @@
 namespace troupe::ops::list_tensors_op {
 namespace {
 
-result<partial_shape> with_first_axis(int64_t extent, const partial_shape& of) {
-  return with_axes(std::span{&extent, 1}, of);
+result<partial_shape> with_first_axis(int64_t extent, const partial_shape& dims) {
+  return with_axes(std::span{&extent, 1}, dims);
 }
 
 result<shapes> infer_stack(const infer_context& at) {
@@ -25,7 +25,7 @@ result<shapes> infer_gather(const infer_context& at) {
   return shapes{stacked};
 }
 
-// The tensor's first axis counts the items.
+// The tensor's first axis is the number of items.
 template <int Tensor>
 result<shapes> infer_list_of(const infer_context& at) {
   const auto& dims = at.input(Tensor);
@@ -36,10 +36,10 @@ result<shapes> infer_list_of(const infer_context& at) {
 
 result<shapes> infer_concat(const infer_context& at) {
   TROUPE_TRY(at.of_rank(0, 0).status());
-  auto said = at.has_attr("element_shape")
-                  ? result<partial_shape>{at.attr<partial_shape>("element_shape")}
-                  : listed_element_shape(at, 1);
-  TROUPE_ASSIGN(auto dims, std::move(said));
+  auto declared_shape = at.has_attr("element_shape")
+                            ? result<partial_shape>{at.attr<partial_shape>("element_shape")}
+                            : listed_element_shape(at, 1);
+  TROUPE_ASSIGN(auto dims, std::move(declared_shape));
   if (dims.has_rank() && dims.rank() > 0)
     dims.set(0, unknown_extent);
   return shapes{dims, partial_shape{unknown_extent}};
@@ -89,7 +89,7 @@ edges from_tensor_gradient(gradient_context& at) {
 edges gather_gradient(gradient_context& at) {
   auto dy = at.output_gradient(0), indices = at.input(1);
   auto count = build("TensorListLength", {at.input(0)});
-  if (dy && numbers.contains(dy.type())) { // an item that was taken twice gets the sum
+  if (dy && numbers.contains(dy.type())) { // an item that was read twice gets the sum
     auto sums = build("UnsortedSegmentSum", {dy, indices, count});
     dy = build("GatherV2", {sums, indices, constant_like(dy, tensor::scalar(int32_t{0}))});
   }
@@ -102,15 +102,16 @@ edge gathered(edge list, edge indices, edge tensor) {
 }
 
 edges scatter_gradient(gradient_context& at) {
-  edges all(static_cast<size_t>(at.inputs()));
-  all[0] = gathered(at.output_gradient(0), at.input(1), at.input(0));
-  return all;
+  edges gradients(static_cast<size_t>(at.inputs()));
+  gradients[0] = gathered(at.output_gradient(0), at.input(1), at.input(0));
+  return gradients;
 }
 
 edges scatter_into_gradient(gradient_context& at) {
   auto list = at.output_gradient(0), tensor = at.input(1), indices = at.input(2);
-  auto kept = build("TensorListScatterIntoExistingList", {list, zeros_of(tensor), indices});
-  return {build("TensorListResize", {kept, build("TensorListLength", {at.input(0)})}),
+  auto without_items =
+      build("TensorListScatterIntoExistingList", {list, zeros_of(tensor), indices});
+  return {build("TensorListResize", {without_items, build("TensorListLength", {at.input(0)})}),
           gathered(list, indices, tensor),
           {}};
 }
@@ -118,9 +119,9 @@ edges scatter_into_gradient(gradient_context& at) {
 edges concat_gradient(gradient_context& at) {
   auto dy = at.output_gradient(0);
   auto any = constant_like(dy, tensor::scalar(int32_t{-1}));
-  edges all(static_cast<size_t>(at.inputs()));
-  all[0] = build("TensorListSplit", {dy, any, at.output(1)});
-  return all;
+  edges gradients(static_cast<size_t>(at.inputs()));
+  gradients[0] = build("TensorListSplit", {dy, any, at.output(1)});
+  return gradients;
 }
 
 edges split_gradient(gradient_context& at) {

@@ -12,21 +12,21 @@ status run_stack(kernel_context& at) {
   TROUPE_ASSIGN(const auto* list, list_at(at, 0));
   TROUPE_TRY(check_type(*list, at.output_type(0)));
   auto count = static_cast<int64_t>(list->items.size());
-  if (auto wanted = at.state<int64_t>(); wanted >= 0 && wanted != count)
-    return invalid("the list has ", count, " items, num_elements says ", wanted);
+  if (auto expected_count = at.state<int64_t>(); expected_count >= 0 && expected_count != count)
+    return invalid("the list has ", count, " items, num_elements says ", expected_count);
   TROUPE_ASSIGN(auto dims, element_shape(at, 1));
-  std::vector<int64_t> all(list->items.size());
-  std::iota(all.begin(), all.end(), 0);
-  TROUPE_ASSIGN(auto made, stack_items(at, *list, all, dims));
-  at.set_output(0, std::move(made));
+  std::vector<int64_t> positions(list->items.size());
+  std::iota(positions.begin(), positions.end(), 0);
+  TROUPE_ASSIGN(auto stacked, stack_items(at, *list, positions, dims));
+  at.set_output(0, std::move(stacked));
   return {};
 }
 
-status check_slices(const tensor& of, const partial_shape& dims) {
-  if (of.rank() == 0)
+status check_slices(const tensor& from, const partial_shape& dims) {
+  if (from.rank() == 0)
     return invalid("a scalar has no items: tensor needs an axis");
-  if (auto each = without_first_axis(of.dims()); !dims.compatible(each))
-    return invalid("the slices of tensor have shape ", each, ", element_shape says ", dims);
+  if (auto slice_dims = without_first_axis(from.dims()); !dims.compatible(slice_dims))
+    return invalid("the slices of tensor have shape ", slice_dims, ", element_shape says ", dims);
   return {};
 }
 
@@ -34,10 +34,10 @@ status run_from_tensor(kernel_context& at) {
   const auto& from = at.input(0);
   TROUPE_ASSIGN(auto dims, element_shape(at, 1));
   TROUPE_TRY(check_slices(from, dims));
-  TROUPE_ASSIGN(auto* made, new_list(at, 0, from.type(), std::move(dims)));
+  TROUPE_ASSIGN(auto* list, new_list(at, 0, from.type(), std::move(dims)));
   for (int64_t i = 0; i < from.dims()[0]; ++i) {
     TROUPE_ASSIGN(auto item, slice_of(from, i, at.memory()));
-    TROUPE_TRY(append(*made, std::move(item)));
+    TROUPE_TRY(append(*list, std::move(item)));
   }
   return {};
 }
@@ -45,27 +45,27 @@ status run_from_tensor(kernel_context& at) {
 result<integer_list> indices_at(const kernel_context& at, int i) {
   if (at.input(i).rank() != 1)
     return invalid("indices must be a vector, got shape ", at.input(i).dims());
-  auto found = to_integers(at.input(i));
-  for (auto one : found)
-    if (one < 0)
-      return invalid("indices must not be negative, got ", one);
-  return found;
+  auto index_list = to_integers(at.input(i));
+  for (auto index_value : index_list)
+    if (index_value < 0)
+      return invalid("indices must not be negative, got ", index_value);
+  return index_list;
 }
 
 status run_gather(kernel_context& at) {
   TROUPE_ASSIGN(const auto* list, list_at(at, 0));
   TROUPE_TRY(check_type(*list, at.output_type(0)));
   TROUPE_ASSIGN(auto indices, indices_at(at, 1));
-  for (auto one : indices)
-    if (one >= static_cast<int64_t>(list->items.size()))
-      return invalid("there is no item ", one, " in a list of ", list->items.size());
+  for (auto index_value : indices)
+    if (index_value >= static_cast<int64_t>(list->items.size()))
+      return invalid("there is no item ", index_value, " in a list of ", list->items.size());
   TROUPE_ASSIGN(auto dims, element_shape(at, 2));
-  TROUPE_ASSIGN(auto made, stack_items(at, *list, {indices.data(), indices.size()}, dims));
-  at.set_output(0, std::move(made));
+  TROUPE_ASSIGN(auto stacked, stack_items(at, *list, {indices.data(), indices.size()}, dims));
+  at.set_output(0, std::move(stacked));
   return {};
 }
 
-// Puts the slices of a tensor to these places, for which there must be room.
+// Writes the slices of a tensor to these positions, for which there must be room.
 status scatter(kernel_context& at, const tensor& from, const integer_list& indices,
                tensor_list& to) {
   if (from.rank() == 0 || from.dims()[0] != static_cast<int64_t>(indices.size()))
@@ -81,10 +81,10 @@ status scatter(kernel_context& at, const tensor& from, const integer_list& indic
 }
 
 size_t room_for(const integer_list& indices) {
-  int64_t most = 0;
-  for (auto one : indices)
-    most = std::max(most, one + 1);
-  return static_cast<size_t>(most);
+  int64_t item_count = 0;
+  for (auto index_value : indices)
+    item_count = std::max(item_count, index_value + 1);
+  return static_cast<size_t>(item_count);
 }
 
 status run_scatter(kernel_context& at) {
@@ -94,15 +94,15 @@ status run_scatter(kernel_context& at) {
   if (at.inputs() == 4) {
     if (at.input(3).rank() != 0)
       return invalid("num_elements must be a scalar, got shape ", at.input(3).dims());
-    auto wanted = to_integers(at.input(3))[0];
-    if (wanted >= 0 && wanted < static_cast<int64_t>(room))
-      return invalid("there is no item ", room - 1, " among num_elements=", wanted);
-    if (wanted >= 0)
-      room = static_cast<size_t>(wanted);
+    auto num_elements = to_integers(at.input(3))[0];
+    if (num_elements >= 0 && num_elements < static_cast<int64_t>(room))
+      return invalid("there is no item ", room - 1, " among num_elements=", num_elements);
+    if (num_elements >= 0)
+      room = static_cast<size_t>(num_elements);
   }
-  TROUPE_ASSIGN(auto* made, new_list(at, 0, at.input(0).type(), std::move(dims)));
-  TROUPE_TRY(resize(*made, room));
-  return scatter(at, at.input(0), indices, *made);
+  TROUPE_ASSIGN(auto* list, new_list(at, 0, at.input(0).type(), std::move(dims)));
+  TROUPE_TRY(resize(*list, room));
+  return scatter(at, at.input(0), indices, *list);
 }
 
 status run_scatter_into(kernel_context& at) {
@@ -113,23 +113,25 @@ status run_scatter_into(kernel_context& at) {
   return scatter(at, from, indices, *list);
 }
 
-// The first axis of `each` is not looked at.
-status concat(kernel_context& at, const partial_shape& each, std::span<const int64_t> leading) {
+// The first axis of `item_shape` is ignored.
+status concat(kernel_context& at, const partial_shape& item_shape,
+              std::span<const int64_t> leading) {
   TROUPE_ASSIGN(const auto* list, list_at(at, 0));
   TROUPE_TRY(check_type(*list, at.output_type(0)));
   std::vector<tensor> items;
   for (size_t i = 0; i < list->items.size(); ++i) {
-    auto wanted = each;
-    if (list->items[i].empty() && i < leading.size() && wanted.has_rank() && wanted.rank() > 0)
-      wanted.set(0, leading[i]);
-    TROUPE_ASSIGN(auto item, item_of(at, *list, i, wanted));
+    auto one_shape = item_shape;
+    if (list->items[i].empty() && i < leading.size() && one_shape.has_rank() &&
+        one_shape.rank() > 0)
+      one_shape.set(0, leading[i]);
+    TROUPE_ASSIGN(auto item, item_of(at, *list, i, one_shape));
     items.push_back(std::move(item));
   }
-  auto known = each;
+  auto known_shape = item_shape;
   if (items.empty()) {
-    TROUPE_ASSIGN(known, merge(each, list->dims));
+    TROUPE_ASSIGN(known_shape, merge(item_shape, list->dims));
   }
-  return join_rows(at, items, known);
+  return join_rows(at, items, known_shape);
 }
 
 status run_concat(kernel_context& at) { return concat(at, at.state<partial_shape>(), {}); }
@@ -141,19 +143,19 @@ status run_concat_v2(kernel_context& at) {
   if (at.input(2).rank() != 1)
     return invalid("leading_dims must be a vector, got shape ", at.input(2).dims());
   auto leading = to_integers(at.input(2));
-  for (auto one : leading)
-    if (one < -1)
-      return invalid("leading_dims must not be negative, got ", one);
+  for (auto extent : leading)
+    if (extent < -1)
+      return invalid("leading_dims must not be negative, got ", extent);
   return concat(at, dims, {leading.data(), leading.size()});
 }
 
 status run_split(kernel_context& at) {
   TROUPE_ASSIGN(auto dims, element_shape(at, 1));
   TROUPE_ASSIGN(auto items, cut_rows(at, at.input(0), at.input(2)));
-  TROUPE_ASSIGN(auto* made, new_list(at, 0, at.input(0).type(), std::move(dims)));
+  TROUPE_ASSIGN(auto* list, new_list(at, 0, at.input(0).type(), std::move(dims)));
   for (auto& item : items) {
-    TROUPE_TRY(check_item(*made, item));
-    TROUPE_TRY(append(*made, std::move(item)));
+    TROUPE_TRY(check_item(*list, item));
+    TROUPE_TRY(append(*list, std::move(item)));
   }
   return {};
 }
@@ -177,18 +179,18 @@ status run_push_batch(kernel_context& at) {
 }
 
 status run_concat_lists(kernel_context& at) {
-  TROUPE_ASSIGN(const auto* one, list_at(at, 0));
-  TROUPE_ASSIGN(const auto* other, list_at(at, 1));
-  TROUPE_TRY(check_type(*one, at.state<dtype>()));
-  TROUPE_TRY(check_type(*other, at.state<dtype>()));
-  TROUPE_TRY(merge(one->dims, other->dims).status());
-  auto items = other->items; // of one and the same, perhaps
-  TROUPE_ASSIGN(auto* both, changed_list(at));
+  TROUPE_ASSIGN(const auto* first_list, list_at(at, 0));
+  TROUPE_ASSIGN(const auto* second_list, list_at(at, 1));
+  TROUPE_TRY(check_type(*first_list, at.state<dtype>()));
+  TROUPE_TRY(check_type(*second_list, at.state<dtype>()));
+  TROUPE_TRY(merge(first_list->dims, second_list->dims).status());
+  auto items = second_list->items; // a copy, as both inputs may be the same list
+  TROUPE_ASSIGN(auto* joined, changed_list(at));
   for (auto& item : items)
     if (item.empty())
-      TROUPE_TRY(resize(*both, both->items.size() + 1));
+      TROUPE_TRY(resize(*joined, joined->items.size() + 1));
     else
-      TROUPE_TRY(append(*both, std::move(item)));
+      TROUPE_TRY(append(*joined, std::move(item)));
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Values that may not be there: what branches of TensorFlow's functions keep for their gradients.
+// Optional values, in which branches of TensorFlow's functions keep values for their gradients.
 #include "troupe/runtime/graph/gradient_context.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
@@ -7,25 +7,25 @@ namespace {
 
 result<shapes> infer_get(const infer_context& at) {
   TROUPE_TRY(at.of_rank(0, 0).status());
-  const auto& known = at.attr<std::vector<partial_shape>>("output_shapes");
-  if (static_cast<int>(known.size()) != at.outputs())
+  const auto& declared_shapes = at.attr<std::vector<partial_shape>>("output_shapes");
+  if (static_cast<int>(declared_shapes.size()) != at.outputs())
     return at.invalid("output_shapes must list one shape for each of ", at.outputs(), " types");
-  return known;
+  return declared_shapes;
 }
 
 edges from_value_gradient(gradient_context& at) {
   std::vector<dtype> types;
-  std::vector<partial_shape> known;
+  std::vector<partial_shape> value_shapes;
   for (int i = 0; i < at.inputs(); ++i) {
     types.push_back(at.input(i).type());
-    known.push_back(at.input(i).dims());
+    value_shapes.push_back(at.input(i).dims());
   }
   auto values = at.op("OptionalGetValue", {at.output_gradient(0)},
-                      {{"output_types", types}, {"output_shapes", known}});
-  edges found(types.size());
+                      {{"output_types", types}, {"output_shapes", value_shapes}});
+  edges gradients(types.size());
   for (int i = 0; i < at.inputs() && values; ++i)
-    found[static_cast<size_t>(i)] = {values.node, i};
-  return found;
+    gradients[static_cast<size_t>(i)] = {values.node, i};
+  return gradients;
 }
 
 edges get_value_gradient(gradient_context& at) {

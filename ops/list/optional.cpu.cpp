@@ -4,19 +4,19 @@
 namespace troupe::ops::optional_cpu {
 namespace {
 
-// A list that takes no items has no value.
+// A list that accepts no items represents an empty optional.
 constexpr int64_t without_value = 0;
 
 status run_from_value(kernel_context& at) {
-  TROUPE_ASSIGN(auto* made, new_list(at, 0, dtype::none, {}));
+  TROUPE_ASSIGN(auto* list, new_list(at, 0, dtype::none, {}));
   for (int i = 0; i < at.inputs(); ++i)
-    TROUPE_TRY(append(*made, at.input(i)));
+    TROUPE_TRY(append(*list, at.input(i)));
   return {};
 }
 
 status run_none(kernel_context& at) {
-  TROUPE_ASSIGN(auto* made, new_list(at, 0, dtype::none, {}));
-  made->most = without_value;
+  TROUPE_ASSIGN(auto* list, new_list(at, 0, dtype::none, {}));
+  list->most = without_value;
   return {};
 }
 
@@ -28,7 +28,7 @@ status run_has_value(kernel_context& at) {
 }
 
 status run_get_value(kernel_context& at) {
-  const auto& known = at.state<std::vector<partial_shape>>();
+  const auto& expected_shapes = at.state<std::vector<partial_shape>>();
   TROUPE_ASSIGN(const auto* list, list_at(at, 0));
   if (list->most == without_value)
     return failure(error_kind::failed_precondition, "the optional has no value");
@@ -36,9 +36,10 @@ status run_get_value(kernel_context& at) {
     return invalid("the optional has ", list->items.size(), " components, wanted ", at.outputs());
   for (int i = 0; i < at.outputs(); ++i) {
     const auto& item = list->items[static_cast<size_t>(i)];
-    if (item.type() != at.output_type(i) || !known[static_cast<size_t>(i)].compatible(item.dims()))
+    if (item.type() != at.output_type(i) ||
+        !expected_shapes[static_cast<size_t>(i)].compatible(item.dims()))
       return invalid("component ", i, " is ", item.type(), item.dims(), ", wanted ",
-                     at.output_type(i), known[static_cast<size_t>(i)]);
+                     at.output_type(i), expected_shapes[static_cast<size_t>(i)]);
     at.set_output(i, item);
   }
   return {};

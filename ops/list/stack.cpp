@@ -1,4 +1,4 @@
-// Stacks of tensors: what loops of TensorFlow 1 keep for their gradients.
+// Stacks of tensors, in which loops of TensorFlow 1 keep values for their gradients.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::stack_op {
@@ -15,7 +15,7 @@ result<shapes> infer_push(const infer_context& at) {
   return shapes{at.input(1)};
 }
 
-// What lies on the stack is known when it runs.
+// The shape of the popped value is known only at run time.
 result<shapes> infer_pop(const infer_context& at) {
   TROUPE_TRY(at.of_rank(0, 0).status());
   return shapes{partial_shape::unknown()};

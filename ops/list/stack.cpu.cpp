@@ -17,14 +17,14 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
 }
 
 status run_stack(kernel_context& at) {
-  int64_t most = -1;
+  int64_t capacity = -1;
   if (at.inputs() == 1) {
     if (at.input(0).rank() != 0)
       return invalid("max_size must be a scalar, got shape ", at.input(0).dims());
-    most = *at.input(0).data<int32_t>();
+    capacity = *at.input(0).data<int32_t>();
   }
   const auto& form = at.state<stack_form>();
-  return set_handle(at, std::make_shared<tensor_stack>(form.name, form.type, most));
+  return set_handle(at, std::make_shared<tensor_stack>(form.name, form.type, capacity));
 }
 
 result<std::shared_ptr<void>> prepare_push(const kernel_setup& setup) {
@@ -33,11 +33,11 @@ result<std::shared_ptr<void>> prepare_push(const kernel_setup& setup) {
 
 status run_push(kernel_context& at) {
   TROUPE_ASSIGN(auto* to, stack_at(at));
-  // TensorFlow's graphs have the attribute as a hint, and know nothing of files.
+  // In TensorFlow's graphs the attribute is a hint about the host's memory, not about files.
   const auto* space = at.device().swap();
   auto swaps = at.state<bool>() && space && space->is_chosen();
-  TROUPE_ASSIGN(auto kept, swaps ? swapped(at, at.input(1)) : at.input(1));
-  TROUPE_TRY(to->push(std::move(kept)));
+  TROUPE_ASSIGN(auto value, swaps ? swapped(at, at.input(1)) : at.input(1));
+  TROUPE_TRY(to->push(std::move(value)));
   at.set_output(0, at.input(1));
   return {};
 }
@@ -50,8 +50,8 @@ status run_pop(kernel_context& at) {
 }
 
 status run_close(kernel_context& at) {
-  TROUPE_ASSIGN(auto* of, stack_at(at));
-  of->close();
+  TROUPE_ASSIGN(auto* stack_object, stack_at(at));
+  stack_object->close();
   return {};
 }
 

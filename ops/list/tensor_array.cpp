@@ -1,5 +1,5 @@
-// TensorArrays: elements that a step writes once and reads. A handle stands for the array, and a
-// flow, a number that means nothing, says what comes after what.
+// TensorArrays: elements that a step writes once and reads. A handle refers to the array. A flow, a
+// number without meaning, orders the ops.
 #include "troupe/ops/list/shared/arrays.hpp"
 
 namespace troupe::ops::tensor_array_op {

@@ -12,29 +12,29 @@ namespace {
 // -- making ---------------------------------------------------------------------------------------
 
 result<std::shared_ptr<void>> prepare_array(const kernel_setup& setup) {
-  const auto& of = setup.of;
+  const auto& array_node = setup.of;
   auto form = std::make_shared<tensor_array::form>();
-  const auto& name = of.attr<std::string>("tensor_array_name");
-  form->name = name.empty() ? of.name() : name;
-  form->type = of.attr<dtype>("dtype");
-  form->dims = of.attr<partial_shape>("element_shape");
-  form->grows = of.attr<bool>("dynamic_size");
-  form->clears = of.attr<bool>("clear_after_read");
-  form->same_shapes =
-      of.op().find_attr("identical_element_shapes") && of.attr<bool>("identical_element_shapes");
+  const auto& name = array_node.attr<std::string>("tensor_array_name");
+  form->name = name.empty() ? array_node.name() : name;
+  form->type = array_node.attr<dtype>("dtype");
+  form->dims = array_node.attr<partial_shape>("element_shape");
+  form->grows = array_node.attr<bool>("dynamic_size");
+  form->clears = array_node.attr<bool>("clear_after_read");
+  form->same_shapes = array_node.op().find_attr("identical_element_shapes") &&
+                      array_node.attr<bool>("identical_element_shapes");
   return std::shared_ptr<void>{std::move(form)};
 }
 
-result<int32_t> scalar_at(const kernel_context& at, int i, std::string_view what) {
+result<int32_t> scalar_at(const kernel_context& at, int i, std::string_view name) {
   if (at.input(i).rank() != 0)
-    return invalid(what, " must be a scalar, got shape ", at.input(i).dims());
+    return invalid(name, " must be a scalar, got shape ", at.input(i).dims());
   return *at.input(i).data<int32_t>();
 }
 
 status run_array(kernel_context& at) {
   TROUPE_ASSIGN(auto size, scalar_at(at, 0, "size"));
-  TROUPE_ASSIGN(auto made, tensor_array::make(at.state<tensor_array::form>(), size));
-  TROUPE_TRY(set_handle(at, std::move(made)));
+  TROUPE_ASSIGN(auto array, tensor_array::make(at.state<tensor_array::form>(), size));
+  TROUPE_TRY(set_handle(at, std::move(array)));
   if (at.outputs() == 2) {
     TROUPE_ASSIGN(auto* flow, at.allocate(1, shape{}));
     *flow->data<float>() = 0;
@@ -43,7 +43,7 @@ status run_array(kernel_context& at) {
 }
 
 status run_gradient(kernel_context& at) {
-  TROUPE_ASSIGN(auto* of, array_at(at));
+  TROUPE_ASSIGN(auto* array, array_at(at));
   if (at.input(1).rank() != 0)
     return invalid("flow_in must be a scalar, got shape ", at.input(1).dims());
   shape further;
@@ -54,14 +54,14 @@ status run_gradient(kernel_context& at) {
     TROUPE_ASSIGN(further, shape::make({extents.data(), extents.size()}));
   }
   auto flow = at.input(1);
-  TROUPE_ASSIGN(auto made, of->gradient(at.state<std::string>(), further));
-  TROUPE_TRY(set_handle(at, std::move(made)));
+  TROUPE_ASSIGN(auto gradient_array, array->gradient(at.state<std::string>(), further));
+  TROUPE_TRY(set_handle(at, std::move(gradient_array)));
   if (at.outputs() == 2)
     at.set_output(1, std::move(flow));
   return {};
 }
 
-// The last input is the flow, and output 0 the one that follows.
+// The last input is the incoming flow, and output 0 the outgoing flow.
 status check_flow(const kernel_context& at) {
   const auto& flow = at.input(at.inputs() - 1);
   return flow.rank() == 0 ? status{} : invalid("flow_in must be a scalar, got shape ", flow.dims());
@@ -74,10 +74,10 @@ status hand_flow_on(kernel_context& at) {
 
 // -- single elements ------------------------------------------------------------------------------
 
-status check_type(const tensor_array& of, dtype wanted) {
-  return of.type() == wanted ? status{}
-                             : invalid(of.description(), ": it has elements of ", of.type(),
-                                       ", dtype says ", wanted);
+status check_type(const tensor_array& array, dtype expected_type) {
+  return array.type() == expected_type ? status{}
+                                       : invalid(array.description(), ": it has elements of ",
+                                                 array.type(), ", dtype says ", expected_type);
 }
 
 status run_write(kernel_context& at) {
@@ -100,29 +100,30 @@ status run_read(kernel_context& at) {
 // -- several elements -----------------------------------------------------------------------------
 
 std::vector<int64_t> first(int64_t count) {
-  std::vector<int64_t> all(static_cast<size_t>(count));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  std::vector<int64_t> positions(static_cast<size_t>(count));
+  std::iota(positions.begin(), positions.end(), 0);
+  return positions;
 }
 
 result<std::vector<int64_t>> indices_at(const kernel_context& at) {
   if (at.input(1).rank() != 1)
     return invalid("indices must be a vector, got shape ", at.input(1).dims());
-  auto found = to_integers(at.input(1));
-  return std::vector<int64_t>{found.begin(), found.end()};
+  auto positions = to_integers(at.input(1));
+  return std::vector<int64_t>{positions.begin(), positions.end()};
 }
 
-status stack_elements(kernel_context& at, tensor_array& from, std::span<const int64_t> which) {
+status stack_elements(kernel_context& at, tensor_array& from, std::span<const int64_t> positions) {
   TROUPE_TRY(check_type(from, at.output_type(0)));
-  TROUPE_ASSIGN(auto values, from.read(at, which, at.state<partial_shape>()));
+  TROUPE_ASSIGN(auto values, from.read(at, positions, at.state<partial_shape>()));
   if (values.empty() && !from.dims().fully_known())
     return invalid(from.description(), ": of no elements, element_shape must say what shape each "
                                        "would have");
   std::vector<const tensor*> parts;
-  for (const auto& one : values)
-    parts.push_back(&one);
-  TROUPE_ASSIGN(auto made, stack(parts, {.type = from.type(), .dims = from.dims()}, at.memory()));
-  at.set_output(0, std::move(made));
+  for (const auto& value : values)
+    parts.push_back(&value);
+  TROUPE_ASSIGN(auto stacked,
+                stack(parts, {.type = from.type(), .dims = from.dims()}, at.memory()));
+  at.set_output(0, std::move(stacked));
   return {};
 }
 
@@ -138,18 +139,18 @@ status run_pack(kernel_context& at) {
   return stack_elements(at, *from, first(count));
 }
 
-result<std::vector<tensor>> slices_of(kernel_context& at, const tensor& of) {
-  if (of.rank() == 0)
+result<std::vector<tensor>> slices_of(kernel_context& at, const tensor& from) {
+  if (from.rank() == 0)
     return invalid("value must have an axis, got a scalar");
-  if (of.dims()[0] > max_elements)
-    return failure(error_kind::resource_exhausted, "value has ", of.dims()[0],
+  if (from.dims()[0] > max_elements)
+    return failure(error_kind::resource_exhausted, "value has ", from.dims()[0],
                    " slices, and a TensorArray has at most ", max_elements, " elements");
-  std::vector<tensor> all;
-  for (int64_t i = 0; i < of.dims()[0]; ++i) {
-    TROUPE_ASSIGN(auto one, slice_of(of, i, at.memory()));
-    all.push_back(std::move(one));
+  std::vector<tensor> slices;
+  for (int64_t i = 0; i < from.dims()[0]; ++i) {
+    TROUPE_ASSIGN(auto slice, slice_of(from, i, at.memory()));
+    slices.push_back(std::move(slice));
   }
-  return all;
+  return slices;
 }
 
 status run_scatter(kernel_context& at) {
@@ -168,8 +169,8 @@ status run_unpack(kernel_context& at) {
   TROUPE_ASSIGN(auto* to, array_at(at));
   TROUPE_TRY(check_flow(at));
   TROUPE_ASSIGN(auto slices, slices_of(at, at.input(1)));
-  auto all = first(static_cast<int64_t>(slices.size()));
-  TROUPE_TRY(to->write(at, all, std::move(slices), true));
+  auto positions = first(static_cast<int64_t>(slices.size()));
+  TROUPE_TRY(to->write(at, positions, std::move(slices), true));
   return hand_flow_on(at);
 }
 
@@ -178,16 +179,17 @@ status run_concat(kernel_context& at) {
   TROUPE_TRY(check_type(*from, at.output_type(0)));
   TROUPE_ASSIGN(auto count, from->joined_size());
   TROUPE_ASSIGN(auto values, from->read(at, first(count), partial_shape::unknown()));
-  TROUPE_ASSIGN(auto wanted, with_axes(std::span{&unknown_extent, 1}, at.state<partial_shape>()));
+  TROUPE_ASSIGN(auto joined_dims,
+                with_axes(std::span{&unknown_extent, 1}, at.state<partial_shape>()));
   for (size_t i = 0; i < values.size(); ++i)
-    if (!wanted.compatible(values[i].dims()))
+    if (!joined_dims.compatible(values[i].dims()))
       return invalid(from->description(), ": element ", i, " has shape ", values[i].dims(),
                      ", element_shape_except0 says ", at.state<partial_shape>());
-  auto known = from->dims();
-  if (known.has_rank() && known.rank() > 0)
-    known.set(0, unknown_extent);
-  TROUPE_ASSIGN(known, merge(wanted, known));
-  return join_rows(at, values, known);
+  auto known_dims = from->dims();
+  if (known_dims.has_rank() && known_dims.rank() > 0)
+    known_dims.set(0, unknown_extent);
+  TROUPE_ASSIGN(known_dims, merge(joined_dims, known_dims));
+  return join_rows(at, values, known_dims);
 }
 
 status run_split(kernel_context& at) {
@@ -197,28 +199,28 @@ status run_split(kernel_context& at) {
     return failure(error_kind::resource_exhausted, "a TensorArray has at most ", max_elements,
                    " elements, got ", at.input(2).elements(), " lengths");
   TROUPE_ASSIGN(auto parts, cut_rows(at, at.input(1), at.input(2)));
-  auto all = first(static_cast<int64_t>(parts.size()));
-  TROUPE_TRY(to->write(at, all, std::move(parts), true));
+  auto positions = first(static_cast<int64_t>(parts.size()));
+  TROUPE_TRY(to->write(at, positions, std::move(parts), true));
   return hand_flow_on(at);
 }
 
 status run_size(kernel_context& at) {
-  TROUPE_ASSIGN(auto* of, array_at(at));
-  TROUPE_ASSIGN(auto size, of->size());
+  TROUPE_ASSIGN(auto* array, array_at(at));
+  TROUPE_ASSIGN(auto size, array->size());
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{}));
   *out->data<int32_t>() = static_cast<int32_t>(size);
   return {};
 }
 
 status run_close(kernel_context& at) {
-  TROUPE_ASSIGN(auto* of, array_at(at));
-  of->close();
+  TROUPE_ASSIGN(auto* array, array_at(at));
+  array->close();
   return {};
 }
 
 // -- tables ---------------------------------------------------------------------------------------
 
-// Kernels do not care by which generation's op they are run.
+// One kernel serves the ops of all generations.
 constexpr kernel_def plain(std::string_view op, kernel_fn run) {
   return {.op = op, .run = {{dtype::none, run}}};
 }

@@ -1,4 +1,4 @@
-// Tables from keys to values. What a V2 adds is a handle that is a resource.
+// Tables from keys to values. The handle of a V2 op is a resource.
 #include "troupe/ops/lookup/shared/lookup.hpp"
 
 namespace troupe::ops::hash_table_op {

@@ -1,4 +1,4 @@
-// Fill tables that do not change later.
+// Initialization of tables that do not change later.
 #include "troupe/ops/lookup/shared/lookup.hpp"
 
 namespace troupe::ops::initialize_table_op {

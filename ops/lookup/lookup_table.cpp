@@ -1,4 +1,4 @@
-// Look up and change what a table has.
+// Lookups in tables, and changes of tables.
 #include "troupe/ops/lookup/shared/lookup.hpp"
 
 namespace troupe::ops::lookup_table_op {

@@ -11,7 +11,7 @@ edge scale_rows(edge factors, edge matrix) {
   return column * matrix;
 }
 
-// Output 1 holds d(loss)/d(logits) already. Where that output itself is differentiated (second
+// Output 1 already is d(loss)/d(logits). Where that output itself is differentiated (second
 // derivatives), the Hessian of the loss acts on its gradient g: (g - sum(g * p)) * p.
 edge logits_gradient(gradient_context& at) {
   edge first, second;

@@ -7,8 +7,8 @@
 namespace troupe::ops::cross_entropy_cpu {
 namespace {
 
-// loss = sum(labels * (log(sum(exp(x))) - x)), where a class with label 0 counts nothing even when
-// its logit is infinite.
+// loss = sum(labels * (log(sum(exp(x))) - x)). A class with label 0 contributes 0 even when its
+// logit is infinite.
 template <class T>
 T cross_entropy(row<T> x, row<T> labels, row<T> backprop) {
   auto largest = x.maxCoeff();

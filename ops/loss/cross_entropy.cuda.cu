@@ -4,26 +4,26 @@
 namespace troupe::ops::cross_entropy_gpu {
 namespace {
 
-// A class with label 0 counts nothing even when its logit is infinite.
+// A class with label 0 contributes 0 even when its logit is infinite.
 template <class T>
 struct cross_entropy_body {
   const T *x, *labels;
   T *losses, *backprop;
   int64_t size;
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t row, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t row, const Group& group) const {
     auto first = row * size;
-    auto found = gpu::exponentials_of(x + first, size, by);
-    auto total = found.total(), log_sum = log(total) + found.largest;
+    auto row_sums = gpu::exponentials_of(x + first, size, group);
+    auto total = row_sums.total(), log_sum = log(total) + row_sums.largest;
     compute_type<T> loss{0};
-    for (auto i = first + by.rank(); i < first + size; i += by.size()) {
+    for (auto i = first + group.rank(); i < first + size; i += group.size()) {
       auto logit = gpu::load(x[i]), label = gpu::load(labels[i]);
       if (label != 0)
         loss += label * (log_sum - logit);
-      backprop[i] = gpu::store<T>(exp(logit - found.largest) / total - label);
+      backprop[i] = gpu::store<T>(exp(logit - row_sums.largest) / total - label);
     }
-    loss = by.template all<gpu::add_numbers>(loss);
-    if (by.rank() == 0)
+    loss = group.template all<gpu::add_numbers>(loss);
+    if (group.rank() == 0)
       losses[row] = gpu::store<T>(loss);
   }
 };
@@ -50,28 +50,29 @@ template <class T>
 struct sparse_entropy_body {
   gpu::device_errors wrong;
   const T* x;
-  const void* labels; // of 32 or 64 bits
+  const void* labels; // 32-bit or 64-bit integers
   bool wide;
   T *losses, *backprop;
   int64_t size;
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t row, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t row, const Group& group) const {
     auto label = wide ? static_cast<const int64_t*>(labels)[row]
                       : int64_t{static_cast<const int32_t*>(labels)[row]};
     auto first = row * size;
     auto inside = label >= 0 && label < size;
-    if (!inside && by.rank() == 0)
+    if (!inside && group.rank() == 0)
       wrong.add(label, size);
-    auto found = gpu::exponentials_of(x + first, size, by);
-    auto total = found.total();
-    for (int64_t c = by.rank(); c < size; c += by.size()) {
+    auto row_sums = gpu::exponentials_of(x + first, size, group);
+    auto total = row_sums.total();
+    for (int64_t c = group.rank(); c < size; c += group.size()) {
       auto logit = gpu::load(x[first + c]);
-      auto share = exp(logit - found.largest) / total;
+      auto share = exp(logit - row_sums.largest) / total;
       backprop[first + c] = gpu::store<T>(c == label ? share - 1 : share);
     }
-    if (by.rank() == 0)
-      losses[row] = gpu::store<T>(inside ? log(total) + found.largest - gpu::load(x[first + label])
-                                         : compute_type<T>{0});
+    if (group.rank() == 0)
+      losses[row] =
+          gpu::store<T>(inside ? log(total) + row_sums.largest - gpu::load(x[first + label])
+                               : compute_type<T>{0});
   }
 };
 

@@ -1,4 +1,5 @@
-// InTopK and InTopKV2: is the target among the k best? K is an attribute, or an input.
+// InTopK and InTopKV2: whether the target is among the k best classes. K is an attribute, or an
+// input.
 #include "troupe/ops/loss/in_top_k.hpp"
 
 namespace troupe::ops::in_top_k_op {

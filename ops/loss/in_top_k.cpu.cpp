@@ -26,10 +26,10 @@ status mark_in_top_k(kernel_context& at, int64_t k) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, targets.dims()));
   const auto* x = predictions.data<float>();
   const auto* target = targets.data<Target>();
-  auto* found = out->template data<bool>();
+  auto* is_in_top_k = out->template data<bool>();
   at.parallel_for(dims[0], static_cast<double>(dims[1]), [&](int64_t begin, int64_t end) {
     for (auto row = begin; row < end; ++row)
-      found[row] = in_top(x + row * dims[1], dims[1], target[row], k);
+      is_in_top_k[row] = in_top(x + row * dims[1], dims[1], target[row], k);
   });
   return {};
 }

@@ -11,7 +11,7 @@ struct count_up {
 
 TROUPE_DEVICE inline bool is_finite(float x) { return x - x == 0; }
 
-// A k that the device computed counts, if there is one.
+// A k computed on the device takes precedence, if there is one.
 template <class K>
 struct in_top_body {
   const float* from;
@@ -21,17 +21,17 @@ struct in_top_body {
   bool* to;
 
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t row, const Group& by) const {
-    constexpr auto too_many = int64_t{1} << 40; // of one that is not finite
+  TROUPE_DEVICE void operator()(int64_t row, const Group& group) const {
+    constexpr auto too_many = int64_t{1} << 40; // the rank of a target that is not finite
     const float* x = from + row * classes;
     auto target = targets[row];
-    auto there = target >= 0 && target < classes;
-    int64_t greater = there && is_finite(x[target]) ? 0 : too_many;
+    auto is_valid = target >= 0 && target < classes;
+    int64_t greater = is_valid && is_finite(x[target]) ? 0 : too_many;
     if (greater == 0)
-      for (int64_t c = by.rank(); c < classes; c += by.size())
+      for (int64_t c = group.rank(); c < classes; c += group.size())
         greater += !is_finite(x[c]) ? too_many : x[c] > x[target];
-    greater = by.template all<count_up>(greater);
-    if (by.rank() == 0)
+    greater = group.template all<count_up>(greater);
+    if (group.rank() == 0)
       to[row] = greater < too_many && greater < k[0];
   }
 };

@@ -1,4 +1,4 @@
-// What InTopK and InTopKV2 share.
+// Shared by InTopK and InTopKV2.
 #pragma once
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"

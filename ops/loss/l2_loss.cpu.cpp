@@ -7,14 +7,14 @@ namespace troupe::ops::l2_loss_cpu {
 namespace {
 
 template <class T>
-compute_type<T> squares(const tensor& of, int64_t begin, int64_t end) {
+compute_type<T> squares(const tensor& values, int64_t begin, int64_t end) {
   if constexpr (is_half<T>) {
     float sum = 0;
-    for (const auto* x = of.data<T>() + begin; x != of.data<T>() + end; ++x)
+    for (const auto* x = values.data<T>() + begin; x != values.data<T>() + end; ++x)
       sum += widen(*x) * widen(*x);
     return sum;
   } else {
-    return begin == end ? T{0} : flat<T>(of, begin, end).square().sum();
+    return begin == end ? T{0} : flat<T>(values, begin, end).square().sum();
   }
 }
 
@@ -36,8 +36,8 @@ status run(kernel_context& at) {
                         sums[static_cast<size_t>(i)] =
                             squares<T>(in, i * block, std::min((i + 1) * block, size));
                     });
-    for (auto one : sums)
-      sum += one;
+    for (auto block_sum : sums)
+      sum += block_sum;
   }
   *out->template data<T>() = static_cast<T>(sum / 2);
   return {};

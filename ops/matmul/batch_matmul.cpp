@@ -8,9 +8,8 @@
 namespace troupe::ops::batch_matmul_op {
 namespace {
 
-// For z = x * y: dx = dz * y', dy = x' * dz; where an operand was turned, so is its gradient.
-// Where
-// it was broadcast, its gradients are summed.
+// For z = x * y: dx = dz * y', dy = x' * dz. Where an operand was adjoint, so is its gradient.
+// Where it was broadcast, its gradients are summed.
 edges batch_matmul_gradient(gradient_context& at) {
   auto x = at.input(0), y = at.input(1), dz = at.output_gradient(0);
   auto adj_x = at.attr<bool>("adj_x"), adj_y = at.attr<bool>("adj_y");
@@ -25,8 +24,9 @@ result<shapes> infer_batch_matmul(const infer_context& at) {
   return shapes{dims};
 }
 
-double batch_matmul_flops(const node& of) {
-  return product_flops(of.inputs()[0].dims(), of.attr<bool>("adj_x"), of.output_shape(0));
+double batch_matmul_flops(const node& from_node) {
+  return product_flops(from_node.inputs()[0].dims(), from_node.attr<bool>("adj_x"),
+                       from_node.output_shape(0));
 }
 
 result<shapes> infer(const infer_context& at) {

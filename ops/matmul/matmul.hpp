@@ -1,4 +1,4 @@
-// What the definitions of MatMul and SparseMatMul share.
+// Shared by the definitions of MatMul and SparseMatMul.
 #pragma once
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/matmul/shared/matrix_product.hpp"
@@ -14,12 +14,13 @@ inline result<shapes> infer_matmul(const infer_context& at) {
   return shapes{product};
 }
 
-inline double matmul_flops(const node& of) {
-  return product_flops(of.inputs()[0].dims(), of.attr<bool>("transpose_a"), of.output_shape(0));
+inline double matmul_flops(const node& from_node) {
+  return product_flops(from_node.inputs()[0].dims(), from_node.attr<bool>("transpose_a"),
+                       from_node.output_shape(0));
 }
 
-/// For y = a * b: da = dy * b', db = a' * dy; where an operand was transposed, so is its gradient.
-/// `product_of(a, transpose_a, b, transpose_b)` builds a product.
+/// For y = a * b: da = dy * b', db = a' * dy. Where an operand was transposed, so is its gradient.
+/// `product_of(a, transpose_a, b, transpose_b)` adds a product to the graph.
 template <class Product>
 edges matmul_gradient(gradient_context& at, Product product_of) {
   auto a = conjugate(at.input(0)), b = conjugate(at.input(1)), dy = at.output_gradient(0);

@@ -5,11 +5,11 @@ namespace troupe::ops::sparse_matmul_op {
 namespace {
 
 edges gradient(gradient_context& at) {
-  auto found = matmul_gradient(at, [](edge a, bool transpose_a, edge b, bool transpose_b) {
+  auto gradients = matmul_gradient(at, [](edge a, bool transpose_a, edge b, bool transpose_b) {
     return build("SparseMatMul", {a, b},
                  {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}});
   });
-  return {cast_to(found[0], at.input(0).type()), cast_to(found[1], at.input(1).type())};
+  return {cast_to(gradients[0], at.input(0).type()), cast_to(gradients[1], at.input(1).type())};
 }
 
 } // namespace

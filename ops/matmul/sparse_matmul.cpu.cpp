@@ -8,10 +8,10 @@ namespace {
 result<tensor> as_float(kernel_context& at, const tensor& from) {
   if (from.type() == dtype::f32)
     return from;
-  TROUPE_ASSIGN(auto made, tensor::make(dtype::f32, from.dims(), at.memory()));
-  std::ranges::transform(from.values<bfloat16>(), made.template data<float>(),
+  TROUPE_ASSIGN(auto floats, tensor::make(dtype::f32, from.dims(), at.memory()));
+  std::ranges::transform(from.values<bfloat16>(), floats.template data<float>(),
                          [](bfloat16 x) { return static_cast<float>(x); });
-  return made;
+  return floats;
 }
 
 status run(kernel_context& at) {

@@ -1,5 +1,5 @@
-// Normalization of channels over a batch, and its gradients. Versions differ in types and in what
-// the gradient gets.
+// Normalization of channels over a batch, and its gradients. The versions differ in types and in
+// the gradient's inputs.
 #include "troupe/ops/norm/shared/batch_norm.hpp"
 #include "troupe/runtime/graph/op.hpp"
 

@@ -6,7 +6,7 @@
 namespace troupe::ops::lrn_cpu {
 namespace {
 
-// Of a row of values the sums over neighbours up to `radius` away.
+// Sums each value of a row and its neighbours up to `radius` away.
 template <class N>
 void sum_neighbours(const std::vector<N>& values, int64_t radius, std::vector<N>& sums) {
   auto count = static_cast<int64_t>(values.size());
@@ -29,7 +29,7 @@ void lrn_norms(const lrn_state& state, const T* x, std::vector<N>& squares, std:
     norm = static_cast<N>(state.bias) + static_cast<N>(state.alpha) * norm;
 }
 
-// Calls `body(begin, end, channels)` for parts of all rows.
+// Calls `body(begin, end, channels)` for ranges that cover all rows.
 template <class Body>
 void for_each_lrn_row(kernel_context& at, const shape& dims, const Body& body) {
   auto channels = dims[3];

@@ -10,8 +10,8 @@ inline namespace TROUPE_GPU_BUILD {
 struct lrn_row {
   int64_t channels, radius;
 
-  lrn_row(const lrn_state& of, int64_t count)
-      : channels(count), radius(std::min(of.radius, count)) {}
+  lrn_row(const lrn_state& state, int64_t count)
+      : channels(count), radius(std::min(state.radius, count)) {}
 
   // The sum of value(j) over the neighbours j of element i.
   template <class N, class Value>
@@ -26,7 +26,7 @@ struct lrn_row {
   }
 };
 
-inline troupe::gpu::lrn_layer lrn_layer_of(const lrn_state& of, const tensor& input,
+inline troupe::gpu::lrn_layer lrn_layer_of(const lrn_state& state, const tensor& input,
                                            bool backward) {
   const auto& dims = input.dims();
   return {.backward = backward,
@@ -35,10 +35,10 @@ inline troupe::gpu::lrn_layer lrn_layer_of(const lrn_state& of, const tensor& in
           .rows = dims[1],
           .columns = dims[2],
           .channels = dims[3],
-          .radius = of.radius,
-          .bias = of.bias,
-          .alpha = of.alpha,
-          .beta = of.beta};
+          .radius = state.radius,
+          .bias = state.bias,
+          .alpha = state.alpha,
+          .beta = state.beta};
 }
 
 // The sum of squares around an element, times alpha, plus bias.
@@ -85,11 +85,11 @@ status lrn_on_gpu(kernel_context& at) {
   const auto& state = at.state<lrn_state>();
   const lrn_body<T> body{
       {state, input}, static_cast<compute_type<T>>(-state.beta), out->template data<T>()};
-  auto what = gpu::lrn_layer_of(state, input, false);
+  auto layer = gpu::lrn_layer_of(state, input, false);
   return gpu::compute_layer(
-      at, what, [&at, body, count = out->elements()] { return gpu::for_each(at, count, body); },
-      [=](gpu::layer_library& by, const auto& call) {
-        return by.lrn(call, what, body.norm.x, body.y);
+      at, layer, [&at, body, count = out->elements()] { return gpu::for_each(at, count, body); },
+      [=](gpu::layer_library& library, const auto& call) {
+        return library.lrn(call, layer, body.norm.x, body.y);
       });
 }
 
@@ -98,17 +98,17 @@ constexpr inplace_vector<typed_kernel, 18> lrn_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, lrn_on_gpu<Ts>}...};
 }
 
-// dx = dy * norm ^ -beta - 2 * alpha * beta * x * sum over neighbours of (dy * y / norm), of which
-// each element needs its neighbours' norms: they are computed first.
+// dx = dy * norm ^ -beta - 2 * alpha * beta * x * sum over neighbours of (dy * y / norm). Each
+// element needs its neighbours' norms, so these are computed first.
 template <class T>
 struct lrn_norms_body {
   gpu::lrn_norm<T> norm;
   const T *dy, *y;
   compute_type<T>*norms, *shares;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = norm.at(i);
-    norms[i] = here;
-    shares[i] = gpu::load(dy[i]) * gpu::load(y[i]) / here;
+    auto own_norm = norm.at(i);
+    norms[i] = own_norm;
+    shares[i] = gpu::load(dy[i]) * gpu::load(y[i]) / own_norm;
   }
 };
 
@@ -152,12 +152,12 @@ status lrn_gradient_on_gpu(kernel_context& at) {
   const auto &gradient = at.input(0), &input = at.input(1), &output = at.input(2);
   TROUPE_TRY(check_lrn_gradient(gradient.dims(), input.dims(), output.dims()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, input.dims()));
-  auto what = gpu::lrn_layer_of(at.state<lrn_state>(), input, true);
+  auto layer = gpu::lrn_layer_of(at.state<lrn_state>(), input, true);
   return gpu::compute_layer(
-      at, what, [&at, out] { return launch_lrn_gradient<T>(at, *out); },
+      at, layer, [&at, out] { return launch_lrn_gradient<T>(at, *out); },
       [=, x = input.raw(), y = output.raw(), dy = gradient.raw(),
-       dx = out->raw()](gpu::layer_library& by, const auto& call) {
-        return by.lrn_back(call, what, x, y, dy, dx);
+       dx = out->raw()](gpu::layer_library& library, const auto& call) {
+        return library.lrn_back(call, layer, x, y, dy, dx);
       });
 }
 

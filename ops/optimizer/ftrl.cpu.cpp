@@ -6,8 +6,8 @@ namespace {
 template <class T, bool Shrinkage>
 status apply_ftrl(kernel_context& at) {
   using compute = compute_type<T>;
-  TROUPE_ASSIGN(auto given, training_scalars(at));
-  if (given[Shrinkage ? 4 : 3] == -0.5)
+  TROUPE_ASSIGN(auto parameters, training_scalars(at));
+  if (parameters[Shrinkage ? 4 : 3] == -0.5)
     return apply<T, ftrl<compute, true, Shrinkage>>(at);
   return apply<T, ftrl<compute, false, Shrinkage>>(at);
 }

@@ -4,7 +4,7 @@
 namespace troupe::ops::gradient_descent_gpu {
 namespace {
 
-// The rate may be what a schedule computes on the device.
+// The rate may be computed by a schedule on the device.
 template <class T>
 struct descend_by {
   const T* rate;

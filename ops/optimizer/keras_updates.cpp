@@ -1,4 +1,4 @@
-// Updates that TensorFlow 2 has added: Adagrad with an epsilon, momentum as Keras has it, AMSGrad.
+// Updates added by TensorFlow 2: Adagrad with an epsilon, Keras' momentum, AMSGrad.
 #include "troupe/ops/optimizer/shared/training.hpp"
 
 namespace troupe::ops::keras_updates_op {

@@ -25,7 +25,7 @@ result<shapes> infer(const infer_context& at) {
   return shapes{checked};
 }
 
-// The positions count from 1, so that the padding's zeros become -1: nowhere.
+// The positions count from 1, so that the padding's zeros become -1, which is dropped.
 edges gradient(gradient_context& at) {
   auto x = at.input(0);
   attr_map same{{"padding", at.attr<std::string>("padding")}};

@@ -19,13 +19,13 @@ status run(kernel_context& at) {
   auto cost = 0.5 * static_cast<double>(depth) + 5.0 * static_cast<double>(depth / channels);
   at.parallel_for(out->elements() / depth, cost, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
-      auto left = i % across.count * columns.stride - across.before;
+      auto first_column = i % across.count * columns.stride - across.before;
       auto top = i / across.count % down.count * rows.stride - down.before;
       auto image = i / across.count / down.count * height;
       auto to = i * depth;
       for (int64_t r = 0; r < rows.size; ++r)
         for (int64_t c = 0; c < columns.size; ++c, to += channels) {
-          auto y = top + r * rows.rate, at_column = left + c * columns.rate;
+          auto y = top + r * rows.rate, at_column = first_column + c * columns.rate;
           if (y >= 0 && y < height && at_column >= 0 && at_column < width)
             copy_elements({x, ((image + y) * width + at_column) * channels}, {*out, to}, channels);
           else

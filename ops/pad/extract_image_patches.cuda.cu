@@ -4,7 +4,7 @@
 namespace troupe::ops::extract_image_patches_gpu {
 namespace {
 
-// The pixel at a place of a patch.
+// Finds the pixel at a position of a patch.
 struct patch_place {
   gpu::divisor by_size[2], by_count[2]; // rows and columns
   int64_t before[2], stride[2], rate[2], extent[2];
@@ -20,8 +20,8 @@ struct patch_place {
       pixel[axis] = parts.rest * stride[axis] - before[axis] + inside[axis] * rate[axis];
       i = parts.quotient;
     }
-    auto there = pixel[0] >= 0 && pixel[0] < extent[0] && pixel[1] >= 0 && pixel[1] < extent[1];
-    return there ? (i * extent[0] + pixel[0]) * extent[1] + pixel[1] : -1;
+    auto is_inside = pixel[0] >= 0 && pixel[0] < extent[0] && pixel[1] >= 0 && pixel[1] < extent[1];
+    return is_inside ? (i * extent[0] + pixel[0]) * extent[1] + pixel[1] : -1;
   }
 };
 
@@ -32,13 +32,13 @@ status run_patches(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
   patch_place place{};
   for (size_t axis = 0; axis < 2; ++axis) {
-    const auto& by = layout.axes[axis];
+    const auto& axis_layout = layout.axes[axis];
     const auto& along = axis == 0 ? plan.down : plan.across;
-    place.by_size[axis] = {by.size, out->elements()};
+    place.by_size[axis] = {axis_layout.size, out->elements()};
     place.by_count[axis] = {along.count, out->elements()};
     place.before[axis] = along.before;
-    place.stride[axis] = by.stride;
-    place.rate[axis] = by.rate;
+    place.stride[axis] = axis_layout.stride;
+    place.rate[axis] = axis_layout.rate;
     place.extent[axis] = x.dims()[static_cast<int>(axis) + 1];
   }
   return gpu::take_blocks(at, x, x.dims()[3], *out, place);

@@ -1,4 +1,4 @@
-// A frame of reflections, and the gradient.
+// Padding by reflections, and the gradient.
 #include "troupe/ops/pad/shared/mirroring.hpp"
 #include "troupe/runtime/graph/op.hpp"
 

@@ -8,7 +8,7 @@
 namespace troupe::ops::mirror_pad_cpu {
 namespace {
 
-// For each axis, where in the input the elements of the output come from.
+// For each axis, the input positions of the output's elements.
 using sources = std::array<std::vector<int64_t>, max_rank>;
 
 status run_mirror_pad(kernel_context& at) {
@@ -41,11 +41,11 @@ status run_mirror_pad(kernel_context& at) {
                     [&](int64_t begin, int64_t end) {
                       for (auto row = begin; row < end; ++row) {
                         int64_t first = 0;
-                        auto rest = row;
+                        auto remaining = row;
                         for (auto axis = last; axis-- > 0;) {
                           auto extent = static_cast<int64_t>(from[axis].size());
-                          first += from[axis][static_cast<size_t>(rest % extent)];
-                          rest /= extent;
+                          first += from[axis][static_cast<size_t>(remaining % extent)];
+                          remaining /= extent;
                         }
                         auto* to = target + row * columns;
                         for (auto place : from[last])
@@ -56,7 +56,7 @@ status run_mirror_pad(kernel_context& at) {
   return {};
 }
 
-// One axis folded: an element gets itself and its images on both sides.
+// Folds one axis: sums each element and its mirror images on the two sides.
 template <class T>
 void fold(kernel_context& at, const tensor& from, const tensor& to, int axis, int64_t before,
           int64_t offset) {

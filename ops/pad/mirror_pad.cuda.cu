@@ -7,7 +7,7 @@
 namespace troupe::ops::mirror_pad_gpu {
 namespace {
 
-// The axes behind those that have frames move in blocks.
+// The axes after the last padded one move in blocks.
 struct mirror_pad_place {
   int rank;
   int64_t offset;
@@ -17,10 +17,10 @@ struct mirror_pad_place {
   TROUPE_DEVICE int64_t operator()(int64_t block) const {
     int64_t place = 0, stride = 1;
     for (int axis = rank - 1; axis >= 0; --axis) {
-      auto [rest, here] = by[axis](block);
-      place += stride * mirrored(here, extents[axis], before[axis], offset);
+      auto [quotient, padded_position] = by[axis](block);
+      place += stride * mirrored(padded_position, extents[axis], before[axis], offset);
       stride *= extents[axis];
-      block = rest;
+      block = quotient;
     }
     return place;
   }
@@ -55,7 +55,7 @@ struct mirror_line {
   }
 };
 
-// One axis folded: an element gets itself and its images on both sides.
+// Folds one axis: sums each element and its mirror images on the two sides.
 template <class T>
 struct mirror_fold_body {
   gpu::divisor by_inner, by_extent;

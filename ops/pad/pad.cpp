@@ -1,4 +1,4 @@
-// Pad and PadV2: a frame of zeros, or of a value.
+// Pad and PadV2: padding by zeros, or by a value.
 #include "troupe/ops/pad/shared/padding.hpp"
 #include "troupe/runtime/graph/op.hpp"
 
@@ -14,7 +14,7 @@ result<shapes> infer(const infer_context& at) {
 
 edge total(edge x) { return sum_over(reshaped(x, integers_like(x, {-1})), {0}); }
 
-// The value got what the tensor did not get.
+// The value's gradient is the part of the gradient that does not go to the tensor.
 edges pad_v2_gradient(gradient_context& at) {
   auto dy = at.output_gradient(0), dx = cropped(at, dy);
   return {dx, {}, total(dy) - total(dx)};

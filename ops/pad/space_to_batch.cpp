@@ -1,4 +1,4 @@
-// Blocks of space become items of a batch, and back.
+// Converts blocks of space to items of a batch, and back.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/pad/shared/space_and_batch.hpp"
 #include "troupe/runtime/graph/op.hpp"

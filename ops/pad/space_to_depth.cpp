@@ -1,4 +1,4 @@
-// Blocks of space become channels, and back.
+// Converts blocks of space to channels, and back.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/pad/shared/space_and_depth.hpp"
 

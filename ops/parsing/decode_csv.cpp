@@ -1,13 +1,13 @@
-// DecodeCSV: tables as text.
+// DecodeCSV: parses tables in text form.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::decode_csv_op {
 namespace {
 
 constexpr attr_def out_types() {
-  attr_def made{"OUT_TYPE", attr_kind::types};
-  made.allowed = one_of(dtype::f32, dtype::f64, dtype::i32, dtype::i64, dtype::string);
-  return made;
+  attr_def attr{"OUT_TYPE", attr_kind::types};
+  attr.allowed = one_of(dtype::f32, dtype::f64, dtype::i32, dtype::i64, dtype::string);
+  return attr;
 }
 
 result<shapes> infer(const infer_context& at) {

@@ -16,11 +16,12 @@ struct csv_dialect {
   bool quotes = true;
 };
 
-// Calls `take(field)` for each field until it says that this is enough. An empty record has none.
+// Calls `take(field)` for each field until it returns that it needs no more. An empty record has no
+// fields.
 template <class Take>
 status read_record(std::string_view record, const csv_dialect& in, Take&& take) {
   const auto ends_line = [](char c) { return c == '\n' || c == '\r'; };
-  const auto whole = record;
+  const auto full_record = record;
   std::string field;
   while (!record.empty()) {
     if (ends_line(record.front())) {
@@ -55,7 +56,7 @@ status read_record(std::string_view record, const csv_dialect& in, Take&& take) 
     if (!take(field))
       return {};
   }
-  if (whole.ends_with(in.delimiter)) {
+  if (full_record.ends_with(in.delimiter)) {
     field.clear();
     take(field);
   }
@@ -65,15 +66,15 @@ status read_record(std::string_view record, const csv_dialect& in, Take&& take) 
 struct csv_format {
   csv_dialect dialect;
   std::string missing;
-  std::vector<int64_t> columns; // empty for all
+  std::vector<int64_t> columns; // empty: all columns
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  const auto& of = setup.of;
-  return std::shared_ptr<void>{std::make_shared<csv_format>(
-      csv_format{{of.attr<std::string>("field_delim")[0], of.attr<bool>("use_quote_delim")},
-                 of.attr<std::string>("na_value"),
-                 of.attr<std::vector<int64_t>>("select_cols")})};
+  const auto& csv_node = setup.of;
+  return std::shared_ptr<void>{std::make_shared<csv_format>(csv_format{
+      {csv_node.attr<std::string>("field_delim")[0], csv_node.attr<bool>("use_quote_delim")},
+      csv_node.attr<std::string>("na_value"),
+      csv_node.attr<std::vector<int64_t>>("select_cols")})};
 }
 
 template <class T>
@@ -97,24 +98,25 @@ bool store(const std::string& field, const tensor& to, int64_t i) {
 class record_reader {
 public:
   record_reader(kernel_context& at, std::vector<tensor> outputs)
-      : at_(at), how_(at.state<csv_format>()), outputs_(std::move(outputs)) {}
+      : at_(at), format_(at.state<csv_format>()), outputs_(std::move(outputs)) {}
 
   status read(int64_t i) const {
     size_t column = 0, next = 0;
-    status wrong;
+    status first_error;
     auto take = [&](const std::string& field) {
-      auto wanted = how_.columns.empty() || static_cast<size_t>(how_.columns[next]) == column;
+      auto is_selected =
+          format_.columns.empty() || static_cast<size_t>(format_.columns[next]) == column;
       ++column;
-      if (!wanted)
+      if (!is_selected)
         return true;
       if (next < outputs_.size())
-        wrong = put(field, next, i);
+        first_error = put(field, next, i);
       ++next;
-      return wrong.ok() && (how_.columns.empty() || next < how_.columns.size());
+      return first_error.ok() && (format_.columns.empty() || next < format_.columns.size());
     };
-    auto outcome = read_record(at_.input(0).data<std::string>()[i], how_.dialect, take);
-    if (outcome && !wrong)
-      outcome = std::move(wrong);
+    auto outcome = read_record(at_.input(0).data<std::string>()[i], format_.dialect, take);
+    if (outcome && !first_error)
+      outcome = std::move(first_error);
     if (outcome && next != outputs_.size())
       outcome = invalid("must have ", outputs_.size(), " fields, got ", next);
     return outcome ? status{} : std::move(outcome).within(concat("record ", i));
@@ -123,7 +125,7 @@ public:
 private:
   status put(const std::string& field, size_t f, int64_t i) const {
     const auto& to = outputs_[f];
-    if (!field.empty() && field != how_.missing)
+    if (!field.empty() && field != format_.missing)
       return store(field, to, i) ? status{}
                                  : invalid("field ", f, " is no ", to.type(), ": '", field, '\'');
     const auto& fallback = at_.input(static_cast<int>(f) + 1);
@@ -134,7 +136,7 @@ private:
   }
 
   kernel_context& at_;
-  const csv_format& how_;
+  const csv_format& format_;
   std::vector<tensor> outputs_;
 };
 

@@ -1,4 +1,4 @@
-// DecodeRaw: numbers as they lie in memory.
+// DecodeRaw: interprets bytes as numbers.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::decode_raw_op {

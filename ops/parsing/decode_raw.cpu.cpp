@@ -8,7 +8,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-// Turns the bytes of each element around; a complex number is two of them.
+// Reverses the bytes of each element; a complex number consists of two.
 void reverse_bytes(char* bytes, int64_t count, size_t size) {
   for (int64_t i = 0; i < count; ++i, bytes += size)
     std::reverse(bytes, bytes + size);
@@ -39,7 +39,7 @@ status run(kernel_context& at) {
                       std::memcpy(row, texts[static_cast<size_t>(i)].data(), length);
                       if (turn)
                         reverse_bytes(row, static_cast<int64_t>(length / part), part);
-                      if (type == dtype::boolean) // which other bytes are none of
+                      if (type == dtype::boolean) // other byte values are not valid truth values
                         std::transform(row, row + length, row, [](char c) { return c != 0; });
                     }
                   });

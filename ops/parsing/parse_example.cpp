@@ -1,4 +1,4 @@
-// Features out of serialized tf.Example messages.
+// Parses features from serialized tf.Example messages.
 #include "troupe/ops/parsing/shared/example.hpp"
 
 namespace troupe::ops::parse_example_op {
@@ -22,8 +22,8 @@ result<shapes> infer_parse_example(const infer_context& at) {
   for (const auto& dims : at.attr<shapes>("dense_shapes")) {
     std::vector<int64_t> extents{batch[0]};
     extents.insert(extents.end(), dims.extents().begin(), dims.extents().end());
-    TROUPE_ASSIGN(auto whole, partial_shape::make(extents));
-    out.push_back(whole);
+    TROUPE_ASSIGN(auto output_shape, partial_shape::make(extents));
+    out.push_back(output_shape);
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Features out of serialized tf.Example messages, whose keys are vectors.
+// Parses features from serialized tf.Example messages; the keys are vectors.
 #include "troupe/ops/parsing/shared/example.hpp"
 
 namespace troupe::ops::parse_example_v2_op {
@@ -17,19 +17,19 @@ result<shapes> infer_parse_example_v2(const infer_context& at) {
       !at.attr<std::vector<dtype>>("ragged_split_types").empty())
     return at.invalid("ragged features are not read: take them as sparse ones");
   TROUPE_TRY(check_dense(at, 5));
-  auto known = serialized.has_rank();
-  auto batched = known && serialized.rank() == 1;
+  auto has_known_rank = serialized.has_rank();
+  auto batched = has_known_rank && serialized.rank() == 1;
   shapes out;
-  for (const auto& dims : {partial_shape{unknown_extent, batched ? 2
-                                                         : known ? 1
-                                                                 : unknown_extent},
+  for (const auto& dims : {partial_shape{unknown_extent, batched          ? 2
+                                                         : has_known_rank ? 1
+                                                                          : unknown_extent},
                            partial_shape{unknown_extent},
-                           partial_shape{batched ? 2
-                                         : known ? 1
-                                                 : unknown_extent}})
+                           partial_shape{batched          ? 2
+                                         : has_known_rank ? 1
+                                                          : unknown_extent}})
     out.insert(out.end(), sparse, dims);
   for (const auto& dims : at.attr<shapes>("dense_shapes")) {
-    if (!known) {
+    if (!has_known_rank) {
       out.emplace_back();
       continue;
     }
@@ -37,8 +37,8 @@ result<shapes> infer_parse_example_v2(const infer_context& at) {
     if (batched)
       extents.push_back(serialized[0]);
     extents.insert(extents.end(), dims.extents().begin(), dims.extents().end());
-    TROUPE_ASSIGN(auto whole, partial_shape::make(extents));
-    out.push_back(whole);
+    TROUPE_ASSIGN(auto output_shape, partial_shape::make(extents));
+    out.push_back(output_shape);
   }
   return out;
 }

@@ -7,21 +7,21 @@ result<std::shared_ptr<void>> prepare_parse_example_v2(const kernel_setup& setup
   return std::shared_ptr<void>{std::make_shared<feature_plan>(plan_features(setup.of))};
 }
 
-// The vectors that name sparse features, and dense ones.
+// The vectors that name the sparse and the dense features.
 result<std::vector<std::string>> keys_of(const kernel_context& at, const feature_plan& plan) {
   std::vector<std::string> keys;
   const size_t counts[] = {plan.sparse.size(), plan.dense.size(), 0};
   constexpr std::string_view kinds[] = {"sparse", "dense", "ragged"};
   for (int i = 0; i < 3; ++i) {
-    const auto& given = at.input(i + 2);
-    if (given.rank() != 1 || static_cast<size_t>(given.elements()) != counts[i])
+    const auto& names_input = at.input(i + 2);
+    if (names_input.rank() != 1 || static_cast<size_t>(names_input.elements()) != counts[i])
       return invalid(kinds[i], "_keys must be a vector of ", counts[i], ", got shape ",
-                     given.dims());
-    auto names = given.values<std::string>();
-    for (const auto& one : names) {
-      if (std::ranges::find(keys, one) != keys.end())
-        return invalid("two features have the key '", one, '\'');
-      keys.push_back(one);
+                     names_input.dims());
+    auto names = names_input.values<std::string>();
+    for (const auto& name : names) {
+      if (std::ranges::find(keys, name) != keys.end())
+        return invalid("two features have the key '", name, '\'');
+      keys.push_back(name);
     }
   }
   return keys;

@@ -1,4 +1,4 @@
-// InvertPermutation: the permutation that undoes another.
+// InvertPermutation: the inverse of a permutation.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::invert_permutation_op {

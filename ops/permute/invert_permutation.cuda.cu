@@ -17,7 +17,7 @@ struct invert_body {
   }
 };
 
-// A number that is there twice leads to one of its two places only.
+// A repeated number is recorded at one of its positions only, so that the other one detects it.
 template <class T>
 struct check_inverted_body {
   const T *from, *inverse;

@@ -1,4 +1,4 @@
-// Elements in reverse order along axes.
+// Reverses the order of elements along axes.
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"

@@ -21,7 +21,7 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   if (x.elements() == 0)
     return {};
-  // What the axes are not about moves in blocks.
+  // The axes after the last reversed one move in blocks.
   auto block = product(dims, std::max(sequence, row) + 1, dims.rank());
   auto strides = strides_of(dims);
   auto step = strides[static_cast<size_t>(sequence)] / block;

@@ -32,19 +32,19 @@ status run_reverse_sequence(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   if (x.elements() == 0)
     return {};
-  // What the axes are not about moves in blocks.
+  // The axes after the last reversed one move in blocks.
   auto block = product(dims, std::max(sequence, row) + 1, dims.rank());
   auto strides = strides_of(dims);
   auto step = strides[static_cast<size_t>(sequence)] / block;
   auto row_step = strides[static_cast<size_t>(row)] / block;
-  auto all = x.elements();
+  auto elements = x.elements();
   return gpu::take_blocks(at, x, block, *out,
                           reversed_place{gpu::integers{lengths},
                                          {at, "seq_lengths"},
-                                         {step, all},
-                                         {dims[sequence], all},
-                                         {row_step, all},
-                                         {dims[row], all},
+                                         {step, elements},
+                                         {dims[sequence], elements},
+                                         {row_step, elements},
+                                         {dims[row], elements},
                                          step,
                                          dims[sequence]});
 }

@@ -4,19 +4,19 @@
 namespace troupe::ops::roll_any {
 namespace {
 
-// How far each axis is shifted, less than its extent.
+// The shift of each axis, reduced modulo its extent.
 result<std::array<int64_t, max_rank>> shifts_of(const tensor& shift, const tensor& axis,
                                                 const shape& dims) {
   if (shift.rank() > 1 || !(shift.dims() == axis.dims()))
     return invalid("shift and axis must be scalars or vectors of one length, got shapes ",
                    shift.dims(), " and ", axis.dims());
   std::array<int64_t, max_rank> shifts{};
-  auto by = to_integers(shift), along = to_integers(axis);
-  for (size_t i = 0; i < by.size(); ++i) {
-    TROUPE_ASSIGN(auto at, resolve_axis(along[i], dims.rank()));
+  auto distances = to_integers(shift), axes = to_integers(axis);
+  for (size_t i = 0; i < distances.size(); ++i) {
+    TROUPE_ASSIGN(auto at, resolve_axis(axes[i], dims.rank()));
     auto extent = std::max<int64_t>(dims[at], 1);
     auto& sum = shifts[static_cast<size_t>(at)];
-    sum = ((sum + by[i] % extent) % extent + extent) % extent;
+    sum = ((sum + distances[i] % extent) % extent + extent) % extent;
   }
   return shifts;
 }
@@ -28,7 +28,8 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto shifts, shifts_of(at.input(1), at.input(2), x.dims()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
   auto strides = strides_of(x.dims());
-  // Each axis that is shifted has two parts: what stays before its end, and what comes in again.
+  // Each shifted axis has two parts: the part that moves within its extent, and the part that wraps
+  // around.
   for (unsigned parts = 0; parts < 1u << x.rank() && x.elements() > 0; ++parts) {
     int64_t from = 0, to = 0;
     strided_iterator places;

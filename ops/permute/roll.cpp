@@ -1,4 +1,4 @@
-// Roll: a tensor shifted along its axes, what falls out at the end comes in at the start.
+// Roll: shifts a tensor cyclically along its axes.
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"

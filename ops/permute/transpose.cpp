@@ -1,4 +1,4 @@
-// Axes in another order.
+// Permutations of axes.
 #include "troupe/ops/permute/shared/transpose.hpp"
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/build.hpp"
@@ -16,7 +16,7 @@ edges transpose_gradient(gradient_context& at) {
   return {build("Transpose", {at.output_gradient(0), build("InvertPermutation", {order})}), {}};
 }
 
-// Two transposes are one, and one that changes nothing is none.
+// Two transposes are merged into one; an identity permutation is removed.
 edge simplify(simplify_context& at) {
   auto x = at.input(0);
   auto rank = x.dims().rank();

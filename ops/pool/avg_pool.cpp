@@ -1,4 +1,4 @@
-// Means of windows, and the gradients.
+// Average pooling, and the gradients.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/pool/shared/pooling.hpp"
 

@@ -1,4 +1,4 @@
-// Greatest elements of windows of images, and the gradients.
+// Max pooling of images, and the gradients.
 #include "troupe/ops/pool/shared/pooling.hpp"
 #include "troupe/runtime/graph/op.hpp"
 

@@ -1,4 +1,4 @@
-// Greatest elements of windows of volumes, and the gradients.
+// Max pooling of volumes, and the gradients.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/pool/shared/pooling.hpp"
 #include "troupe/runtime/graph/op.hpp"

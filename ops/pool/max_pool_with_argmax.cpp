@@ -1,4 +1,4 @@
-// Greatest elements of windows and their places, and the gradients.
+// Max pooling with the positions of the maxima, and the gradients.
 #include "troupe/ops/pool/shared/pooling.hpp"
 
 namespace troupe::ops::max_pool_with_argmax_op {

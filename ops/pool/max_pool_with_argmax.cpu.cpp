@@ -6,16 +6,17 @@ namespace {
 
 template <class T>
 status run_max_pool_grad_with_argmax(kernel_context& at) {
-  TROUPE_ASSIGN(auto given, take_places(at, at.input(2)));
-  const auto& of = given.of;
-  TROUPE_TRY(expect_dims(at.input(1), of.output, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.input));
-  const auto* place = given.places.template data<int64_t>();
+  TROUPE_ASSIGN(auto checked, take_places(at, at.input(2)));
+  const auto& geometry = checked.of;
+  TROUPE_TRY(expect_dims(at.input(1), geometry.output, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.input));
+  const auto* place = checked.places.template data<int64_t>();
   const auto* dy = at.input(1).data<T>();
   auto* dx = out->template data<T>();
-  auto image = of.inputs() * of.channels, windows = of.outputs() * of.channels;
+  auto image = geometry.inputs() * geometry.channels,
+       windows = geometry.outputs() * geometry.channels;
   auto plus = [](auto a, auto b) { return static_cast<T>(widen(a) + widen(b)); };
-  at.parallel_for(of.images, static_cast<double>(image + 3 * windows),
+  at.parallel_for(geometry.images, static_cast<double>(image + 3 * windows),
                   [&](int64_t begin, int64_t end) {
                     std::fill(dx + begin * image, dx + end * image, T{});
                     for (auto i = begin * windows; i < end * windows; ++i)
@@ -30,10 +31,10 @@ constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
 }
 
 status run_max_pool_grad_grad_with_argmax(kernel_context& at) {
-  TROUPE_ASSIGN(auto given, take_places(at, at.input(2)));
-  TROUPE_TRY(expect_dims(at.input(1), given.of.input, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, given.of.output));
-  const auto* place = given.places.data<int64_t>();
+  TROUPE_ASSIGN(auto checked, take_places(at, at.input(2)));
+  TROUPE_TRY(expect_dims(at.input(1), checked.of.input, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, checked.of.output));
+  const auto* place = checked.places.data<int64_t>();
   with_word(out->type(), [&]<class Word>(std::type_identity<Word>) {
     const auto* x = static_cast<const Word*>(at.input(1).raw());
     auto* y = static_cast<Word*>(out->raw());

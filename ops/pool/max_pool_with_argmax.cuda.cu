@@ -11,25 +11,25 @@ struct max_pool_with_argmax_body {
   T* y;
   gpu::argmax_places places;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    gpu::largest_of_window<T> found{on, x, on.out.locate(i)};
-    y[i] = found.k < 0 ? T{} : x[found.offset];
-    places.put(i, found.k < 0 ? -1 : found.offset);
+    gpu::largest_of_window<T> largest{on, x, on.out.locate(i)};
+    y[i] = largest.k < 0 ? T{} : x[largest.offset];
+    places.put(i, largest.k < 0 ? -1 : largest.offset);
   }
 };
 
 template <class T>
 status max_pool_with_argmax_function(kernel_context& at) {
   const auto& input = at.input(0);
-  TROUPE_ASSIGN(auto of, make_pooling(at, input.dims()));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, input.dims()));
   TROUPE_TRY(expect_places(at, input));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
-  TROUPE_ASSIGN(auto* places, at.allocate(1, of.output));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.output));
+  TROUPE_ASSIGN(auto* places, at.allocate(1, geometry.output));
   if (out->elements() == 0)
     return {};
-  TROUPE_ASSIGN(auto on, gpu::windows_of(of));
+  TROUPE_ASSIGN(auto on, gpu::windows_of(geometry));
   return gpu::for_each(at, out->elements(),
                        max_pool_with_argmax_body<T>{
-                           on, input.data<T>(), out->template data<T>(), {at, of, *places}});
+                           on, input.data<T>(), out->template data<T>(), {at, geometry, *places}});
 }
 
 template <class... Ts>
@@ -37,19 +37,19 @@ constexpr inplace_vector<typed_kernel, 18> max_pool_with_argmax_kernels(type_lis
   return {{dtype_of<Ts>, max_pool_with_argmax_function<Ts>}...};
 }
 
-// Gradients are gathered from the windows that contain an element. Places that are not in their
-// own window, which MaxPoolWithArgmax never makes, are noted here, and added afterwards.
+// Gradients are gathered from the windows that contain an element. Positions outside of their own
+// window, which MaxPoolWithArgmax never produces, are recorded here, and added by another kernel.
 struct look_at_argmax_body {
   gpu::windows on;
   gpu::argmax_places places;
   gpu::device_errors wrong;
-  int32_t* has_strays; // for each image
+  int32_t* has_outside_positions; // one flag per image
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto place = places.at(i);
     if (place < 0 || place >= places.image)
       wrong.add(place, places.image);
     else if (is_stray(i, place))
-      has_strays[i / places.windows] = 1; // all write the same
+      has_outside_positions[i / places.windows] = 1; // all threads write the same value
   }
 
   TROUPE_DEVICE bool is_stray(int64_t i, int64_t place) const {
@@ -71,10 +71,10 @@ struct gather_argmax_body {
   const T* dy;
   T* dx;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = on.in.locate(i);
-    auto place = i - here.image * places.image;
+    auto position = on.in.locate(i);
+    auto place = i - position.image * places.image;
     compute_type<T> sum{};
-    on.for_each_window(here.at, on.out.plane(here.image, here.channel),
+    on.for_each_window(position.at, on.out.plane(position.image, position.channel),
                        [&](int32_t, int64_t window, const int32_t(&)[3]) {
                          if (places.at(window) == place)
                            sum += gpu::load(dy[window]);
@@ -83,7 +83,7 @@ struct gather_argmax_body {
   }
 };
 
-// One thread for each image, which has nothing to do as a rule.
+// One thread per image, which usually has no work.
 template <class T>
 struct add_strays_body {
   look_at_argmax_body looks;
@@ -91,7 +91,7 @@ struct add_strays_body {
   T* dx;
   TROUPE_DEVICE void operator()(int64_t image) const {
     const auto& places = looks.places;
-    if (!looks.has_strays[image])
+    if (!looks.has_outside_positions[image])
       return;
     for (auto i = image * places.windows; i < (image + 1) * places.windows; ++i) {
       auto place = places.at(i);
@@ -105,22 +105,22 @@ struct add_strays_body {
 
 template <class T>
 status gather_argmax(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
-  TROUPE_TRY(expect_dims(at.input(2), of.output, "argmax"));
-  TROUPE_TRY(expect_dims(at.input(1), of.output, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.input));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, at.input(0).dims()));
+  TROUPE_TRY(expect_dims(at.input(2), geometry.output, "argmax"));
+  TROUPE_TRY(expect_dims(at.input(1), geometry.output, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.input));
   if (out->elements() == 0)
     return {};
-  TROUPE_ASSIGN(auto on, gpu::windows_of(of));
-  TROUPE_ASSIGN(auto strays, tensor::make(dtype::i32, shape{of.images}, at.memory()));
-  fill_zeros(at, strays);
-  gpu::argmax_places places{at, of, at.input(2)};
-  look_at_argmax_body looks{on, places, {at, "argmax"}, strays.template data<int32_t>()};
+  TROUPE_ASSIGN(auto on, gpu::windows_of(geometry));
+  TROUPE_ASSIGN(auto has_outside, tensor::make(dtype::i32, shape{geometry.images}, at.memory()));
+  fill_zeros(at, has_outside);
+  gpu::argmax_places places{at, geometry, at.input(2)};
+  look_at_argmax_body looks{on, places, {at, "argmax"}, has_outside.template data<int32_t>()};
   const auto* dy = at.input(1).data<T>();
   auto* dx = out->template data<T>();
   TROUPE_TRY(gpu::for_each(at, at.input(1).elements(), looks));
   TROUPE_TRY(gpu::for_each(at, out->elements(), gather_argmax_body<T>{on, places, dy, dx}));
-  return gpu::for_each(at, of.images, add_strays_body<T>{looks, dy, dx});
+  return gpu::for_each(at, geometry.images, add_strays_body<T>{looks, dy, dx});
 }
 
 template <class... Ts>
@@ -145,14 +145,15 @@ struct take_argmax_body {
 
 template <class T>
 status take_argmax(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
-  TROUPE_TRY(expect_dims(at.input(2), of.output, "argmax"));
-  TROUPE_TRY(expect_dims(at.input(1), of.input, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
-  return gpu::for_each(
-      at, out->elements(),
-      take_argmax_body<T>{
-          {at, of, at.input(2)}, {at, "argmax"}, at.input(1).data<T>(), out->template data<T>()});
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, at.input(0).dims()));
+  TROUPE_TRY(expect_dims(at.input(2), geometry.output, "argmax"));
+  TROUPE_TRY(expect_dims(at.input(1), geometry.input, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.output));
+  return gpu::for_each(at, out->elements(),
+                       take_argmax_body<T>{{at, geometry, at.input(2)},
+                                           {at, "argmax"},
+                                           at.input(1).data<T>(),
+                                           out->template data<T>()});
 }
 
 template <class... Ts>

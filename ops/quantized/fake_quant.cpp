@@ -1,4 +1,4 @@
-// Numbers rounded as if few bits had to stand for them, in a range that is given or learned.
+// Rounds numbers as if they were stored in few bits, in a range that is given or learned.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/quantized/shared/fake_quantization.hpp"
 #include "troupe/runtime/graph/infer.hpp"

@@ -15,9 +15,9 @@ status run_fake_quant_with_min_max_args_gradient(kernel_context& at) {
 }
 
 status run_fake_quant_with_min_max_vars(kernel_context& at) {
-  const auto &least = at.input(1), &most = at.input(2);
+  const auto &range_min = at.input(1), &range_max = at.input(2);
   TROUPE_TRY(check_range_inputs(at, 1));
-  auto from = *least.data<float>(), to = *most.data<float>();
+  auto from = *range_min.data<float>(), to = *range_max.data<float>();
   if (from == 0 && to == 0) {
     TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));
     fill_zeros(at, *out);
@@ -28,11 +28,12 @@ status run_fake_quant_with_min_max_vars(kernel_context& at) {
 }
 
 status run_fake_quant_with_min_max_vars_gradient(kernel_context& at) {
-  const auto &gradients = at.input(0), &x = at.input(1), &least = at.input(2), &most = at.input(3);
+  const auto &gradients = at.input(0), &x = at.input(1), &range_min = at.input(2),
+             &range_max = at.input(3);
   TROUPE_TRY(check_range_inputs(at, 2));
-  auto from = *least.data<float>(), to = *most.data<float>();
+  auto from = *range_min.data<float>(), to = *range_max.data<float>();
   constexpr auto infinity = std::numeric_limits<float>::infinity();
-  nudged_range range{-infinity, infinity, 0}; // of no range, everything is within
+  nudged_range range{-infinity, infinity, 0}; // with an empty range, every value counts as within
   if (from != 0 || to != 0) {
     TROUPE_ASSIGN(range, nudged_range::around(from, to, at.state<bit_range>()));
   }

@@ -5,7 +5,7 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-// The range in two inputs.
+// The range given by two inputs.
 struct device_range {
   const float *least, *most;
   bit_range whole;
@@ -17,7 +17,7 @@ struct device_range {
         wrong(at, "min must be at most 0, max at least 0, and not both 0") {}
 
   TROUPE_DEVICE bool is_empty() const { return *least == 0 && *most == 0; }
-  // Everything where the range is no range.
+  // The whole real line where the range is empty.
   TROUPE_DEVICE nudged_range get() const {
     if (nudged_range::nudges(*least, *most))
       return nudged_range::nudged(*least, *most, whole);
@@ -62,8 +62,8 @@ status run_fake_quant_with_min_max_args_gradient(kernel_context& at) {
 struct fake_quant_with_min_max_vars_fn {
   gpu::device_range range;
   TROUPE_DEVICE float operator()(float x) const {
-    auto is = range.get();
-    return is.step > 0 ? is.rounded(x) : 0.0f;
+    auto nudged = range.get();
+    return nudged.step > 0 ? nudged.rounded(x) : 0.0f;
   }
 };
 
@@ -79,13 +79,13 @@ struct pass_within_fn {
   }
 };
 
-// What is below the range, and what is above it.
+// Sums the gradients below the range, and above it.
 struct beyond_range {
   gpu::device_range range;
   const float *dy, *x;
   TROUPE_DEVICE double operator()(int64_t side, int64_t i) const {
-    auto is = range.get();
-    return (side == 0 ? x[i] < is.least : x[i] > is.most) ? double{dy[i]} : 0.0;
+    auto nudged = range.get();
+    return (side == 0 ? x[i] < nudged.least : x[i] > nudged.most) ? double{dy[i]} : 0.0;
   }
 };
 

@@ -1,4 +1,4 @@
-// Numbers to few bits, and back.
+// Converts numbers to few bits, and back.
 #include "troupe/ops/quantized/shared/quantization.hpp"
 
 namespace troupe::ops::quantize_op {

@@ -1,11 +1,11 @@
-// Numbers rounded to what few bits can count, and given as real ones again.
+// Rounds numbers to those that few bits can represent, and returns real numbers again.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/quantized/shared/simulated_quantization.hpp"
 
 namespace troupe::ops::quantize_and_dequantize_op {
 namespace {
 
-// The inputs from `first` on are the ends of the range: scalars, or a number for each slice.
+// The inputs from `first` on are the ends of the range: scalars, or a number per slice.
 status check_ends(const infer_context& at, int first) {
   auto axis = at.attr<int64_t>("axis");
   const auto& x = at.input(first - 1);
@@ -37,7 +37,7 @@ result<shapes> infer_grad(const infer_context& at) {
   return shapes{dims, ends, ends};
 }
 
-// As if nothing was rounded.
+// The gradient ignores the rounding.
 edges passed_gradient(gradient_context& at) { return {at.output_gradient(0), {}, {}}; }
 edges passed_gradient_v3(gradient_context& at) { return {at.output_gradient(0), {}, {}, {}}; }
 

@@ -6,7 +6,7 @@
 namespace troupe::ops::quantize_and_dequantize_gpu {
 namespace {
 
-// The elements of a slice, one after the other.
+// The elements of a slice in order.
 template <class T>
 struct slice_elements {
   const T* x;
@@ -40,30 +40,32 @@ struct quantize_and_dequantize_body {
 };
 
 template <class T>
-status round_on_gpu(kernel_context& at, const simulated_quantization& how) {
+status round_on_gpu(kernel_context& at, const simulated_quantization& settings) {
   const auto& x = at.input(0);
-  TROUPE_ASSIGN(auto along, axis_slices::of(x.dims(), how.axis));
-  TROUPE_TRY(check_ends(at, 1, how.axis, along));
+  TROUPE_ASSIGN(auto along, axis_slices::of(x.dims(), settings.axis));
+  TROUPE_TRY(check_ends(at, 1, settings.axis, along));
   auto count = x.elements();
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
-  const auto *least = at.input(1).template data<T>(), *most = at.input(2).template data<T>();
+  const auto *range_min = at.input(1).template data<T>(),
+             *range_max = at.input(2).template data<T>();
   tensor ends;
-  if (!how.range_given) {
+  if (!settings.range_given) {
     TROUPE_ASSIGN(ends, tensor::make(dtype_of<T>, shape{2, along.slices}, at.memory()));
-    auto* found = ends.template data<T>();
+    auto* range_ends = ends.template data<T>();
     slice_elements<T> elements{x.template data<T>(), along.slices, along.inner};
     TROUPE_TRY((gpu::reduce_each<smallest, T>(at, along.slices, along.items, false, elements,
-                                              keep_end<T>{found})));
+                                              keep_end<T>{range_ends})));
     TROUPE_TRY((gpu::reduce_each<largest, T>(at, along.slices, along.items, false, elements,
-                                             keep_end<T>{found + along.slices})));
-    least = found;
-    most = found + along.slices;
+                                             keep_end<T>{range_ends + along.slices})));
+    range_min = range_ends;
+    range_max = range_ends + along.slices;
   }
   return gpu::for_each(at, count,
                        quantize_and_dequantize_body<T>{
-                           gpu::device_errors{at, range_is_reversed}, x.template data<T>(), least,
-                           most, out->template data<T>(), whole_numbers<T>::of(how), along.slices,
-                           along.inner, how.half_up, how.range_given});
+                           gpu::device_errors{at, range_is_reversed}, x.template data<T>(),
+                           range_min, range_max, out->template data<T>(),
+                           whole_numbers<T>::of(settings), along.slices, along.inner,
+                           settings.half_up, settings.range_given});
 }
 
 template <class T>
@@ -73,12 +75,12 @@ status run_quantize(kernel_context& at) {
 
 template <class T>
 status run_quantize_v3(kernel_context& at) {
-  auto how = at.state<simulated_quantization>();
+  auto settings = at.state<simulated_quantization>();
   if (at.input(3).elements() != 1)
     return invalid("num_bits must be a scalar, got shape ", at.input(3).dims());
-  how.bits = *at.input(3).data<int32_t>();
-  TROUPE_TRY(how.check_bits());
-  return round_on_gpu<T>(at, how);
+  settings.bits = *at.input(3).data<int32_t>();
+  TROUPE_TRY(settings.check_bits());
+  return round_on_gpu<T>(at, settings);
 }
 
 template <class T>

@@ -5,17 +5,17 @@ namespace troupe::ops::quantized_add_op {
 namespace {
 
 // Completes the form of QuantizedAdd or QuantizedMul.
-constexpr op_def quantized_arithmetic(op_def own) {
-  own.inputs = {{"x", "T1"},      {"y", "T2"},      {"min_x", "f32"},
+constexpr op_def quantized_arithmetic(op_def def) {
+  def.inputs = {{"x", "T1"},      {"y", "T2"},      {"min_x", "f32"},
                 {"max_x", "f32"}, {"min_y", "f32"}, {"max_y", "f32"}};
-  own.outputs = {{"z", "Toutput"}, {"min_z", "f32"}, {"max_z", "f32"}};
-  own.attrs = {{"T1", byte_types}, {"T2", byte_types}, {"Toutput", one_of(dtype::i32), dtype::i32}};
-  own.infer = [](const infer_context& at) -> result<shapes> {
+  def.outputs = {{"z", "Toutput"}, {"min_z", "f32"}, {"max_z", "f32"}};
+  def.attrs = {{"T1", byte_types}, {"T2", byte_types}, {"Toutput", one_of(dtype::i32), dtype::i32}};
+  def.infer = [](const infer_context& at) -> result<shapes> {
     TROUPE_ASSIGN(auto dims, broadcast(at.input(0), at.input(1)));
     return infer_quantized(at, dims, 2);
   };
-  own.no_gradient = "whole numbers have none";
-  return own;
+  def.no_gradient = "whole numbers have none";
+  return def;
 }
 
 result<shapes> infer(const infer_context& at) {

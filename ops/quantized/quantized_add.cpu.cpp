@@ -9,16 +9,16 @@
 namespace troupe::ops::quantized_add_cpu {
 namespace {
 
-// What a byte, as unsigned, becomes.
+// The value of each byte, indexed by the unsigned byte.
 using byte_table = std::array<int32_t, 256>;
 
-// `meaning(whole)` for each whole number of the range's type.
+// `meaning(number)` for each number of the range's type.
 template <class Meaning>
-byte_table tabulate(const quantized_range& of, Meaning meaning) {
-  byte_table made{};
-  for (auto whole = of.lowest; whole <= of.highest; ++whole)
-    made[static_cast<uint8_t>(whole)] = static_cast<int32_t>(meaning(whole));
-  return made;
+byte_table tabulate(const quantized_range& range, Meaning meaning) {
+  byte_table table{};
+  for (auto number = range.lowest; number <= range.highest; ++number)
+    table[static_cast<uint8_t>(number)] = static_cast<int32_t>(meaning(number));
+  return table;
 }
 
 // Output 0 = op(table_a[a], table_b[b]) of inputs 0 and 1, broadcast to the shape; wraps around.
@@ -43,15 +43,16 @@ status combine_bytes(kernel_context& at, const shape& dims, const byte_table& ta
   return {};
 }
 
-// Bytes as whole numbers of the sum, with equal steps between them. That rounds the step; the only
-// element of an operand is rounded by itself, as others do.
-byte_table quantized_add_as_summands(const quantized_range& of, const quantized_range& sum,
+// Bytes as numbers of the sum's range, with equal steps between them; this rounds the step. An
+// operand with a single element is rounded by itself. Both agree with TensorFlow's reference.
+byte_table quantized_add_as_summands(const quantized_range& range, const quantized_range& sum,
                                      bool only) {
   if (only)
-    return tabulate(of, [&](int64_t whole) { return sum.nearest(of.real(whole)); });
-  auto zero = sum.whole(of.real(0)), step = sum.whole(of.real(1)) - zero;
-  return tabulate(
-      of, [&](int64_t whole) { return std::clamp(zero + whole * step, sum.lowest, sum.highest); });
+    return tabulate(range, [&](int64_t number) { return sum.nearest(range.real(number)); });
+  auto zero = sum.whole(range.real(0)), step = sum.whole(range.real(1)) - zero;
+  return tabulate(range, [&](int64_t number) {
+    return std::clamp(zero + number * step, sum.lowest, sum.highest);
+  });
 }
 
 status run_quantized_add(kernel_context& at) {
@@ -59,18 +60,18 @@ status run_quantized_add(kernel_context& at) {
   TROUPE_ASSIGN(auto range_x, wide_range_at(at, 2, x.type()));
   TROUPE_ASSIGN(auto range_y, wide_range_at(at, 4, y.type()));
   TROUPE_ASSIGN(auto dims, broadcast(x.dims(), y.dims()));
-  auto far = std::max(std::abs(std::min(range_x.least, range_y.least)),
-                      std::abs(std::max(range_x.most, range_y.most)));
-  far *= 1 << 14;
-  quantized_range sum{dtype::i32, -far, far};
+  auto max_magnitude = std::max(std::abs(std::min(range_x.least, range_y.least)),
+                                std::abs(std::max(range_x.most, range_y.most)));
+  max_magnitude *= 1 << 14;
+  quantized_range sum{dtype::i32, -max_magnitude, max_magnitude};
   TROUPE_TRY(give_range(at, sum));
   auto only_x = x.elements() == 1, only_y = !only_x && y.elements() == 1;
   return combine_bytes(at, dims, quantized_add_as_summands(range_x, sum, only_x),
                        quantized_add_as_summands(range_y, sum, only_y), std::plus<>{});
 }
 
-byte_table as_factors(const quantized_range& of) {
-  return tabulate(of, [zero = of.zero()](int64_t whole) { return whole - zero; });
+byte_table as_factors(const quantized_range& range) {
+  return tabulate(range, [zero = range.zero()](int64_t number) { return number - zero; });
 }
 
 status run_quantized_mul(kernel_context& at) {
@@ -82,23 +83,24 @@ status run_quantized_mul(kernel_context& at) {
   return combine_bytes(at, dims, as_factors(range_x), as_factors(range_y), std::multiplies<>{});
 }
 
-// The largest i32 that a float can be.
+// The largest i32 that a float can represent.
 constexpr float largest = 2147483520.0f;
 
-// Bytes as whole numbers of the sum. In single precision: see quantized_range.
-byte_table quantized_bias_add_as_summands(const quantized_range& of, const quantized_range& sum) {
-  auto steps = static_cast<double>(of.highest - of.lowest);
-  auto step = static_cast<float>(static_cast<double>(of.most - of.least) / steps);
-  auto least = of.least == of.most ? of.least : std::round(of.least / step) * step;
-  auto first = least - static_cast<float>(of.lowest) * step;
+// Bytes as numbers of the sum's range, in single precision: see quantized_range.
+byte_table quantized_bias_add_as_summands(const quantized_range& range,
+                                          const quantized_range& sum) {
+  auto steps = static_cast<double>(range.highest - range.lowest);
+  auto step = static_cast<float>(static_cast<double>(range.most - range.least) / steps);
+  auto low = range.least == range.most ? range.least : std::round(range.least / step) * step;
+  auto first = low - static_cast<float>(range.lowest) * step;
   auto sum_steps = static_cast<double>(sum.highest - sum.lowest);
   auto scale = sum.most == sum.least
                    ? 0.0f
                    : static_cast<float>(sum_steps / static_cast<double>(sum.most - sum.least));
   auto shift = std::round(sum.least * scale) - static_cast<float>(sum.lowest);
-  return tabulate(of, [&](int64_t whole) {
-    auto place = std::round((first + static_cast<float>(whole) * step) * scale) - shift;
-    return std::min(std::max(-2147483648.0f, place), largest); // NaN becomes the least
+  return tabulate(range, [&](int64_t number) {
+    auto place = std::round((first + static_cast<float>(number) * step) * scale) - shift;
+    return std::min(std::max(-2147483648.0f, place), largest); // NaN becomes the lowest number
   });
 }
 
@@ -111,12 +113,13 @@ status run_quantized_bias_add(kernel_context& at) {
   if (bias.rank() != 1 || bias.elements() != x.dims()[x.rank() - 1])
     return invalid("bias must have shape [", x.dims()[x.rank() - 1], "] for an input of shape ",
                    x.dims(), ", got ", bias.dims());
-  auto far = std::max({range.most, -range.least, bias_range.most, -bias_range.least}) * (1 << 17);
-  quantized_range sum{dtype::i32, -far, far};
+  auto max_magnitude =
+      std::max({range.most, -range.least, bias_range.most, -bias_range.least}) * (1 << 17);
+  quantized_range sum{dtype::i32, -max_magnitude, max_magnitude};
   TROUPE_TRY(give_range(at, sum));
   auto biases = quantized_bias_add_as_summands(bias_range, sum);
-  for (auto& one : biases) // each summand has the zero of the sum in it
-    one = wrapping(std::plus<>{}, one, static_cast<int32_t>(sum.nearest(0)));
+  for (auto& bias_value : biases) // each summand includes the zero of the sum
+    bias_value = wrapping(std::plus<>{}, bias_value, static_cast<int32_t>(sum.nearest(0)));
   return combine_bytes(at, x.dims(), quantized_bias_add_as_summands(range, sum), biases,
                        std::plus<>{});
 }

@@ -1,4 +1,4 @@
-// QuantizedConv2D: images of bytes seen through a filter of bytes.
+// QuantizedConv2D: convolution of bytes with a filter of bytes.
 #include "troupe/ops/conv/shared/convolution.hpp"
 #include "troupe/ops/quantized/shared/quantized_range.hpp"
 
@@ -13,8 +13,8 @@ result<shapes> infer(const infer_context& at) {
   return infer_quantized(at, output, 2);
 }
 
-double flops(const node& of) {
-  return convolution_flops(of, {convolution_family::plain_2d, convolution_role::output});
+double flops(const node& from_node) {
+  return convolution_flops(from_node, {convolution_family::plain_2d, convolution_role::output});
 }
 
 } // namespace

@@ -13,23 +13,23 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<window_options>(std::move(options))};
 }
 
-/// The pixels of a window, one behind the other: a row of the matrix that is multiplied by the
-/// filter.
+/// The pixels of a window in sequence: a row of the matrix that is multiplied by the filter.
 class patches {
 public:
-  patches(const convolution_shape& of, const quantized_operand& input)
-      : of_(of), input_(input.values.data<uint8_t>()), zero_(static_cast<uint8_t>(input.zero)) {}
+  patches(const convolution_shape& geometry, const quantized_operand& input)
+      : geometry_(geometry), input_(input.values.data<uint8_t>()),
+        zero_(static_cast<uint8_t>(input.zero)) {}
 
-  int64_t length() const { return of_.window() * of_.in_channels; }
+  int64_t length() const { return geometry_.window() * geometry_.in_channels; }
 
-  /// Writes that of an output.
+  /// Writes the patch of an output.
   void write(int64_t output, uint8_t* to) const {
-    const auto &rows = of_.axes[1], &columns = of_.axes[2];
-    auto where = place_of(output, of_.axes, &window_axis::out);
+    const auto &rows = geometry_.axes[1], &columns = geometry_.axes[2];
+    auto where = place_of(output, geometry_.axes, &window_axis::out);
     auto top = where.at[1] * rows.stride - rows.before;
-    auto left = where.at[2] * columns.stride - columns.before;
+    auto first_column = where.at[2] * columns.stride - columns.before;
     auto first = columns.first_in(where.at[2]), last = columns.last_in(where.at[2]);
-    auto channels = of_.in_channels, row_length = columns.size * channels;
+    auto channels = geometry_.in_channels, row_length = columns.size * channels;
     for (int64_t r = 0; r < rows.size; ++r, to += row_length) {
       auto row = top + r * rows.dilation;
       if (row < 0 || row >= rows.in || first >= last) {
@@ -39,77 +39,79 @@ public:
       const auto* from = input_ + (where.image * rows.in + row) * columns.in * channels;
       std::fill_n(to, first * channels, zero_);
       if (columns.dilation == 1)
-        std::copy_n(from + (left + first) * channels, (last - first) * channels,
+        std::copy_n(from + (first_column + first) * channels, (last - first) * channels,
                     to + first * channels);
       else
         for (auto c = first; c < last; ++c)
-          std::copy_n(from + (left + c * columns.dilation) * channels, channels, to + c * channels);
+          std::copy_n(from + (first_column + c * columns.dilation) * channels, channels,
+                      to + c * channels);
       std::fill(to + last * channels, to + row_length, zero_);
     }
   }
 
 private:
-  const convolution_shape& of_;
+  const convolution_shape& geometry_;
   const uint8_t* input_;
   uint8_t zero_;
 };
 
-// As many patches at once as the second cache holds, and enough for the filter, which is packed
-// each time, to be worth it.
+// As many patches at a time as fit the second-level cache, but enough to amortize the packing of
+// the filter.
 int64_t patches_at_once(int64_t outputs, int64_t length) {
   constexpr int64_t bytes = 1 << 18, least = 192;
-  auto most = std::max(least, bytes / length);
-  auto jobs = (outputs + most - 1) / most;
+  auto max_count = std::max(least, bytes / length);
+  auto jobs = (outputs + max_count - 1) / max_count;
   return (outputs + jobs - 1) / jobs;
 }
 
-// Where all windows have one pixel, the input is the matrix.
-bool windows_are_pixels(const convolution_shape& of) {
-  return std::ranges::all_of(of.axes, [](const window_axis& axis) {
+// Where each window has one pixel, the input is the matrix.
+bool windows_are_pixels(const convolution_shape& geometry) {
+  return std::ranges::all_of(geometry.axes, [](const window_axis& axis) {
     return axis.size == 1 && axis.stride == 1 && axis.in == axis.out;
   });
 }
 
-status convolve_bytes(kernel_context& at, const convolution_shape& of, const byte_operands& with,
-                      int32_t* out) {
-  patches rows{of, with.a};
-  auto outputs = of.images * of.outputs();
-  int8_product whole{.m = outputs,
-                     .n = of.out_channels,
-                     .k = rows.length(),
-                     .a = with.a.values.data<uint8_t>(),
-                     .b = with.b.values.data<int8_t>(),
-                     .c = out,
-                     .zero_a = static_cast<uint8_t>(with.a.zero),
-                     .zero_b = static_cast<int8_t>(with.b.zero)};
-  if (windows_are_pixels(of))
-    return multiply_bytes(at, whole);
-  auto each = patches_at_once(outputs, rows.length());
-  auto cost = static_cast<double>(each) * static_cast<double>(rows.length()) *
-              (0.05 + nanoseconds_per_byte_product * static_cast<double>(of.out_channels));
+status convolve_bytes(kernel_context& at, const convolution_shape& geometry,
+                      const byte_operands& operands, int32_t* out) {
+  patches rows{geometry, operands.a};
+  auto outputs = geometry.images * geometry.outputs();
+  int8_product product{.m = outputs,
+                       .n = geometry.out_channels,
+                       .k = rows.length(),
+                       .a = operands.a.values.data<uint8_t>(),
+                       .b = operands.b.values.data<int8_t>(),
+                       .c = out,
+                       .zero_a = static_cast<uint8_t>(operands.a.zero),
+                       .zero_b = static_cast<int8_t>(operands.b.zero)};
+  if (windows_are_pixels(geometry))
+    return multiply_bytes(at, product);
+  auto patches_per_job = patches_at_once(outputs, rows.length());
+  auto cost = static_cast<double>(patches_per_job) * static_cast<double>(rows.length()) *
+              (0.05 + nanoseconds_per_byte_product * static_cast<double>(geometry.out_channels));
   return onednn::for_each_job(
-      at, (outputs + each - 1) / each, cost, [&](dnnl::stream& on, int64_t i) -> status {
-        auto part = whole;
-        part.m = std::min(each, outputs - i * each);
+      at, (outputs + patches_per_job - 1) / patches_per_job, cost,
+      [&](dnnl::stream& on, int64_t i) -> status {
+        auto part = product;
+        part.m = std::min(patches_per_job, outputs - i * patches_per_job);
         TROUPE_ASSIGN(auto matrix, onednn::buffer_of(at, static_cast<size_t>(part.m * part.k)));
         auto* to = static_cast<uint8_t*>(matrix.raw());
         for (int64_t k = 0; k < part.m; ++k)
-          rows.write(i * each + k, to + k * part.k);
+          rows.write(i * patches_per_job + k, to + k * part.k);
         part.a = to;
-        part.c = out + i * each * part.n;
+        part.c = out + i * patches_per_job * part.n;
         return multiply_bytes(at, on, part);
       });
 }
 
 // By plain loops.
-status convolve_numbers(kernel_context& at, const convolution_shape& of,
+status convolve_numbers(kernel_context& at, const convolution_shape& geometry,
                         const quantized_operand& input, const quantized_operand& filter,
                         tensor& out) {
   TROUPE_ASSIGN(auto x, from_zero_on(at, input));
   TROUPE_ASSIGN(auto w, from_zero_on(at, filter));
-  using number = uint32_t; // wraps around
+  using number = uint32_t; // unsigned, so that it wraps around
   auto data = [](const tensor& from) { return static_cast<number*>(from.raw()); };
-  direct_output<number>(at, of, {data(x), data(w), data(out)});
+  direct_output<number>(at, geometry, {data(x), data(w), data(out)});
   return {};
 }
 
@@ -118,23 +120,23 @@ status run(kernel_context& at) {
   const auto& options = at.state<window_options>();
   TROUPE_ASSIGN(auto range, range_at(at, 2, input.type()));
   TROUPE_ASSIGN(auto filter_range, range_at(at, 4, filter.type()));
-  TROUPE_ASSIGN(auto of, fit_convolution(options, false, input.dims(), filter.dims()));
-  if (of.groups != 1)
+  TROUPE_ASSIGN(auto geometry, fit_convolution(options, false, input.dims(), filter.dims()));
+  if (geometry.groups != 1)
     return invalid("the filter ", filter.dims(), " must have as many inputs as the input ",
                    input.dims(), " has channels");
-  TROUPE_ASSIGN(auto dims, output_of(options, of));
+  TROUPE_ASSIGN(auto dims, output_of(options, geometry));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   TROUPE_TRY(give_range(at, range_of_products(range, filter_range)));
   if (out->elements() == 0)
     return {};
-  if (of.in_channels == 0) { // nothing is added up
+  if (geometry.in_channels == 0) { // there is nothing to sum
     std::memset(out->raw(), 0, out->bytes());
     return {};
   }
   quantized_operand a{input, range.zero()}, b{filter, filter_range.zero()};
   TROUPE_ASSIGN(auto bytes, as_byte_operands(at, a, b));
-  return bytes.fit() ? convolve_bytes(at, of, bytes, out->data<int32_t>())
-                     : convolve_numbers(at, of, a, b, *out);
+  return bytes.fit() ? convolve_bytes(at, geometry, bytes, out->data<int32_t>())
+                     : convolve_numbers(at, geometry, a, b, *out);
 }
 
 } // namespace

@@ -5,19 +5,19 @@
 namespace troupe::ops::quantized_matmul_cpu {
 namespace {
 
-status multiply_quantized(kernel_context& at, const matrix_product& what,
+status multiply_quantized(kernel_context& at, const matrix_product& product,
                           const quantized_operand& a, const quantized_operand& b, tensor& out) {
   TROUPE_ASSIGN(auto bytes, as_byte_operands(at, a, b));
   if (!bytes.fit()) {
     TROUPE_ASSIGN(auto wide_a, from_zero_on(at, a));
     TROUPE_ASSIGN(auto wide_b, from_zero_on(at, b));
-    return multiply(at, what, wide_a, wide_b, out);
+    return multiply(at, product, wide_a, wide_b, out);
   }
-  return multiply_bytes(at, {.transpose_a = what.a.transpose,
-                             .transpose_b = what.b.transpose,
-                             .m = what.m,
-                             .n = what.n,
-                             .k = what.k,
+  return multiply_bytes(at, {.transpose_a = product.a.transpose,
+                             .transpose_b = product.b.transpose,
+                             .m = product.m,
+                             .n = product.n,
+                             .k = product.k,
                              .a = bytes.a.values.data<uint8_t>(),
                              .b = bytes.b.values.data<int8_t>(),
                              .c = out.data<int32_t>(),

@@ -1,4 +1,4 @@
-// Means and greatest elements of windows of quantized numbers.
+// Average and max pooling of quantized numbers.
 #include "troupe/ops/quantized/shared/quantized_pooling.hpp"
 
 namespace troupe::ops::quantized_pool_op {

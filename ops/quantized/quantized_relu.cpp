@@ -4,7 +4,7 @@
 namespace troupe::ops::quantized_relu_op {
 namespace {
 
-// The ranges are the last two inputs.
+// The range is given by the last two inputs.
 result<shapes> infer_rectified(const infer_context& at) {
   if (at.input_type(0) != at.output_type(0))
     return at.invalid("out_type must be Tinput, got ", at.output_type(0), " and ",
@@ -12,16 +12,16 @@ result<shapes> infer_rectified(const infer_context& at) {
   return infer_quantized(at, at.input(0), 1);
 }
 
-// Completes the form of an op that brings whole numbers between two.
-constexpr op_def rectification(op_def own) {
+// Completes the form of an op that clamps quantized numbers.
+constexpr op_def rectification(op_def def) {
   constexpr auto types = byte_types | one_of(dtype::i32);
-  own.outputs = {
+  def.outputs = {
       {"activations", "out_type"}, {"min_activations", "f32"}, {"max_activations", "f32"}};
-  own.attrs = {{"Tinput", types}, {"out_type", types, dtype::u8}};
-  own.effects = effect::forwardable;
-  own.infer = infer_rectified;
-  own.no_gradient = "whole numbers have none";
-  return own;
+  def.attrs = {{"Tinput", types}, {"out_type", types, dtype::u8}};
+  def.effects = effect::forwardable;
+  def.infer = infer_rectified;
+  def.no_gradient = "whole numbers have none";
+  return def;
 }
 
 } // namespace

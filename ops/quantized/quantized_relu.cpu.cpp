@@ -6,8 +6,8 @@
 namespace troupe::ops::quantized_relu_cpu {
 namespace {
 
-// Brings input 0 between the whole numbers for 0 and, where there is one, for a limit. Its range,
-// which stays, begins at input `range_at`.
+// Clamps input 0 between the numbers for 0 and, if there is one, for a limit. Its range, which does
+// not change, starts at input `range_at`.
 template <class T>
 status rectify(kernel_context& at, int first_range, std::optional<float> limit) {
   const auto& x = at.input(0);

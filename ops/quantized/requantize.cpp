@@ -1,13 +1,13 @@
-// Integers of 32 bits to 8 bits.
+// Converts integers of 32 bits to 8 bits.
 #include "troupe/ops/quantized/shared/quantized_range.hpp"
 
 namespace troupe::ops::requantize_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
-  TROUPE_ASSIGN(auto made, infer_quantized(at, at.input(0), 1));
-  made.erase(made.begin());
-  return made;
+  TROUPE_ASSIGN(auto inferred, infer_quantized(at, at.input(0), 1));
+  inferred.erase(inferred.begin());
+  return inferred;
 }
 
 } // namespace

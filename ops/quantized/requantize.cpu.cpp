@@ -7,14 +7,14 @@
 namespace troupe::ops::requantize_cpu {
 namespace {
 
-// The range of those whole numbers that input 0, of i32, really has; it has 0 in any case unless
-// all are below.
+// The range of the numbers that actually occur in input 0, of i32. It includes 0, unless all
+// numbers are negative.
 result<quantized_range> used_range(kernel_context& at, dtype type) {
   const auto& x = at.input(0);
   TROUPE_ASSIGN(auto range, range_at(at, 1, x.type()));
   auto values = x.values<int32_t>();
   std::mutex mutex;
-  int32_t least = INT32_MAX, most = INT32_MIN;
+  int32_t smallest = INT32_MAX, greatest = INT32_MIN;
   at.parallel_for(x.elements(), 0.2, [&](int64_t begin, int64_t end) {
     auto low = INT32_MAX, high = INT32_MIN;
     for (auto i = begin; i < end; ++i) {
@@ -23,29 +23,30 @@ result<quantized_range> used_range(kernel_context& at, dtype type) {
       high = std::max(high, value);
     }
     std::lock_guard guard{mutex};
-    least = std::min(least, low);
-    most = std::max(most, high);
+    smallest = std::min(smallest, low);
+    greatest = std::max(greatest, high);
   });
-  return quantized_range{type, std::min(0.0f, range.real(least)), range.real(most)};
+  return quantized_range{type, std::min(0.0f, range.real(smallest)), range.real(greatest)};
 }
 
-// Maps i32 to bytes with numbers that have 16 bits behind the point: a product, of which 32 bits
-// are dropped, a sum, and rounding.
+// Maps i32 to bytes in fixed point with 16 fractional bits: a product, of which 32 bits are
+// dropped, a sum, and rounding.
 struct requantizer {
   int64_t scale, offset, lowest;
 
   requantizer(const quantized_range& from, const quantized_range& to) : lowest(to.lowest) {
-    constexpr double one = 1 << 16, bytes = 255;
+    constexpr double fixed_one = 1 << 16, bytes = 255;
     auto size = from.most - from.least, new_size = to.most - to.least;
     auto middle = static_cast<float>((from.least + from.most) / 2.0);
     auto per_byte = new_size == 0 ? 0.0f : static_cast<float>(bytes / new_size);
-    auto whole = [&](double value) {
-      constexpr double far = int64_t{1} << 60;
-      return std::isnan(value) ? 0 : static_cast<int64_t>(std::clamp(value, -far, far));
+    auto to_integer = [&](double value) {
+      constexpr double limit = int64_t{1} << 60;
+      return std::isnan(value) ? 0 : static_cast<int64_t>(std::clamp(value, -limit, limit));
     };
-    scale = new_size == 0 ? 0 : whole(bytes * one * size / new_size);
-    auto before = new_size == 0 ? 0 : whole(one * (to.least * bytes) / new_size);
-    offset = whole(middle * per_byte * static_cast<float>(one)) - before + (1 << 15);
+    scale = new_size == 0 ? 0 : to_integer(bytes * fixed_one * size / new_size);
+    auto range_start = new_size == 0 ? 0 : to_integer(fixed_one * (to.least * bytes) / new_size);
+    offset =
+        to_integer(middle * per_byte * static_cast<float>(fixed_one)) - range_start + (1 << 15);
   }
 
   int64_t operator()(int32_t x) const {
@@ -55,7 +56,7 @@ struct requantizer {
   }
 };
 
-// Output 0 from input 0, both with their range, which becomes outputs 1 and 2.
+// Computes output 0 from input 0. The new range becomes outputs 1 and 2.
 status requantize(kernel_context& at, const quantized_range& to) {
   const auto& x = at.input(0);
   TROUPE_ASSIGN(auto from, range_at(at, 1, x.type()));

@@ -1,29 +1,29 @@
-// Put elements into a queue and take them out, waiting for room or elements.
+// Puts elements into a queue and takes them out, waiting for room or elements.
 #include "troupe/ops/queue/shared/queue_of.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::queue_elements_op {
 namespace {
 
-// Checks that the queue behind input 0 holds elements of these types. One shape for each; unknown
-// ones where the queue declares none, or is not known.
+// Checks that the queue of input 0 holds elements of these types. The result has one shape per
+// component; shapes are unknown where the queue declares none, or is not known.
 result<queue_components> queue_at(const infer_context& at, std::vector<dtype> types) {
-  queue_components found{std::move(types), {}};
-  found.shapes.resize(found.types.size());
+  queue_components checked{std::move(types), {}};
+  checked.shapes.resize(checked.types.size());
   auto* queue = at.resource(0);
   if (!queue || !queue->op().make_responder || queue->op().makes != resource::queue)
-    return found;
-  auto held = components_of(*queue);
-  if (held.types.size() != found.types.size())
-    return at.invalid("queue '", queue->name(), "' holds elements of ", held.types.size(),
-                      " components, not ", found.types.size());
-  for (size_t i = 0; i < held.types.size(); ++i)
-    if (held.types[i] != found.types[i])
-      return at.invalid("component ", i, " of queue '", queue->name(), "' is ", held.types[i],
-                        ", not ", found.types[i]);
-  if (!held.shapes.empty())
-    found.shapes = std::move(held.shapes);
-  return found;
+    return checked;
+  auto queue_elements = components_of(*queue);
+  if (queue_elements.types.size() != checked.types.size())
+    return at.invalid("queue '", queue->name(), "' holds elements of ", queue_elements.types.size(),
+                      " components, not ", checked.types.size());
+  for (size_t i = 0; i < queue_elements.types.size(); ++i)
+    if (queue_elements.types[i] != checked.types[i])
+      return at.invalid("component ", i, " of queue '", queue->name(), "' is ",
+                        queue_elements.types[i], ", not ", checked.types[i]);
+  if (!queue_elements.shapes.empty())
+    checked.shapes = std::move(queue_elements.shapes);
+  return checked;
 }
 
 // The types of the inputs after the handle.
@@ -42,7 +42,7 @@ std::vector<dtype> dequeued_types(const infer_context& at) {
   return types;
 }
 
-// A batch of elements of this shape: one more axis in front.
+// The shape of a batch of such elements: one more leading axis.
 partial_shape batch_of(int64_t size, const partial_shape& dims) {
   if (!dims.has_rank())
     return dims;
@@ -54,8 +54,8 @@ partial_shape batch_of(int64_t size, const partial_shape& dims) {
 result<shapes> infer_queue_enqueue(const infer_context& at) {
   TROUPE_ASSIGN(auto queue, queue_at(at, enqueued_types(at)));
   for (size_t i = 0; i < queue.shapes.size(); ++i)
-    if (const auto& given = at.input(static_cast<int>(i) + 1); !queue.shapes[i].compatible(given))
-      return at.invalid("component ", i, " must have shape ", queue.shapes[i], ", got ", given);
+    if (const auto& input = at.input(static_cast<int>(i) + 1); !queue.shapes[i].compatible(input))
+      return at.invalid("component ", i, " must have shape ", queue.shapes[i], ", got ", input);
   return shapes{};
 }
 
@@ -63,17 +63,18 @@ result<shapes> infer_queue_enqueue_many(const infer_context& at) {
   TROUPE_ASSIGN(auto queue, queue_at(at, enqueued_types(at)));
   auto size = partial_shape::of_rank(1);
   for (size_t i = 0; i < queue.shapes.size(); ++i) {
-    const auto& given = at.input(static_cast<int>(i) + 1);
-    if (given.rank() == 0)
+    const auto& input = at.input(static_cast<int>(i) + 1);
+    if (input.rank() == 0)
       return at.invalid("component ", i, " must have an axis of elements, got a scalar");
-    if (!given.has_rank())
+    if (!input.has_rank())
       continue;
-    auto joint = merge(size, partial_shape{given[0]});
+    auto joint = merge(size, partial_shape{input[0]});
     if (!joint)
-      return at.invalid("component ", i, " has ", given[0], " elements, others have ", size[0]);
+      return at.invalid("component ", i, " has ", input[0], " elements, others have ", size[0]);
     size = *std::move(joint);
-    if (auto wanted = batch_of(unknown_extent, queue.shapes[i]); !wanted.compatible(given))
-      return at.invalid("component ", i, " must have shape ", wanted, ", got ", given);
+    if (auto expected_shape = batch_of(unknown_extent, queue.shapes[i]);
+        !expected_shape.compatible(input))
+      return at.invalid("component ", i, " must have shape ", expected_shape, ", got ", input);
   }
   return shapes{};
 }
@@ -83,7 +84,7 @@ result<shapes> infer_queue_dequeue(const infer_context& at) {
   return std::move(queue.shapes);
 }
 
-// Padded extents are those of the batch: nothing is known of them.
+// Padded extents depend on the batch, so they are unknown.
 result<shapes> infer_batch(const infer_context& at, bool up_to) {
   TROUPE_TRY(at.of_rank(1, 0));
   TROUPE_ASSIGN(auto queue, queue_at(at, dequeued_types(at)));
@@ -102,39 +103,39 @@ result<shapes> infer_batch(const infer_context& at, bool up_to) {
 result<shapes> infer_queue_dequeue_many(const infer_context& at) { return infer_batch(at, false); }
 result<shapes> infer_queue_dequeue_up_to(const infer_context& at) { return infer_batch(at, true); }
 
-void ask_enqueue(responder& of, question&& what, answers& done) {
-  as_queue(of).enqueue(what.who, std::move(what.inputs), done);
+void ask_enqueue(responder& resource, question&& request, answers& done) {
+  as_queue(resource).enqueue(request.who, std::move(request.inputs), done);
 }
 
-void ask_enqueue_many(responder& of, question&& what, answers& done) {
-  as_queue(of).enqueue_many(what.who, std::move(what.inputs), done);
+void ask_enqueue_many(responder& resource, question&& request, answers& done) {
+  as_queue(resource).enqueue_many(request.who, std::move(request.inputs), done);
 }
 
-void ask_dequeue(responder& of, question&& what, answers& done) {
-  auto drops = what.origin->attr<bool>("drop_if_step_fails");
-  as_queue(of).dequeue(what.who, {.goes_back = !drops}, done);
+void ask_dequeue(responder& resource, question&& request, answers& done) {
+  auto drops = request.origin->attr<bool>("drop_if_step_fails");
+  as_queue(resource).dequeue(request.who, {.goes_back = !drops}, done);
 }
 
-void ask_batch(responder& of, const question& what, bool up_to, answers& done) {
-  const auto& count = what.inputs.at(0);
+void ask_batch(responder& resource, const question& request, bool up_to, answers& done) {
+  const auto& count = request.inputs.at(0);
   if (count.elements() != 1 || count.type() != dtype::i32) {
-    done.push_back({what.who, invalid("n must be one i32, got ", count)});
+    done.push_back({request.who, invalid("n must be one i32, got ", count)});
     return;
   }
-  as_queue(of).dequeue(what.who,
-                       {.count = *count.data<int32_t>(),
-                        .many = true,
-                        .up_to = up_to,
-                        .goes_back = !what.origin->attr<bool>("drop_if_step_fails")},
-                       done);
+  as_queue(resource).dequeue(request.who,
+                             {.count = *count.data<int32_t>(),
+                              .many = true,
+                              .up_to = up_to,
+                              .goes_back = !request.origin->attr<bool>("drop_if_step_fails")},
+                             done);
 }
 
-void ask_dequeue_many(responder& of, question&& what, answers& done) {
-  ask_batch(of, what, false, done);
+void ask_dequeue_many(responder& resource, question&& request, answers& done) {
+  ask_batch(resource, request, false, done);
 }
 
-void ask_dequeue_up_to(responder& of, question&& what, answers& done) {
-  ask_batch(of, what, true, done);
+void ask_dequeue_up_to(responder& resource, question&& request, answers& done) {
+  ask_batch(resource, request, true, done);
 }
 
 } // namespace

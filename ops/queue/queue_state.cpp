@@ -1,4 +1,4 @@
-// What a queue holds, kept in a checkpoint and given back.
+// Saves the elements of a queue to a checkpoint, and restores them.
 #include "troupe/ops/queue/shared/queue_of.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/saved_state.hpp"
@@ -6,17 +6,17 @@
 namespace troupe::ops::queue_state_op {
 namespace {
 
-void ask_state(responder& of, question&& what, answers& done) {
-  answer_with_state(as_queue(of), what, done);
+void ask_state(responder& resource, question&& request, answers& done) {
+  answer_with_state(as_queue(resource), request, done);
 }
 
-void ask_restore(responder& of, question&& what, answers& done) {
-  restore_state(as_queue(of), what, done);
+void ask_restore(responder& resource, question&& request, answers& done) {
+  restore_state(as_queue(resource), request, done);
 }
 
-void ask_suspend(responder& of, question&& what, answers& done) {
-  as_queue(of).suspend(what.origin->attr<bool>("suspended"), done);
-  done.push_back({what.who, {}});
+void ask_suspend(responder& resource, question&& request, answers& done) {
+  as_queue(resource).suspend(request.origin->attr<bool>("suspended"), done);
+  done.push_back({request.who, {}});
 }
 
 } // namespace

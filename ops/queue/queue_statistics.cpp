@@ -1,4 +1,4 @@
-// What a queue has held, and who has waited for it.
+// Statistics of a queue: its elements, and the waits for it.
 #include "troupe/ops/queue/shared/queue_of.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/usage_meter.hpp"
@@ -6,13 +6,13 @@
 namespace troupe::ops::queue_statistics_op {
 namespace {
 
-void ask_statistics(responder&, question&& what, answers& done) {
-  auto found = what.meter ? what.meter->so_far() : responder_usage{};
-  answer to{what.who, {}, {tensor::scalar(found.seconds), tensor::scalar(found.mean_size)}};
-  for (const auto* one : {&found.puts, &found.takes}) {
-    to.tensors.push_back(tensor::scalar(one->requests));
-    to.tensors.push_back(tensor::scalar(one->total_seconds));
-    to.tensors.push_back(tensor::scalar(one->some_seconds));
+void ask_statistics(responder&, question&& request, answers& done) {
+  auto usage = request.meter ? request.meter->so_far() : responder_usage{};
+  answer to{request.who, {}, {tensor::scalar(usage.seconds), tensor::scalar(usage.mean_size)}};
+  for (const auto* operation : {&usage.puts, &usage.takes}) {
+    to.tensors.push_back(tensor::scalar(operation->requests));
+    to.tensors.push_back(tensor::scalar(operation->total_seconds));
+    to.tensors.push_back(tensor::scalar(operation->some_seconds));
   }
   done.push_back(std::move(to));
 }

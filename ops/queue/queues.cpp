@@ -1,4 +1,4 @@
-// Queues, and what is known of them.
+// Definitions of the queues, and ops on their size and state.
 #include "troupe/ops/queue/shared/queue_of.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
@@ -47,18 +47,18 @@ result<shapes> infer_priority_queue(const infer_context& at) {
   return shapes{shape{}};
 }
 
-void ask_close(responder& of, question&& what, answers& done) {
-  as_queue(of).close(what.origin->attr<bool>("cancel_pending_enqueues"), done);
-  done.push_back({what.who, {}});
+void ask_close(responder& resource, question&& request, answers& done) {
+  as_queue(resource).close(request.origin->attr<bool>("cancel_pending_enqueues"), done);
+  done.push_back({request.who, {}});
 }
 
-void ask_size(responder& of, question&& what, answers& done) {
-  auto size = static_cast<int32_t>(as_queue(of).size());
-  done.push_back({what.who, {}, {tensor::scalar(size)}});
+void ask_size(responder& resource, question&& request, answers& done) {
+  auto size = static_cast<int32_t>(as_queue(resource).size());
+  done.push_back({request.who, {}, {tensor::scalar(size)}});
 }
 
-void ask_is_closed(responder& of, question&& what, answers& done) {
-  done.push_back({what.who, {}, {tensor::scalar(as_queue(of).closed())}});
+void ask_is_closed(responder& resource, question&& request, answers& done) {
+  done.push_back({request.who, {}, {tensor::scalar(as_queue(resource).closed())}});
 }
 
 } // namespace

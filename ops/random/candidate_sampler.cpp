@@ -1,30 +1,31 @@
-// Samples of classes, which differ in distribution.
+// Samplers of classes, which differ in distribution.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::candidate_sampler_op {
 namespace {
 
-// true_classes has a row for each example, with `num_true` classes in each.
+// true_classes has a row for each example, with `num_true` classes per row.
 result<shapes> infer_candidates(const infer_context& at) {
   TROUPE_ASSIGN(auto classes, at.of_rank(0, 2));
-  auto each = at.attr<int64_t>("num_true"), sampled = at.attr<int64_t>("num_sampled");
-  auto counts = merge(classes, partial_shape{unknown_extent, each});
+  auto true_count = at.attr<int64_t>("num_true"), sample_count = at.attr<int64_t>("num_sampled");
+  auto counts = merge(classes, partial_shape{unknown_extent, true_count});
   if (!counts)
-    return at.invalid("true_classes must have num_true = ", each, " columns, got shape ", classes);
-  TROUPE_ASSIGN(auto chosen, shape::make(std::array{sampled}));
+    return at.invalid("true_classes must have num_true = ", true_count, " columns, got shape ",
+                      classes);
+  TROUPE_ASSIGN(auto chosen, shape::make(std::array{sample_count}));
   return shapes{chosen, *counts, chosen};
 }
 
 // Completes the form of a sampler.
-constexpr op_def candidate_sampler(op_def own) {
-  own.inputs = {{"true_classes", "i64"}};
-  own.outputs = {{"sampled_candidates", "i64"},
+constexpr op_def candidate_sampler(op_def def) {
+  def.inputs = {{"true_classes", "i64"}};
+  def.outputs = {{"sampled_candidates", "i64"},
                  {"true_expected_count", "f32"},
                  {"sampled_expected_count", "f32"}};
-  own.effects = effect::stateful | effect::random;
-  own.infer = infer_candidates;
-  own.no_gradient = "its output does not depend on the values of its inputs";
-  return own;
+  def.effects = effect::stateful | effect::random;
+  def.infer = infer_candidates;
+  def.no_gradient = "its output does not depend on the values of its inputs";
+  return def;
 }
 
 constexpr attr_list sampler_attrs{{"num_true", at_least{1}},
@@ -37,7 +38,7 @@ constexpr attr_list sampler_attrs{{"num_true", at_least{1}},
 } // namespace
 
 extern constexpr op_def all_candidate_sampler = [] {
-  auto made = candidate_sampler({
+  auto def = candidate_sampler({
       .name = "AllCandidateSampler",
       .doc =
           "Samples each of num_sampled classes once, in order.\n\n"
@@ -54,8 +55,8 @@ fetch s:1 = f32[[1], [1]]
 fetch s:2 = f32[1, 1, 1]
 )",
   });
-  made.effects = effect::none;
-  return made;
+  def.effects = effect::none;
+  return def;
 }();
 
 extern constexpr op_def uniform_candidate_sampler = candidate_sampler({

@@ -24,15 +24,15 @@ result<std::shared_ptr<void>> prepare_all_candidate_sampler(const kernel_setup& 
 }
 
 status run(kernel_context& at) {
-  const auto& of = at.state<counts>();
+  const auto& settings = at.state<counts>();
   const auto& truth = at.input(0).dims();
-  if (truth.rank() != 2 || truth[1] != of.num_true)
-    return invalid("true_classes must be a matrix with num_true = ", of.num_true,
+  if (truth.rank() != 2 || truth[1] != settings.num_true)
+    return invalid("true_classes must be a matrix with num_true = ", settings.num_true,
                    " columns, got shape ", truth);
-  TROUPE_ASSIGN(auto all, shape::make(std::array{of.num_sampled}));
-  TROUPE_ASSIGN(auto* classes, at.allocate(0, all));
+  TROUPE_ASSIGN(auto sample_shape, shape::make(std::array{settings.num_sampled}));
+  TROUPE_ASSIGN(auto* classes, at.allocate(0, sample_shape));
   TROUPE_ASSIGN(auto* of_truth, at.allocate(1, truth));
-  TROUPE_ASSIGN(auto* of_classes, at.allocate(2, all));
+  TROUPE_ASSIGN(auto* of_classes, at.allocate(2, sample_shape));
   auto chosen = classes->template values<int64_t>();
   std::iota(chosen.begin(), chosen.end(), int64_t{0});
   std::ranges::fill(of_truth->template values<float>(), 1.f);
@@ -62,11 +62,12 @@ public:
       : range_(range), log_range_(std::log1p(static_cast<double>(range))) {}
   int64_t range() const override { return range_; }
   int64_t draw(uint64_t bits) const override {
-    auto drawn = std::exp(uniform<double>(bits) * log_range_) - 1;
-    return drawn < static_cast<double>(range_) ? static_cast<int64_t>(drawn) : range_ - 1;
+    auto sampled_class = std::exp(uniform<double>(bits) * log_range_) - 1;
+    return sampled_class < static_cast<double>(range_) ? static_cast<int64_t>(sampled_class)
+                                                       : range_ - 1;
   }
-  double probability(int64_t of) const override {
-    return std::log1p(1 / (static_cast<double>(of) + 1)) / log_range_;
+  double probability(int64_t class_number) const override {
+    return std::log1p(1 / (static_cast<double>(class_number) + 1)) / log_range_;
   }
 
 private:
@@ -87,14 +88,14 @@ public:
   double total() const { return sums_.back(); }
   int64_t range() const override { return static_cast<int64_t>(sums_.size()); }
   int64_t draw(uint64_t bits) const override {
-    auto found = std::ranges::upper_bound(sums_, uniform<double>(bits) * total());
-    // Rounded up to the total, the number would lie behind all classes.
-    if (found == sums_.end())
-      found = std::ranges::lower_bound(sums_, total());
-    return found - sums_.begin();
+    auto interval = std::ranges::upper_bound(sums_, uniform<double>(bits) * total());
+    // Rounding up to the total could give an index after the last class.
+    if (interval == sums_.end())
+      interval = std::ranges::lower_bound(sums_, total());
+    return interval - sums_.begin();
   }
-  double probability(int64_t of) const override {
-    auto i = static_cast<size_t>(of);
+  double probability(int64_t class_number) const override {
+    auto i = static_cast<size_t>(class_number);
     return (sums_[i] - (i == 0 ? 0 : sums_[i - 1])) / total();
   }
 
@@ -102,7 +103,7 @@ private:
   std::vector<double> sums_;
 };
 
-// The last number of each line.
+// Reads the last number of each line.
 result<std::vector<double>> read_weights(const std::string& path) {
   std::ifstream file{path};
   if (!file)
@@ -125,17 +126,18 @@ result<std::vector<double>> read_weights(const std::string& path) {
 }
 
 result<std::shared_ptr<void>> prepare_fixed_unigram_candidate_sampler(const kernel_setup& setup) {
-  const auto& of = setup.of;
-  auto listed = of.attr<std::vector<double>>("unigrams");
-  const auto& path = of.attr<std::string>("vocab_file");
+  const auto& sampler_node = setup.of;
+  auto listed = sampler_node.attr<std::vector<double>>("unigrams");
+  const auto& path = sampler_node.attr<std::string>("vocab_file");
   if (listed.empty() == path.empty())
     return invalid("either unigrams or vocab_file must be given");
   if (listed.empty()) {
     TROUPE_ASSIGN(listed, read_weights(path));
   }
-  auto reserved = of.attr<int64_t>("num_reserved_ids"), shards = of.attr<int64_t>("num_shards"),
-       shard = of.attr<int64_t>("shard"), range = of.attr<int64_t>("range_max");
-  auto distortion = of.attr<double>("distortion");
+  auto reserved = sampler_node.attr<int64_t>("num_reserved_ids"),
+       shards = sampler_node.attr<int64_t>("num_shards"),
+       shard = sampler_node.attr<int64_t>("shard"), range = sampler_node.attr<int64_t>("range_max");
+  auto distortion = sampler_node.attr<double>("distortion");
   if (reserved < 0 || shards < 1 || shard < 0 || shard >= shards)
     return invalid("num_reserved_ids must not be negative, and shard in [0, num_shards), got ",
                    reserved, ", ", shard, " and ", shards);
@@ -152,10 +154,10 @@ result<std::shared_ptr<void>> prepare_fixed_unigram_candidate_sampler(const kern
       weights.push_back(std::pow(listed[static_cast<size_t>(i)], distortion));
   if (!std::ranges::all_of(weights, [](double w) { return w >= 0; }))
     return invalid("weights must not be negative");
-  auto made = std::make_unique<listed_classes>(weights);
-  if (!(made->total() > 0 && std::isfinite(made->total())))
-    return invalid("the sum of all weights must be positive and finite, got ", made->total());
-  return make_sampler(setup, std::move(made));
+  auto sampler = std::make_unique<listed_classes>(weights);
+  if (!(sampler->total() > 0 && std::isfinite(sampler->total())))
+    return invalid("the sum of all weights must be positive and finite, got ", sampler->total());
+  return make_sampler(setup, std::move(sampler));
 }
 
 } // namespace

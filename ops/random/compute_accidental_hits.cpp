@@ -1,4 +1,4 @@
-// ComputeAccidentalHits: which sampled classes are true ones.
+// ComputeAccidentalHits: finds the sampled classes that are true classes.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::compute_accidental_hits_op {
@@ -7,8 +7,10 @@ namespace {
 result<shapes> infer(const infer_context& at) {
   TROUPE_ASSIGN(auto truth, at.of_rank(0, 2));
   TROUPE_TRY(at.of_rank(1, 1));
-  if (auto each = at.attr<int64_t>("num_true"); truth[1] != unknown_extent && truth[1] != each)
-    return at.invalid("true_classes must have num_true = ", each, " columns, got shape ", truth);
+  if (auto true_count = at.attr<int64_t>("num_true");
+      truth[1] != unknown_extent && truth[1] != true_count)
+    return at.invalid("true_classes must have num_true = ", true_count, " columns, got shape ",
+                      truth);
   return shapes(3, partial_shape{unknown_extent});
 }
 

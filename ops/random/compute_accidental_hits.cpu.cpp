@@ -23,15 +23,16 @@ status run(kernel_context& at) {
   for (int64_t i = 0; i < truth.elements(); ++i) {
     if (i % 65536 == 65535 && at.stopped())
       return {};
-    if (auto found = places.find(truth.data<int64_t>()[i]); found != places.end())
-      hits.push_back({i / num_true, found->second});
+    if (auto match = places.find(truth.data<int64_t>()[i]); match != places.end())
+      hits.push_back({i / num_true, match->second});
   }
   const shape dims{static_cast<int64_t>(hits.size())};
   TROUPE_ASSIGN(auto* indices, at.allocate(0, dims));
   TROUPE_ASSIGN(auto* ids, at.allocate(1, dims));
   TROUPE_ASSIGN(auto* weights, at.allocate(2, dims));
-  std::ranges::transform(hits, indices->template data<int32_t>(),
-                         [](const hit& of) { return static_cast<int32_t>(of.row); });
+  std::ranges::transform(hits, indices->template data<int32_t>(), [](const hit& accidental_hit) {
+    return static_cast<int32_t>(accidental_hit.row);
+  });
   std::ranges::transform(hits, ids->template data<int64_t>(), &hit::place);
   std::ranges::fill(weights->template values<float>(), std::numeric_limits<float>::lowest());
   return {};

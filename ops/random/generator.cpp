@@ -1,4 +1,4 @@
-// Random numbers of generators, whose state is a variable, and of keys and counters as they have.
+// Random numbers of generators, whose state is a variable, and of explicit keys and counters.
 #include "troupe/ops/random/shared/random.hpp"
 
 namespace troupe::ops::generator_op {
@@ -17,7 +17,7 @@ result<shapes> infer_read(const infer_context& at) {
   return shapes{partial_shape{3}};
 }
 
-// Drawn from a generator: the shape is input 2.
+// For ops that draw from a generator: the shape is input 2.
 result<shapes> infer_stateful(const infer_context& at) {
   TROUPE_TRY(at.of_rank(1, 0));
   return infer_drawn_like(at, 2);
@@ -29,10 +29,10 @@ result<shapes> infer_stateful_range(const infer_context& at) {
 }
 
 result<shapes> infer_keyed(const infer_context& at) {
-  constexpr int64_t wanted[] = {1, 2};
+  constexpr int64_t expected_extents[] = {1, 2};
   for (int i = 1; i <= 2; ++i) {
     TROUPE_ASSIGN(auto list, at.of_rank(i, 1));
-    auto must = wanted[i - 1];
+    auto must = expected_extents[i - 1];
     if (list[0] != unknown_extent && list[0] != must)
       return at.invalid(i == 1 ? "key" : "counter", " must be u64[", must, "], got shape ", list);
   }
@@ -49,32 +49,32 @@ result<shapes> infer_key_of_seed(const infer_context& at) {
   TROUPE_ASSIGN(auto seeds, at.of_rank(0, 1));
   if (seeds[0] != unknown_extent && seeds[0] != 2)
     return at.invalid("seed must have two elements, got shape ", seeds);
-  shapes made{partial_shape{1}, partial_shape{2}};
+  shapes outputs{partial_shape{1}, partial_shape{2}};
   if (at.outputs() == 3)
-    made.push_back(shape{});
-  return made;
+    outputs.push_back(shape{});
+  return outputs;
 }
 
-constexpr op_def stateful(op_def own, dtype_set types, dtype usual) {
-  own.inputs = {handle("resource", ""), on_host("algorithm", "i64"),
+constexpr op_def stateful(op_def def, dtype_set types, dtype usual) {
+  def.inputs = {handle("resource", ""), on_host("algorithm", "i64"),
                 on_host("shape", "shape_dtype")};
-  own.outputs = {{"output", "dtype"}};
-  own.attrs = {{"dtype", types, usual}, {"shape_dtype", index_types, dtype::i64}};
-  own.effects = effect::stateful | effect::random;
-  own.infer = infer_stateful;
-  own.no_gradient = "its output is drawn, and changes with no small change of an input";
-  return own;
+  def.outputs = {{"output", "dtype"}};
+  def.attrs = {{"dtype", types, usual}, {"shape_dtype", index_types, dtype::i64}};
+  def.effects = effect::stateful | effect::random;
+  def.infer = infer_stateful;
+  def.no_gradient = "its output is drawn, and changes with no small change of an input";
+  return def;
 }
 
-constexpr op_def keyed(op_def own, dtype_set types, dtype usual) {
-  own.inputs = {on_host("shape", "Tshape"), on_host("key", "u64"), on_host("counter", "u64"),
+constexpr op_def keyed(op_def def, dtype_set types, dtype usual) {
+  def.inputs = {on_host("shape", "Tshape"), on_host("key", "u64"), on_host("counter", "u64"),
                 on_host("alg", "i32")};
-  own.outputs = {{"output", "dtype"}};
-  own.attrs = {{"dtype", types, usual}, {"Tshape", index_types, dtype::i32}};
-  own.effects = effect::random;
-  own.infer = infer_keyed;
-  own.no_gradient = "its output is drawn, and changes with no small change of an input";
-  return own;
+  def.outputs = {{"output", "dtype"}};
+  def.attrs = {{"dtype", types, usual}, {"Tshape", index_types, dtype::i32}};
+  def.effects = effect::random;
+  def.infer = infer_keyed;
+  def.no_gradient = "its output is drawn, and changes with no small change of an input";
+  return def;
 }
 
 } // namespace
@@ -197,7 +197,7 @@ fetch x = u32[3499833800, 879707692]
     words, dtype::u64);
 
 extern constexpr op_def stateful_uniform_int = [] {
-  auto own = stateful(
+  auto def = stateful(
       {
           .name = "StatefulUniformInt",
           .doc = "Draws whole numbers evenly from [minval, maxval), from a generator.\n\n"
@@ -214,11 +214,11 @@ fetch x = i64[16792, 738104]
 )",
       },
       words, dtype::i64);
-  own.inputs = {handle("resource", ""), on_host("algorithm", "i64"),
+  def.inputs = {handle("resource", ""), on_host("algorithm", "i64"),
                 on_host("shape", "shape_dtype"), on_host("minval", "dtype"),
                 on_host("maxval", "dtype")};
-  own.infer = infer_stateful_range;
-  return own;
+  def.infer = infer_stateful_range;
+  return def;
 }();
 
 extern constexpr op_def stateless_random_uniform_v2 = keyed(
@@ -280,7 +280,7 @@ fetch x = u32[3499833800, 879707692]
     words, dtype::u64);
 
 extern constexpr op_def stateless_random_uniform_int_v2 = [] {
-  op_def own = keyed(
+  op_def def = keyed(
       {
           .name = "StatelessRandomUniformIntV2",
           .doc = "Draws whole numbers evenly from [minval, maxval), by a key and a counter.\n\n"
@@ -293,11 +293,11 @@ fetch x = i32[868800, 716492]
 )",
       },
       words, dtype::i32);
-  own.inputs = {on_host("shape", "Tshape"), on_host("key", "u64"),      on_host("counter", "u64"),
+  def.inputs = {on_host("shape", "Tshape"), on_host("key", "u64"),      on_host("counter", "u64"),
                 on_host("alg", "i32"),      on_host("minval", "dtype"), on_host("maxval", "dtype")};
-  own.attrs = {{"dtype", words}, {"Tshape", index_types, dtype::i32}};
-  own.infer = infer_keyed_range;
-  return own;
+  def.attrs = {{"dtype", words}, {"Tshape", index_types, dtype::i32}};
+  def.infer = infer_keyed_range;
+  return def;
 }();
 
 extern constexpr op_def stateless_random_get_key_counter{

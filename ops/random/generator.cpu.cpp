@@ -6,7 +6,7 @@ namespace {
 
 // -- what is drawn --------------------------------------------------------------------------------
 
-// Words of a block, or pairs of them.
+// The words of a block, or pairs of words.
 template <class T>
 struct whole_draw {
   static constexpr double cost = 10;
@@ -27,26 +27,26 @@ template <class T>
 struct ranged_draw : whole_draw<T> {
   static constexpr double cost = 14;
   using typename whole_draw<T>::word;
-  word from, range; // unsigned: it may be larger than any T
+  word from, range; // unsigned: the range may exceed T
 
-  ranged_draw(T least, T bound)
-      : from(static_cast<word>(least)), range(static_cast<word>(bound) - static_cast<word>(least)) {
-  }
+  ranged_draw(T lowest, T bound)
+      : from(static_cast<word>(lowest)),
+        range(static_cast<word>(bound) - static_cast<word>(lowest)) {}
   std::array<T, per_block<T>> operator()(const philox& numbers, uint64_t index) const {
-    std::array<T, per_block<T>> made;
-    std::ranges::transform(this->words(numbers, index), made.begin(), [&](word x) {
+    std::array<T, per_block<T>> numbers_drawn;
+    std::ranges::transform(this->words(numbers, index), numbers_drawn.begin(), [&](word x) {
       return static_cast<T>(static_cast<word>(from + x % range));
     });
-    return made;
+    return numbers_drawn;
   }
 };
 
 template <class T>
-result<ranged_draw<T>> draw_between(const tensor& least, const tensor& bound) {
-  if (least.rank() != 0 || bound.rank() != 0)
-    return invalid("minval and maxval must be scalars, got shapes ", least.dims(), " and ",
+result<ranged_draw<T>> draw_between(const tensor& lowest, const tensor& bound) {
+  if (lowest.rank() != 0 || bound.rank() != 0)
+    return invalid("minval and maxval must be scalars, got shapes ", lowest.dims(), " and ",
                    bound.dims());
-  auto from = *least.data<T>(), to = *bound.data<T>();
+  auto from = *lowest.data<T>(), to = *bound.data<T>();
   if (from >= to)
     return invalid("minval must be less than maxval, got ", from, " and ", to);
   return ranged_draw<T>{from, to};
@@ -138,20 +138,20 @@ status read_and_skip(kernel_context& at) {
   if (at.input(2).rank() != 0)
     return invalid("delta must be a scalar, got shape ", at.input(2).dims());
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{3}));
-  TROUPE_ASSIGN(auto before, advance(at, *at.input(2).data<uint64_t>()));
+  TROUPE_ASSIGN(auto old_state, advance(at, *at.input(2).data<uint64_t>()));
   auto* to = out->data<int64_t>();
-  to[0] = static_cast<int64_t>(before.low);
-  to[1] = static_cast<int64_t>(before.high);
-  to[2] = static_cast<int64_t>(before.key);
+  to[0] = static_cast<int64_t>(old_state.low);
+  to[1] = static_cast<int64_t>(old_state.high);
+  to[2] = static_cast<int64_t>(old_state.key);
   return {};
 }
 
-// Both seeds go through the generator: a key and a counter that are as good as any.
+// The generator hashes the two seeds to a key and a counter.
 status mix_seeds(kernel_context& at) {
   const auto& seeds = at.input(0);
   TROUPE_TRY(check_seeds(seeds));
   auto seed = to_integers(seeds);
-  // A key of no meaning, so that the numbers are TensorFlow's.
+  // TensorFlow's key for this purpose, so that the numbers are equal to its numbers.
   const philox mixer{0x02461e293ec8f720, static_cast<uint64_t>(seed[1])};
   auto mixed = mixer(static_cast<uint64_t>(seed[0]));
   TROUPE_ASSIGN(auto* key, at.allocate(0, shape{1}));

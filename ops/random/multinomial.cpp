@@ -1,4 +1,5 @@
-// Multinomial: classes as likely as their logits say, such as an agent's next action.
+// Multinomial: samples classes with the probabilities that their logits give, such as an agent's
+// next action.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::multinomial_op {

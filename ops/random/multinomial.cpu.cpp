@@ -7,7 +7,7 @@
 namespace troupe::ops::multinomial_cpu {
 namespace {
 
-// Logits become sums of the probabilities so far, but for a common factor.
+// Turns logits into cumulative probabilities, up to a common factor.
 void accumulate(double* row, int64_t classes) {
   auto largest = -std::numeric_limits<double>::infinity();
   for (int64_t c = 0; c < classes; ++c)

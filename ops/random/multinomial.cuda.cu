@@ -18,18 +18,18 @@ struct largest_logit_body {
   int64_t classes;
   double* to;
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t row, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t row, const Group& group) const {
     auto largest = -std::numeric_limits<double>::infinity();
-    for (int64_t c = by.rank(); c < classes; c += by.size())
+    for (int64_t c = group.rank(); c < classes; c += group.size())
       if (auto x = logits[row * classes + c]; is_finite_logit(x) && x > largest)
         largest = x;
-    largest = by.template all<larger_logit>(largest);
-    if (by.rank() == 0)
+    largest = group.template all<larger_logit>(largest);
+    if (group.rank() == 0)
       to[row] = largest;
   }
 };
 
-// Rows are summed up in pieces of this length, lest one thread go through all classes.
+// Rows are summed in pieces of this length, so that no thread reads all classes.
 constexpr int64_t weight_piece = 64;
 
 struct weigh_body {
@@ -39,36 +39,36 @@ struct weigh_body {
   const double* largest;
   double *weights, *sums;
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t i, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t i, const Group& group) const {
     auto [row, piece] = by_pieces(i);
     auto end = (piece + 1) * weight_piece < classes ? (piece + 1) * weight_piece : classes;
     double sum = 0;
-    for (auto c = piece * weight_piece + by.rank(); c < end; c += by.size()) {
+    for (auto c = piece * weight_piece + group.rank(); c < end; c += group.size()) {
       auto x = logits[row * classes + c];
       auto weight = is_finite_logit(x) ? exp(x - largest[row]) : 0;
       weights[row * classes + c] = weight;
       sum += weight;
     }
-    sum = by.template all<summed_weight>(sum);
-    if (by.rank() == 0)
+    sum = group.template all<summed_weight>(sum);
+    if (group.rank() == 0)
       sums[i] = sum;
   }
 };
 
-// Weights become sums of those so far.
+// Turns weights into their cumulative sums.
 struct add_up_weights_body {
   gpu::divisor by_pieces;
   int64_t classes;
   double* weights;
   const double* sums;
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t i, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t i, const Group& group) const {
     auto [row, piece] = by_pieces(i);
     double sum = 0;
-    for (int64_t k = by.rank(); k < piece; k += by.size())
+    for (int64_t k = group.rank(); k < piece; k += group.size())
       sum += sums[i - piece + k];
-    sum = by.template all<summed_weight>(sum);
-    if (by.rank() != 0)
+    sum = group.template all<summed_weight>(sum);
+    if (group.rank() != 0)
       return;
     auto end = (piece + 1) * weight_piece < classes ? (piece + 1) * weight_piece : classes;
     for (auto c = piece * weight_piece; c < end; ++c) {
@@ -88,9 +88,9 @@ struct draw_classes_body {
   T* to;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto row = by_samples(i).quotient;
-    const double* own = sums + row * classes;
-    if (own[classes - 1] > 0) {
-      to[i] = static_cast<T>(drawn_class(numbers.numbers, numbers.first, i, own, classes));
+    const double* row_sums = sums + row * classes;
+    if (row_sums[classes - 1] > 0) {
+      to[i] = static_cast<T>(drawn_class(numbers.numbers, numbers.first, i, row_sums, classes));
       return;
     }
     wrong.add(row, 0);

@@ -6,7 +6,7 @@
 namespace troupe::ops::random_gamma_op {
 namespace {
 
-// Of how a number would move if the same quantile were drawn with another alpha.
+// The derivative of a number for alpha, at a fixed quantile.
 edges gradient(gradient_context& at) {
   auto alpha = at.input(1), drawn = at.output(0);
   auto slope = at.op("RandomGammaGrad", {alpha, drawn});

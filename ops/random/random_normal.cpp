@@ -1,4 +1,4 @@
-// Normal numbers, whole or truncated, of an own stream or of a seed that is an input.
+// Normal numbers, plain or truncated, from the node's stream or from a seed that is an input.
 #include "troupe/ops/random/shared/random.hpp"
 
 namespace troupe::ops::random_normal_op {

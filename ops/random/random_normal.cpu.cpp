@@ -4,7 +4,7 @@
 namespace troupe::ops::random_normal_cpu {
 namespace {
 
-// The parameters of each row, or of all.
+// The parameters per row, or for all rows.
 result<std::vector<bounded_normal>> read_parameters(kernel_context& at) {
   std::array<tensor, 4> given;
   int64_t count = 1;
@@ -13,18 +13,18 @@ result<std::vector<bounded_normal>> read_parameters(kernel_context& at) {
     TROUPE_ASSIGN(given[i], as_doubles(in, at.memory()));
     count = std::max(count, in.elements());
   }
-  std::vector<bounded_normal> all;
+  std::vector<bounded_normal> normals;
   for (int64_t row = 0; row < count; ++row) {
     auto value = [&](size_t i) {
       return given[i].data<double>()[given[i].elements() == 1 ? 0 : row];
     };
-    bounded_normal of{value(0), value(1), value(2), value(3)};
-    if (!of.valid())
-      return invalid("cannot draw with mean ", of.mean, " and deviation ", of.deviation,
-                     " between ", of.least, " and ", of.greatest);
-    all.push_back(of);
+    bounded_normal normal{value(0), value(1), value(2), value(3)};
+    if (!normal.valid())
+      return invalid("cannot draw with mean ", normal.mean, " and deviation ", normal.deviation,
+                     " between ", normal.least, " and ", normal.greatest);
+    normals.push_back(normal);
   }
-  return all;
+  return normals;
 }
 
 template <class T>
@@ -36,13 +36,13 @@ status run(kernel_context& at) {
   TROUPE_ASSIGN(auto parameters, read_parameters(at));
   auto& stream = at.state<random_stream>();
   auto first = stream.take(static_cast<uint64_t>(dims.elements()));
-  auto each = parameters.size() == 1 ? dims.elements() : dims.elements() / dims[0];
+  auto per_row = parameters.size() == 1 ? dims.elements() : dims.elements() / dims[0];
   auto* to = out->template data<T>();
   at.parallel_for(dims.elements(), 100, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
       number_source numbers{stream.numbers(), first + static_cast<uint64_t>(i)};
       to[i] = static_cast<T>(
-          nearest<T>(drawn_between(numbers, parameters[static_cast<size_t>(i / each)])));
+          nearest<T>(drawn_between(numbers, parameters[static_cast<size_t>(i / per_row)])));
     }
   });
   return {};

@@ -4,9 +4,10 @@
 namespace troupe::ops::random_normal_gpu {
 namespace {
 
-// One number for all rows, or one for each.
+// One number for all rows, or one per row.
 struct row_parameter {
-  explicit row_parameter(const tensor& of) : numbers(of), step(of.elements() == 1 ? 0 : 1) {}
+  explicit row_parameter(const tensor& parameter)
+      : numbers(parameter), step(parameter.elements() == 1 ? 0 : 1) {}
   gpu::real_elements numbers;
   int64_t step;
   TROUPE_DEVICE double operator[](int64_t row) const { return numbers[row * step]; }
@@ -21,14 +22,14 @@ struct bounded_normal_body {
   T* to;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto row = by_row(i).quotient;
-    bounded_normal of{mean[row], deviation[row], least[row], greatest[row]};
-    if (!of.valid()) {
+    bounded_normal normal{mean[row], deviation[row], least[row], greatest[row]};
+    if (!normal.valid()) {
       wrong.add(row, -1);
       to[i] = T{};
       return;
     }
     number_source source{numbers.numbers, numbers.first + static_cast<uint64_t>(i)};
-    to[i] = gpu::store<T>(nearest<T>(drawn_between(source, of)));
+    to[i] = gpu::store<T>(nearest<T>(drawn_between(source, normal)));
   }
 };
 

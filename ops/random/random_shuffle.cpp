@@ -1,4 +1,4 @@
-// RandomShuffle: rows in another order, such as examples of an epoch.
+// RandomShuffle: permutes rows randomly, such as the examples of an epoch.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::random_shuffle_op {

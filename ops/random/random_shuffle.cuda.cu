@@ -9,7 +9,7 @@ struct shuffled_place {
   TROUPE_DEVICE int64_t operator()(int64_t i) const { return order[i]; }
 };
 
-// One swap depends on those before: the host computes the order.
+// Each swap depends on the previous ones, so the host computes the order.
 status run_shuffle(kernel_context& at) {
   const auto& from = at.input(0);
   auto rows = from.rank() == 0 ? 1 : from.dims()[0];

@@ -1,4 +1,4 @@
-// Numbers of equal probability, of an own stream or of a seed that is an input.
+// Uniform random numbers, from the node's stream or from a seed that is an input.
 #include "troupe/ops/random/shared/random.hpp"
 
 namespace troupe::ops::random_uniform_op {

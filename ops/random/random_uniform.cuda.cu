@@ -4,7 +4,7 @@
 namespace troupe::ops::random_uniform_gpu {
 namespace {
 
-// The device may have computed the range.
+// The range may be computed on the device.
 template <class T>
 struct random_integers {
   const T *from, *to;

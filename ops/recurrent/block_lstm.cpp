@@ -1,4 +1,4 @@
-// LSTM layers over all steps of time, and their gradients. Versions differ in the order of gates.
+// LSTM layers over a sequence, and their gradients. The versions differ in the order of gates.
 #include "troupe/ops/recurrent/shared/recurrent.hpp"
 
 namespace troupe::ops::block_lstm_op {

@@ -7,13 +7,13 @@ namespace {
 edges gradient(gradient_context& at) {
   if (auto outcome = only_outputs(at, {3}); !outcome)
     return at.fail(outcome.message());
-  std::vector<edge> all;
+  std::vector<edge> inputs;
   for (int i = 0; i < at.inputs(); ++i)
-    all.push_back(at.input(i));
+    inputs.push_back(at.input(i));
   for (int i = 0; i < 3; ++i)
-    all.push_back(at.output(i));
-  all.push_back(at.output_gradient(3));
-  auto x_grad = at.op("GRUBlockCellGrad", all);
+    inputs.push_back(at.output(i));
+  inputs.push_back(at.output_gradient(3));
+  auto x_grad = at.op("GRUBlockCellGrad", inputs);
   if (!x_grad)
     return edges(6);
   auto from = [&](int i) { return edge{x_grad.node, i}; };

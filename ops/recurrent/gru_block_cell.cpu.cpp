@@ -6,7 +6,7 @@
 namespace troupe::ops::gru_block_cell_cpu {
 namespace {
 
-// [r, u] from what x and h_prev contribute, and what r leaves of h_prev.
+// Computes [r, u] from the contributions of x and h_prev, and the part of h_prev that r keeps.
 template <class C>
 TROUPE_SIMD_CLONES void gate(const C* from_x, const C* from_h, const C* bias, const C* h_prev,
                              int64_t cells, C* r, C* u, C* kept, int64_t begin, int64_t end) {

@@ -7,7 +7,7 @@
 namespace troupe::ops::gru_block_cell_gpu {
 namespace {
 
-// [r, u] from what x and h_prev contribute, and what r leaves of h_prev.
+// Computes [r, u] from the contributions of x and h_prev, and the part of h_prev that r keeps.
 template <class T>
 struct gru_gate_body {
   int64_t cells;
@@ -85,12 +85,12 @@ status gru_gradient_on_gpu(kernel_context& at) {
     TROUPE_TRY(gpu::multiply(at, second, batch, inputs, columns, gradient, w, x));
     return gpu::multiply(at, second, batch, cells, columns, gradient, w + inputs * columns, h);
   };
-  auto all = batch * cells;
-  TROUPE_TRY(gpu::for_each(at, all, gru_first_body<T>{on}));
+  auto elements = batch * cells;
+  TROUPE_TRY(gpu::for_each(at, elements, gru_first_body<T>{on}));
   TROUPE_TRY(back(cells, on.d_c, on.w_c, on.other_x, on.d_kept));
-  TROUPE_TRY(gpu::for_each(at, all, gru_second_body<T>{on}));
+  TROUPE_TRY(gpu::for_each(at, elements, gru_second_body<T>{on}));
   TROUPE_TRY(back(2 * cells, on.d_ru, on.w_ru, on.d_x, on.d_h_prev));
-  TROUPE_TRY(gpu::for_each(at, all, gru_state_body<T>{on}));
+  TROUPE_TRY(gpu::for_each(at, elements, gru_state_body<T>{on}));
   return gpu::for_each(at, batch * inputs, gru_add_body<T>{on.other_x, on.d_x});
 }
 

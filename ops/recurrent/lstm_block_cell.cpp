@@ -7,14 +7,15 @@ namespace {
 edges gradient(gradient_context& at) {
   if (auto outcome = only_outputs(at, {1, 6}); !outcome)
     return at.fail(outcome.message());
-  std::vector<edge> all;
+  std::vector<edge> inputs;
   for (int i = 0; i < at.inputs(); ++i)
-    all.push_back(at.input(i));
+    inputs.push_back(at.input(i));
   for (int i = 0; i < 6; ++i)
-    all.push_back(at.output(i));
-  all.push_back(at.output_gradient(1));
-  all.push_back(at.output_gradient(6));
-  auto cs_prev = at.op("LSTMBlockCellGrad", all, {{"use_peephole", at.attr<bool>("use_peephole")}});
+    inputs.push_back(at.output(i));
+  inputs.push_back(at.output_gradient(1));
+  inputs.push_back(at.output_gradient(6));
+  auto cs_prev =
+      at.op("LSTMBlockCellGrad", inputs, {{"use_peephole", at.attr<bool>("use_peephole")}});
   if (!cs_prev)
     return edges(8);
   auto from = [&](int i) { return edge{cs_prev.node, i}; };

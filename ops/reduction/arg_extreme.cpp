@@ -1,4 +1,4 @@
-// Indices of greatest and of least elements.
+// The indices of the greatest and of the least elements.
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 

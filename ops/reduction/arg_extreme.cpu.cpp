@@ -6,7 +6,7 @@
 namespace troupe::ops::arg_extreme_cpu {
 namespace {
 
-// `better(x, best)` says whether a later element replaces the best one so far.
+// `better(x, best)` returns whether a later element replaces the best one so far.
 template <class T, class Better>
 status arg_extreme(kernel_context& at) {
   TROUPE_ASSIGN(auto lines, lines_of_arg_extreme(at));

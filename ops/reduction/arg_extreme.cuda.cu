@@ -4,14 +4,15 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-// The best element so far and where it is; nowhere before the first one.
+// The best element so far and its index; the index is -1 before the first one.
 template <class Value>
 struct arg_total {
   Value best{};
   int64_t where = -1;
 };
 
-// The first of equals, and the first NaN before all others: in whichever order they come.
+// Prefers the first of equal elements, and the first NaN to all others, independent of the order of
+// combination.
 template <class Better>
 struct arg_step {
   template <class Total>

@@ -13,7 +13,7 @@ result<shapes> infer_scan(const infer_context& at) {
   return shapes{dims};
 }
 
-// Sums from each element to the other end of the axis, where the op goes.
+// Sums from each element to the end of the axis, in the opposite direction.
 edge sums_against(gradient_context& at, edge x) {
   return build("Cumsum", {x, at.input(1)},
                {{"exclusive", at.attr<bool>("exclusive")}, {"reverse", !at.attr<bool>("reverse")}});
@@ -23,7 +23,7 @@ edges cumsum_gradient(gradient_context& at) {
   return {sums_against(at, at.output_gradient(0)), {}};
 }
 
-// The derivative of a product by one of its factors is the product divided by that factor.
+// The derivative of a product for one of its factors is the product divided by that factor.
 edges cumprod_gradient(gradient_context& at) {
   auto products = conjugate(at.output(0)) * at.output_gradient(0);
   return {sums_against(at, products) / conjugate(at.input(0)), {}};

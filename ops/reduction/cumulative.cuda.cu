@@ -6,7 +6,7 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-// Lines of `length` elements that lie `inner` apart, cut into chunks.
+// Lines of `length` elements that are `inner` apart, divided into chunks.
 struct scanned_lines {
   int64_t length, inner;
   bool reverse;
@@ -17,9 +17,9 @@ struct scanned_lines {
         chunks((length + chunk - 1) / chunk) {}
 
   struct run {
-    int64_t first, step, count; // places
+    int64_t first, step, count; // positions
   };
-  // Chunks of lines beside each other are beside each other.
+  // Adjacent threads handle chunks of adjacent lines.
   TROUPE_DEVICE run of_chunk(int64_t index) const {
     auto row = index / inner, outer = row / chunks;
     auto begin = (row - outer * chunks) * chunk;
@@ -50,7 +50,7 @@ struct scan_chunk_body {
   scanned_lines lines;
   Source source;
   Sink sink;
-  const Total* before; // of each chunk; null where a chunk is a line
+  const Total* before; // the total before each chunk; null where a chunk is a whole line
   bool exclusive;
   TROUPE_DEVICE void operator()(int64_t index) const {
     auto [place, step, count] = lines.of_chunk(index);
@@ -70,37 +70,37 @@ struct totals_in_place {
   TROUPE_DEVICE void operator()(int64_t place, const Total& total) const { at[place] = total; }
 };
 
-// Scans `outer` times `inner` lines: sink(place, total) for each place of [0, outer * length *
-// inner), where source(place) takes part. Both may be the same memory.
+// Scans `outer` times `inner` lines: calls sink(place, total) for each place of [0, outer * length
+// * inner), accumulating source(place). Both may use the same memory.
 template <class Fn, class Total, class Source, class Sink>
-status scan_each(kernel_context& at, int64_t outer, int64_t length, int64_t inner, scan_options how,
-                 Source source, Sink sink) {
+status scan_each(kernel_context& at, int64_t outer, int64_t length, int64_t inner,
+                 scan_options options, Source source, Sink sink) {
   if (outer * length * inner == 0)
     return {};
-  // A thread for each line if that keeps the GPU busy and neighbours read beside each other;
-  // shorter chunks than lines otherwise.
+  // One thread per line if that keeps the GPU busy and adjacent threads read adjacent elements;
+  // otherwise one thread per chunk.
   constexpr int64_t busy = 1 << 16, least = 16;
   auto chunk = length;
   if (inner == 1 && length > 2 * least)
     chunk = least;
   else if (inner > 1 && outer * inner < busy / 4 && length > 4 * least)
     chunk = std::max(least, length * outer * inner / busy);
-  scanned_lines lines{length, inner, how.reverse, chunk};
-  auto all = outer * lines.chunks * inner;
+  scanned_lines lines{length, inner, options.reverse, chunk};
+  auto chunk_count = outer * lines.chunks * inner;
   if (lines.chunks == 1)
     return for_each(
-        at, all,
-        scan_chunk_body<Fn, Total, Source, Sink>{lines, source, sink, nullptr, how.exclusive});
-  TROUPE_ASSIGN(auto held,
-                tensor::make(dtype::u8, shape{all * int64_t{sizeof(Total)}}, at.memory()));
-  auto* totals = static_cast<Total*>(held.raw());
-  TROUPE_TRY(for_each(at, all, sum_chunk_body<Fn, Total, Source>{lines, source, totals}));
+        at, chunk_count,
+        scan_chunk_body<Fn, Total, Source, Sink>{lines, source, sink, nullptr, options.exclusive});
+  TROUPE_ASSIGN(auto chunk_totals,
+                tensor::make(dtype::u8, shape{chunk_count * int64_t{sizeof(Total)}}, at.memory()));
+  auto* totals = static_cast<Total*>(chunk_totals.raw());
+  TROUPE_TRY(for_each(at, chunk_count, sum_chunk_body<Fn, Total, Source>{lines, source, totals}));
   totals_in_place<Total> in_place{totals};
   TROUPE_TRY(
       (scan_each<Fn, Total>(at, outer, lines.chunks, inner, {true, false}, in_place, in_place)));
   return for_each(
-      at, all,
-      scan_chunk_body<Fn, Total, Source, Sink>{lines, source, sink, totals, how.exclusive});
+      at, chunk_count,
+      scan_chunk_body<Fn, Total, Source, Sink>{lines, source, sink, totals, options.exclusive});
 }
 
 template <class T, class Total>
@@ -120,15 +120,15 @@ status scan(kernel_context& at) {
   const auto& dims = x.dims();
   TROUPE_ASSIGN(auto axis, scanned_axis(at));
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, dims));
-  auto how = at.state<scan_options>();
+  auto options = at.state<scan_options>();
   auto outer = troupe::ops::product(dims, 0, axis), length = dims[axis];
   auto inner = troupe::ops::product(dims, axis + 1, dims.rank());
   if constexpr (std::is_integral_v<T>)
     if (inner == 1)
-      return scan_rows<Fn>(at, x.data<T>(), out->template data<T>(), outer, length, how);
+      return scan_rows<Fn>(at, x.data<T>(), out->template data<T>(), outer, length, options);
   using total = troupe::ops::detail::total_t<T>;
   scan_elements<T, total> elements{x.data<T>(), out->template data<T>()};
-  return scan_each<Fn, total>(at, outer, length, inner, how, elements, elements);
+  return scan_each<Fn, total>(at, outer, length, inner, options, elements, elements);
 }
 
 template <class Fn, class... Ts>

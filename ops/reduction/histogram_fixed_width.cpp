@@ -1,4 +1,4 @@
-// HistogramFixedWidth: how many values lie in each of some intervals of the same width.
+// HistogramFixedWidth: counts values in intervals of equal width.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/op.hpp"
 

@@ -12,15 +12,15 @@ struct histogram_fixed_width_body {
   Count* counts;
   int64_t bins;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto least = range[0], most = range[1];
-    if (!(least < most))
+    auto low = range[0], high = range[1];
+    if (!(low < high))
       return wrong.add();
-    if (auto bin = fixed_bins{least, most, bins}(x[i]); bin >= 0)
-      gpu::atomic_add(counts + bin, Count{1}); // whole numbers: in any order
+    if (auto bin = fixed_bins{low, high, bins}(x[i]); bin >= 0)
+      gpu::atomic_add(counts + bin, Count{1}); // integer counts do not depend on the order
   }
 };
 
-// Of a range that holds nothing.
+// Reports a range that is empty.
 template <class T>
 struct histogram_fixed_width_check {
   gpu::device_errors wrong;

@@ -1,4 +1,4 @@
-// Reductions of axes to one number.
+// Reductions along axes.
 #include "troupe/ops/reduction/shared/reduction.hpp"
 #include "troupe/runtime/graph/simplify.hpp"
 
@@ -9,7 +9,7 @@ edges sum_gradient(gradient_context& at) {
   return {spread_over_input(at, at.output_gradient(0)), {}};
 }
 
-// dx = dy / how many elements each mean is of
+// dx = dy / the number of elements per mean
 edges mean_gradient(gradient_context& at) {
   auto x = at.input(0), y = at.output(0), dy = at.output_gradient(0);
   edge count;
@@ -18,25 +18,25 @@ edges mean_gradient(gradient_context& at) {
     count = scalar_like(dy, static_cast<double>(x.dims().elements() / means));
   } else {
     attr_map as_i64{{"out_type", dtype::i64}};
-    auto one = constant_like(x, tensor::scalar(int64_t{1}));
-    auto means = build("Maximum", {build("Size", {y}, as_i64), one});
+    auto one_edge = constant_like(x, tensor::scalar(int64_t{1}));
+    auto means = build("Maximum", {build("Size", {y}, as_i64), one_edge});
     count = cast_to(build("Size", {x}, as_i64) / means, dy.type());
   }
   return {spread_over_input(at, dy / count), {}};
 }
 
-// The derivative by an element is the product of the others: the product of those that are not
-// zero, divided by the element, as long as no other is zero.
+// The derivative for an element is the product of the other elements: the product of the nonzero
+// elements, divided by the element, provided that no other element is zero.
 edges prod_gradient(gradient_context& at) {
   auto x = at.input(0), axes = at.input(1), zero = scalar_like(x, 0);
   auto is_zero = build("Equal", {x, zero});
   auto filled = build("Select", {is_zero, build("OnesLike", {x}), x});
-  auto rest = build("Prod", {filled, axes}, {{"keep_dims", true}}) / filled;
+  auto product_of_others = build("Prod", {filled, axes}, {{"keep_dims", true}}) / filled;
   auto zeros = cast_to(is_zero, x.type());
   auto other_zeros = build("Sum", {zeros, axes}, {{"keep_dims", true}}) - zeros;
-  auto alone = build("Equal", {other_zeros, zero});
-  auto others = build("Select", {alone, rest, zeros_of(x)});
-  return {with_reduced_axes(at, at.output_gradient(0)) * conjugate(others), {}};
+  auto has_no_other_zero = build("Equal", {other_zeros, zero});
+  auto derivative = build("Select", {has_no_other_zero, product_of_others, zeros_of(x)});
+  return {with_reduced_axes(at, at.output_gradient(0)) * conjugate(derivative), {}};
 }
 
 // dx = dy * x / |x|

@@ -1,4 +1,4 @@
-// How often each number occurs: of all numbers, or of each row.
+// Counts of numbers, over all numbers or per row.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/op.hpp"
 
@@ -23,10 +23,10 @@ result<shapes> infer_dense_bincount(const infer_context& at) {
   if (!numbers.compatible(weights) && weights.elements() != 0)
     return at.invalid("weights must be empty or have the shape of input, got ", weights, " and ",
                       numbers);
-  auto known = at.integers(1);
-  if (known && known->at(0) < 0)
-    return at.invalid("size must not be negative, got ", known->at(0));
-  auto size = known ? known->at(0) : unknown_extent;
+  auto known_size = at.integers(1);
+  if (known_size && known_size->at(0) < 0)
+    return at.invalid("size must not be negative, got ", known_size->at(0));
+  auto size = known_size ? known_size->at(0) : unknown_extent;
   if (!numbers.has_rank())
     return shapes{partial_shape::unknown()};
   if (numbers.rank() != 1 && numbers.rank() != 2)

@@ -9,7 +9,7 @@
 namespace troupe::ops::bincount_cpu {
 namespace {
 
-// Of one row.
+// Counts one row.
 template <class Index, class T>
 status count_row(const kernel_context& at, std::span<const Index> numbers, const T* weights,
                  bool binary, std::span<T> bins, std::string_view name) {

@@ -6,7 +6,7 @@
 namespace troupe::ops::bincount_gpu {
 namespace {
 
-// The bin of a number among those of all rows, or `none` for one from size on.
+// The bin of a number among the bins of all rows, or `none` for a number of `size` or more.
 struct bincount_place {
   gpu::device_errors wrong;
   gpu::integers numbers;
@@ -19,11 +19,11 @@ struct bincount_place {
   }
 };
 
-// Whole numbers add up to the same in any order.
+// Sums of integers do not depend on the order.
 template <class T>
 struct bincount_body {
   bincount_place place;
-  const T* weights; // null: each number counts 1
+  const T* weights; // null: each number has the weight 1
   T* bins;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto bin = place(i);
@@ -39,7 +39,7 @@ struct bincount_convert_body {
   TROUPE_DEVICE void operator()(int64_t i) const { bins[i] = static_cast<T>(counts[i]); }
 };
 
-// All threads that write to a bin write the same.
+// All threads that write to a bin write the same value.
 template <class T>
 struct bincount_mark_body {
   bincount_place place;
@@ -51,7 +51,7 @@ struct bincount_mark_body {
   }
 };
 
-// Numbers from size on are left out.
+// Numbers of `size` or more are ignored.
 struct bincount_number_body {
   bincount_place place;
   int64_t* to;
@@ -59,8 +59,8 @@ struct bincount_number_body {
 };
 
 template <class T>
-status count_on_gpu(kernel_context& at, const char* device_error, std::string_view name, bool by_rows,
-                    bool binary) {
+status count_on_gpu(kernel_context& at, const char* device_error, std::string_view name,
+                    bool by_rows, bool binary) {
   const auto &numbers = at.input(0), &weights = at.input(2);
   TROUPE_ASSIGN(auto plan, plan_bincount(at, name, by_rows));
   TROUPE_ASSIGN(auto* out, at.allocate(0, plan.dims));
@@ -79,9 +79,9 @@ status count_on_gpu(kernel_context& at, const char* device_error, std::string_vi
   } else if (!weight) {
     TROUPE_ASSIGN(auto counts, tensor::make(dtype::i64, shape{all}, at.memory()));
     fill_zeros(at, counts);
-    auto* whole = counts.template data<int64_t>();
-    TROUPE_TRY(gpu::for_each(at, count, bincount_body<int64_t>{place, nullptr, whole}));
-    return gpu::for_each(at, all, bincount_convert_body<T>{whole, bins});
+    auto* integer_counts = counts.template data<int64_t>();
+    TROUPE_TRY(gpu::for_each(at, count, bincount_body<int64_t>{place, nullptr, integer_counts}));
+    return gpu::for_each(at, all, bincount_convert_body<T>{integer_counts, bins});
   } else {
     TROUPE_ASSIGN(auto parts, gpu::room_for_numbers(at, count));
     TROUPE_TRY(

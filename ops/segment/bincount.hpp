@@ -1,17 +1,17 @@
-// What the kernels of Bincount and DenseBincount share: how many bins there are.
+// Shared by the kernels of Bincount and DenseBincount: the number of bins.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops {
 
-/// Rows of numbers, each of which has bins of its own.
+/// Rows of numbers, each with its own bins.
 struct bincount_plan {
-  int64_t rows = 1, columns = 0; ///< of the numbers
-  int64_t size = 0;              ///< bins of a row
-  shape dims = {};               ///< of all bins
+  int64_t rows = 1, columns = 0; ///< the shape of the numbers
+  int64_t size = 0;              ///< bins per row
+  shape dims = {};               ///< the shape of all bins
 };
 
-/// The numbers are those of input 0, of any shape, or, `by_rows`, a vector or a matrix.
+/// The numbers are input 0, of any shape, or, with `by_rows`, a vector or a matrix.
 inline result<bincount_plan> plan_bincount(const kernel_context& at, std::string_view name,
                                            bool by_rows) {
   const auto &numbers = at.input(0), &sizes = at.input(1), &weights = at.input(2);

@@ -1,11 +1,11 @@
-// Rows with the same number made one; numbers are sorted.
+// Combines rows with the same number; the numbers are sorted.
 #include "troupe/ops/segment/shared/segments.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 
 namespace troupe::ops::segment_op {
 namespace {
 
-// A row's share is one of as many as have its number.
+// A row's share of the gradient is divided by the number of rows with its number.
 edges gradient(gradient_context& at) {
   auto ids = at.input(1), dy = at.output_gradient(0);
   auto ones = cast_to(build("OnesLike", {ids}), dy.type());

@@ -1,4 +1,4 @@
-// Chosen rows with the same number made one; with num_segments, empty rows after them.
+// Combines selected rows with the same number; with num_segments, empty rows follow.
 #include "troupe/ops/segment/shared/segments.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 

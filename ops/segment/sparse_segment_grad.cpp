@@ -1,4 +1,4 @@
-// Gradients of sums and means of chosen rows.
+// Gradients of sums and means of selected rows.
 #include "troupe/ops/segment/shared/segments.hpp"
 
 namespace troupe::ops::sparse_segment_grad_op {

@@ -1,4 +1,4 @@
-// Rows with the same number made one; numbers are in any order.
+// Combines rows with the same number; the numbers are in any order.
 #include "troupe/ops/segment/shared/segments.hpp"
 
 namespace troupe::ops::unsorted_segment_op {

@@ -1,4 +1,4 @@
-// EditDistance: how many changes make one sequence another.
+// EditDistance: the number of edits that turn one sequence into another.
 #include "troupe/ops/define/dims.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace troupe::ops::edit_distance_op {
 namespace {
 
-// Indices [n, rank], values [n], shape [rank]: a sparse tensor, whose last axis are sequences.
+// Indices [n, rank], values [n], shape [rank]: a sparse tensor whose last axis contains sequences.
 result<partial_shape> infer_sparse(const infer_context& at, int first) {
   TROUPE_ASSIGN(auto indices, at.of_rank(first, 2));
   TROUPE_ASSIGN(auto values, at.of_rank(first + 1, 1));

@@ -8,44 +8,45 @@
 namespace troupe::ops::edit_distance_cpu {
 namespace {
 
-// The sequences of a sparse tensor: the places of the elements of each, by the number that the
-// sequence has in the output.
+// The sequences of a sparse tensor: the positions of each sequence's elements, by the number of the
+// sequence in the output.
 class sequences {
 public:
-  static result<sequences> of(const tensor& indices, const tensor& values, const shape& own,
+  static result<sequences> of(const tensor& indices, const tensor& values, const shape& own_shape,
                               const shape& out) {
-    auto rank = static_cast<size_t>(own.rank());
-    if (!(indices.dims() == shape{values.elements(), own.rank()}) || values.rank() != 1)
-      return invalid("indices must have ", own.rank(), " coordinates for each value, got shapes ",
-                     indices.dims(), " and ", values.dims());
-    sequences made;
+    auto rank = static_cast<size_t>(own_shape.rank());
+    if (!(indices.dims() == shape{values.elements(), own_shape.rank()}) || values.rank() != 1)
+      return invalid("indices must have ", own_shape.rank(),
+                     " coordinates for each value, got shapes ", indices.dims(), " and ",
+                     values.dims());
+    sequences grouped;
     auto strides = strides_of(out);
     const auto* at = indices.data<int64_t>();
     for (int64_t row = 0; row < values.elements(); ++row, at += rank) {
       int64_t number = 0;
       for (size_t i = 0; i < rank; ++i) {
-        if (at[i] < 0 || at[i] >= own[static_cast<int>(i)])
+        if (at[i] < 0 || at[i] >= own_shape[static_cast<int>(i)])
           return invalid("indices has the coordinate ", at[i], ", which is outside of axis ", i,
-                         " of ", own);
+                         " of ", own_shape);
         number += i + 1 < rank ? at[i] * strides[i] : 0;
       }
-      made.elements_.emplace_back(number, row);
+      grouped.elements_.emplace_back(number, row);
     }
-    std::ranges::stable_sort(made.elements_, {}, &element::first);
-    return made;
+    std::ranges::stable_sort(grouped.elements_, {}, &element::first);
+    return grouped;
   }
 
-  using element = std::pair<int64_t, int64_t>; // sequence, place among the values
+  using element = std::pair<int64_t, int64_t>; // sequence, index of the value
   std::span<const element> operator[](int64_t number) const {
-    auto found = std::ranges::equal_range(elements_, number, {}, &element::first);
-    return {found.begin(), found.end()};
+    auto elements = std::ranges::equal_range(elements_, number, {}, &element::first);
+    return {elements.begin(), elements.end()};
   }
 
 private:
   std::vector<element> elements_;
 };
 
-// By Wagner and Fischer's table, of which one row is kept.
+// By the algorithm of Wagner and Fischer, keeping one row of its table.
 template <class Equal>
 int64_t distance(int64_t from, int64_t to, int64_t* row, Equal&& equal, kernel_context& at) {
   for (int64_t j = 0; j <= to; ++j)

@@ -1,4 +1,4 @@
-// ListDiff: what stands in one list and not in another.
+// ListDiff: the elements of one list that another lacks.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 

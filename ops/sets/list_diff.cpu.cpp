@@ -10,13 +10,13 @@ status run(kernel_context& at) {
   distinct_rows without{y.type(), 1};
   for (int64_t i = 0; i < y.elements() && !(i % 10'000 == 9'999 && at.stopped()); ++i)
     without.number_of(element_at(y, i));
-  std::vector<int64_t> left;
+  std::vector<int64_t> kept_indices;
   for (int64_t i = 0; i < x.elements() && !(i % 10'000 == 9'999 && at.stopped()); ++i)
     if (!without.contains(element_at(x, i)))
-      left.push_back(i);
-  TROUPE_ASSIGN(auto* out, at.allocate(0, {static_cast<int64_t>(left.size())}));
-  take_blocks(at, x, left, 1, *out);
-  return put_integers(at, 1, left);
+      kept_indices.push_back(i);
+  TROUPE_ASSIGN(auto* out, at.allocate(0, {static_cast<int64_t>(kept_indices.size())}));
+  take_blocks(at, x, kept_indices, 1, *out);
+  return put_integers(at, 1, kept_indices);
 }
 
 } // namespace

@@ -5,10 +5,11 @@
 namespace troupe::ops::list_diff_gpu {
 namespace {
 
-// The elements of y come before those of x: whether y has one of a run, the first tells.
+// The elements of y come before those of x, so the first element of a run shows whether y contains
+// it.
 struct list_diff_body {
   gpu::row_runs rows;
-  int64_t without; // elements of y
+  int64_t without; // the number of elements of y
   uint8_t* is_left;
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto element = rows.order[i];
@@ -22,14 +23,14 @@ status list_diff_count(kernel_context& at) {
   const auto &x = at.input(0), &y = at.input(1);
   if (x.rank() != 1 || y.rank() != 1)
     return invalid("x and y must be vectors, got shapes ", x.dims(), " and ", y.dims());
-  auto left = x.elements(), without = y.elements(), all = left + without;
-  TROUPE_ASSIGN(auto both, gpu::room_for(at, all, x.type()));
-  copy_elements({y}, {both}, without);
-  copy_elements({x}, {both, without}, left);
-  TROUPE_ASSIGN(auto equal, gpu::find_equal_rows<T>(at, both, all, 1));
-  TROUPE_ASSIGN(auto is_left, gpu::room_for(at, left, dtype::u8));
+  auto x_count = x.elements(), y_count = y.elements(), total = x_count + y_count;
+  TROUPE_ASSIGN(auto joined, gpu::room_for(at, total, x.type()));
+  copy_elements({y}, {joined}, y_count);
+  copy_elements({x}, {joined, y_count}, x_count);
+  TROUPE_ASSIGN(auto equal, gpu::find_equal_rows<T>(at, joined, total, 1));
+  TROUPE_ASSIGN(auto is_left, gpu::room_for(at, x_count, dtype::u8));
   TROUPE_TRY(gpu::for_each(
-      at, all, list_diff_body{equal.seen(), without, is_left.template data<uint8_t>()}));
+      at, total, list_diff_body{equal.seen(), y_count, is_left.template data<uint8_t>()}));
   TROUPE_ASSIGN(auto selected, gpu::select_flagged(at, is_left));
   at.set_output(0, selected.count.reshaped(shape{1}));
   at.set_output(1, selected.places);
@@ -43,12 +44,12 @@ struct list_diff_place {
 };
 
 status list_diff_take(kernel_context& at) {
-  auto all = at.input(0).elements();
-  TROUPE_ASSIGN(auto before, gpu::counted_before(at, 1, all, all));
-  auto count = before.counts[0];
+  auto elements = at.input(0).elements();
+  TROUPE_ASSIGN(auto counted, gpu::counted_before(at, 1, elements, elements));
+  auto count = counted.counts[0];
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{count}));
-  TROUPE_TRY(gpu::take_blocks(at, at.input(0), 1, *out, list_diff_place{before.kept, all}));
-  return gpu::put_integers(at, 1, before.kept, count);
+  TROUPE_TRY(gpu::take_blocks(at, at.input(0), 1, *out, list_diff_place{counted.kept, elements}));
+  return gpu::put_integers(at, 1, counted.kept, count);
 }
 
 template <class T>

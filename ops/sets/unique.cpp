@@ -1,4 +1,4 @@
-// Different elements, or slices of an axis (V2), with where and how often they are found.
+// Distinct elements, or slices along an axis (V2), with their positions and counts.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 

@@ -8,13 +8,13 @@ status run_unique(kernel_context& at) { return unique_elements(at).status(); }
 status run_unique_v2(kernel_context& at) { return unique_slices(at).status(); }
 
 status run_unique_with_counts(kernel_context& at) {
-  TROUPE_ASSIGN(auto found, unique_elements(at));
-  return put_counts(at, found);
+  TROUPE_ASSIGN(auto row_kinds, unique_elements(at));
+  return put_counts(at, row_kinds);
 }
 
 status run_unique_with_counts_v2(kernel_context& at) {
-  TROUPE_ASSIGN(auto found, unique_slices(at));
-  return put_counts(at, found);
+  TROUPE_ASSIGN(auto row_kinds, unique_slices(at));
+  return put_counts(at, row_kinds);
 }
 
 } // namespace

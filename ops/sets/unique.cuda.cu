@@ -12,12 +12,12 @@ struct mark_firsts_body {
   TROUPE_DEVICE void operator()(int64_t i) const { is_first[rows.order[i]] = rows.begins(i); }
 };
 
-// Kinds are numbered in the order in which they first appear.
+// Kinds are numbered in the order of their first occurrence.
 struct number_kinds_body {
   row_runs rows;
-  const int64_t* firsts_before; // each row
-  int64_t* kind_of;             // each row
-  int64_t* first_of;            // each kind
+  const int64_t* firsts_before; // per row
+  int64_t* kind_of;             // per row
+  int64_t* first_of;            // per kind
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto row = rows.order[i], kind = firsts_before[rows.first_at(i)];
     kind_of[row] = kind;
@@ -33,24 +33,25 @@ struct copy_number_body {
 };
 
 // The first half: counts the kinds, and keeps the kind of each row, then the first row of each
-// kind. `T` is what elements are compared as.
+// kind. `T` is the type of the comparisons.
 template <class T, result<tensor_slices> (*Slices)(const kernel_context&)>
 status count_kinds(kernel_context& at) {
   TROUPE_ASSIGN(auto slices, Slices(at));
   auto rows = slices.count;
   TROUPE_ASSIGN(auto* count, make_counts(at, 1));
-  TROUPE_ASSIGN(auto* kept, make_kept(at, shape{2 * rows}));
+  TROUPE_ASSIGN(auto* kept_numbers, make_kept(at, shape{2 * rows}));
   TROUPE_ASSIGN(auto elements, slices_as_rows(at, slices));
   TROUPE_ASSIGN(auto equal, find_equal_rows<T>(at, elements, rows, slices.length()));
   TROUPE_ASSIGN(auto is_first, room_for(at, rows, dtype::u8));
   TROUPE_TRY(for_each(at, rows, mark_firsts_body{equal.seen(), is_first.template data<uint8_t>()}));
   TROUPE_ASSIGN(auto firsts_before, partial_sums(at, is_first));
-  const auto* before = firsts_before.template data<int64_t>();
-  TROUPE_TRY(for_each(at, rows, number_kinds_body{equal.seen(), before, kept, kept + rows}));
-  return for_each(at, 1, copy_number_body{before + rows, count});
+  const auto* firsts = firsts_before.template data<int64_t>();
+  TROUPE_TRY(for_each(at, rows,
+                      number_kinds_body{equal.seen(), firsts, kept_numbers, kept_numbers + rows}));
+  return for_each(at, 1, copy_number_body{firsts + rows, count});
 }
 
-// Of each outer piece the blocks of the kinds.
+// Copies the blocks of the kinds from each outer piece.
 struct kind_block {
   divisor by_kinds;
   const int64_t* first_of;
@@ -83,18 +84,18 @@ inline status put_counts(kernel_context& at, const int64_t* kind_of, int64_t row
                   count_kind_body<int64_t>{kind_of, kinds, out->template data<int64_t>()});
 }
 
-// The second half, of ops with two outputs or with three.
+// The second half, for ops with two outputs or with three.
 template <result<tensor_slices> (*Slices)(const kernel_context&)>
 status take_kinds(kernel_context& at) {
   TROUPE_ASSIGN(auto slices, Slices(at));
   auto rows = slices.count;
-  TROUPE_ASSIGN(auto before, counted_before(at, 1, rows, 2 * rows));
-  auto kinds = before.counts[0];
+  TROUPE_ASSIGN(auto counted, counted_before(at, 1, rows, 2 * rows));
+  auto kinds = counted.counts[0];
   const auto& x = at.input(0);
   auto dims = x.dims();
   dims.set(slices.axis, kinds);
   TROUPE_ASSIGN(auto* y, at.allocate(0, dims));
-  const auto* kind_of = before.kept;
+  const auto* kind_of = counted.kept;
   if (y->elements() > 0)
     TROUPE_TRY(take_blocks(at, x, slices.inner, *y,
                            kind_block{{kinds, slices.outer * kinds}, kind_of + rows, rows}));

@@ -1,4 +1,4 @@
-// Bitcast: the same bytes as another type.
+// Bitcast: reinterprets the bytes as another type.
 #include "troupe/ops/shape/shared/bitcast.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 

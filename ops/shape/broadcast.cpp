@@ -1,4 +1,4 @@
-// Broadcasting, and what it does to shapes.
+// Broadcasting of tensors and of shapes.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/dims.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -10,13 +10,13 @@ namespace troupe::ops::broadcast_op {
 namespace {
 
 result<shapes> infer_broadcast_to(const infer_context& at) {
-  TROUPE_ASSIGN(auto wanted, listed_extents(at, 1));
-  if (!wanted.has_rank() || !at.input(0).has_rank())
-    return shapes{wanted};
-  TROUPE_ASSIGN(auto joint, broadcast(at.input(0), wanted));
-  if (!joint.compatible(wanted))
-    return at.invalid("cannot stretch ", at.input(0), " to ", wanted);
-  return shapes{wanted};
+  TROUPE_ASSIGN(auto target_extents, listed_extents(at, 1));
+  if (!target_extents.has_rank() || !at.input(0).has_rank())
+    return shapes{target_extents};
+  TROUPE_ASSIGN(auto joint, broadcast(at.input(0), target_extents));
+  if (!joint.compatible(target_extents))
+    return at.invalid("cannot stretch ", at.input(0), " to ", target_extents);
+  return shapes{target_extents};
 }
 
 edges gradient(gradient_context& at) {

@@ -26,12 +26,12 @@ status run_broadcast_gradient_args(kernel_context& at) {
   TROUPE_ASSIGN(auto b, shape::make(to_integers(at.input(1))));
   TROUPE_ASSIGN(auto joint, broadcast(a, b));
   for (int i = 0; i < 2; ++i) {
-    const auto& own = i == 0 ? a : b;
+    const auto& extents = i == 0 ? a : b;
     std::array<T, max_rank> axes{};
     size_t count = 0;
-    auto missing = joint.rank() - own.rank();
+    auto missing = joint.rank() - extents.rank();
     for (int axis = 0; axis < joint.rank(); ++axis)
-      if (!(a == b) && (axis < missing || own[axis - missing] == 1))
+      if (!(a == b) && (axis < missing || extents[axis - missing] == 1))
         axes[count++] = static_cast<T>(axis);
     TROUPE_ASSIGN(auto* out, at.allocate(i, {static_cast<int64_t>(count)}));
     std::copy_n(axes.begin(), count, out->template data<T>());

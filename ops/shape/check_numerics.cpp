@@ -1,4 +1,4 @@
-// CheckNumerics: the input, if all of it is finite.
+// CheckNumerics: passes its input if all elements are finite, otherwise fails.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 

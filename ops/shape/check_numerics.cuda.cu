@@ -8,7 +8,7 @@
 namespace troupe::ops::check_numerics_gpu {
 namespace {
 
-// Complaints are read when the program whose message it was may be gone.
+// Device errors may be read after the program that owned the message was destroyed.
 const char* lasting(const std::string& text) {
   static std::mutex one_at_a_time;
   static auto& texts = *new std::set<std::string>;

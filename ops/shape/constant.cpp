@@ -1,4 +1,4 @@
-// Const: a value that stands in the graph.
+// Const: a value stored in the graph.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::constant_op {

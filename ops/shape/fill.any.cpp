@@ -46,9 +46,9 @@ status run_zeros_like(kernel_context& at) {
 template <class T>
 status run_ones_like(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, at.input(0).dims()));
-  auto one = tensor::scalar(T(1));
+  auto one_value = tensor::scalar(T(1));
   at.parallel_for(out->elements(), 0.2, [&](int64_t begin, int64_t end) {
-    fill_elements(one, {*out, begin}, end - begin);
+    fill_elements(one_value, {*out, begin}, end - begin);
   });
   return {};
 }

@@ -1,4 +1,4 @@
-// Tensors of equal elements, or of any.
+// Tensors of equal elements, and uninitialized tensors.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/dims.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -24,10 +24,10 @@ result<shapes> infer_empty(const infer_context& at) {
   return shapes{dims};
 }
 
-// The values do not depend on those of x.
+// The output's values do not depend on the values of x.
 edges zeros_like_gradient(gradient_context&) { return {edge{}}; }
 
-// The values do not depend on those of x.
+// The output's values do not depend on the values of x.
 edges ones_like_gradient(gradient_context&) { return {edge{}}; }
 
 } // namespace

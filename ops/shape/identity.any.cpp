@@ -10,8 +10,8 @@ void copy_loop(const void* const* inputs, const int64_t*, void* output, int64_t 
   std::copy_n(static_cast<const T*>(inputs[0]), count, static_cast<T*>(output));
 }
 
-inner_loop_fn find_copy_loop(const node& of) {
-  return with_word(of.output_type(0), [](auto type) -> inner_loop_fn {
+inner_loop_fn find_copy_loop(const node& from_node) {
+  return with_word(from_node.output_type(0), [](auto type) -> inner_loop_fn {
     return copy_loop<typename decltype(type)::type>;
   });
 }

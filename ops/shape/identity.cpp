@@ -1,4 +1,4 @@
-// Tensors as they are; they differ in what they check and in gradients.
+// Ops that return their inputs; they differ in their checks and gradients.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/simplify.hpp"

@@ -1,4 +1,4 @@
-// Values that are fed.
+// Placeholders for fed values.
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
@@ -22,7 +22,7 @@ extern constexpr op_def placeholder{
            "fed value must fit the shape, as far as that is given.",
     .outputs = {{"output", "dtype"}},
     .attrs = {{"dtype", any_value}, {"shape", attr_kind::shape, true}},
-    .effects = effect::stateful | effect::fed, // two of the same type and shape are not one
+    .effects = effect::stateful | effect::fed, // equal placeholders must not be merged
     .infer = infer::shape_attr,
     .no_gradient = "it has no inputs",
     .example = R"(

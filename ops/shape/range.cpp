@@ -1,4 +1,4 @@
-// Numbers at equal distances.
+// Evenly spaced numbers.
 #include "troupe/ops/shape/range.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"

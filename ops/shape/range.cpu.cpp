@@ -13,7 +13,7 @@ status range(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, steps.dims));
   auto* to = out->template data<T>();
   at.parallel_for(out->elements(), 0.5, [&](int64_t begin, int64_t end) {
-    for (auto i = begin; i < end; ++i) // each sum fits, but not each product: both wrap around
+    for (auto i = begin; i < end; ++i) // sums fit, but products may wrap around
       to[i] = static_cast<T>(
           wrapping(std::plus<>{}, start,
                    wrapping(std::multiplies<>{}, static_cast<compute_type<T>>(i), delta)));

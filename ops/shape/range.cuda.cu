@@ -10,7 +10,7 @@ template <class T>
 struct range_body {
   compute_type<T> start, delta;
   T* out;
-  TROUPE_DEVICE void operator()(int64_t i) const { // sums fit, products need not: both wrap around
+  TROUPE_DEVICE void operator()(int64_t i) const { // sums fit, but products may wrap around
     out[i] = gpu::store<T>(gpu::sum(start, gpu::product(static_cast<compute_type<T>>(i), delta)));
   }
 };

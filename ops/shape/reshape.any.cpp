@@ -21,11 +21,11 @@ status run_expand_dims(kernel_context& at) {
   auto axis = to_integers(at.input(1));
   if (axis.size() != 1)
     return invalid("dim must be one number, got shape ", at.input(1).dims());
-  TROUPE_ASSIGN(auto before, resolve_axis(axis[0], x.rank() + 1));
+  TROUPE_ASSIGN(auto new_axis, resolve_axis(axis[0], x.rank() + 1));
   integer_list extents{static_cast<size_t>(x.rank()) + 1};
-  auto* rest = std::copy_n(x.dims().begin(), before, extents.begin());
-  *rest = 1;
-  std::copy(x.dims().begin() + before, x.dims().end(), rest + 1);
+  auto* one_extent = std::copy_n(x.dims().begin(), new_axis, extents.begin());
+  *one_extent = 1;
+  std::copy(x.dims().begin() + new_axis, x.dims().end(), one_extent + 1);
   TROUPE_ASSIGN(auto dims, shape::make(extents));
   at.set_output(0, x.reshaped(dims));
   return {};

@@ -1,4 +1,4 @@
-// The same elements in another shape.
+// Reshapes: the same elements with another shape.
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/dims.hpp"
@@ -11,22 +11,22 @@ namespace troupe::ops::reshape_op {
 namespace {
 
 result<shapes> infer_reshape(const infer_context& at) {
-  TROUPE_ASSIGN(auto wanted, listed_shape(at, 1));
+  TROUPE_ASSIGN(auto target_shape, listed_shape(at, 1));
   auto constant = at.integers(1);
   if (auto elements = at.input(0).elements(); constant && elements != unknown_extent) {
     TROUPE_ASSIGN(auto dims, fit_elements(*constant, elements));
     return shapes{dims};
   }
   if (constant && std::ranges::count(*constant, unknown_extent) > 1)
-    return at.invalid("only one extent may be -1, got ", wanted);
-  return shapes{wanted};
+    return at.invalid("only one extent may be -1, got ", target_shape);
+  return shapes{target_shape};
 }
 
 edges reshape_gradient(gradient_context& at) {
   return {reshaped(at.output_gradient(0), shape_of(at.input(0))), {}};
 }
 
-// The known extents multiplied, if at most one is unknown and none is zero; else 0.
+// The product of the known extents, if at most one is unknown and none is zero; otherwise 0.
 int64_t known_elements(const partial_shape& dims) {
   if (!dims.has_rank() || std::ranges::count(dims.extents(), unknown_extent) > 1)
     return 0;
@@ -40,15 +40,16 @@ bool equal_in_every_run(const partial_shape& a, const partial_shape& b) {
   return a == b && known_elements(a) > 0;
 }
 
-// Whether a reshape that gives `to` cannot fail, whatever extent is unknown.
+// Whether a reshape to `to` cannot fail, for any value of the unknown extent.
 bool always_fits(const partial_shape& from, const partial_shape& to) {
-  auto before = known_elements(from), after = known_elements(to);
-  if (before == 0 || after == 0)
+  auto from_product = known_elements(from), to_product = known_elements(to);
+  if (from_product == 0 || to_product == 0)
     return false;
-  return to.fully_known() ? from.fully_known() && before == after : before % after == 0;
+  return to.fully_known() ? from.fully_known() && from_product == to_product
+                          : from_product % to_product == 0;
 }
 
-// A reshape of a reshape needs only the last; one to the same shape is none.
+// Of two consecutive reshapes only the last is needed; a reshape to the same shape is removed.
 edge simplify(simplify_context& at) {
   if (equal_in_every_run(at.input(0).dims(), at.output_shape()))
     return at.input(0);
@@ -72,9 +73,9 @@ result<shapes> infer_expand_dims(const infer_context& at) {
   std::vector<int64_t> extents{dims.extents().begin(), dims.extents().end()};
   extents.push_back(unknown_extent);
   if (axis && axis->size() == 1) {
-    TROUPE_ASSIGN(auto before, resolve_axis(axis->front(), dims.rank() + 1));
+    TROUPE_ASSIGN(auto new_axis, resolve_axis(axis->front(), dims.rank() + 1));
     extents.pop_back();
-    extents.insert(extents.begin() + before, 1);
+    extents.insert(extents.begin() + new_axis, 1);
   } else {
     std::ranges::fill(extents, unknown_extent);
   }

@@ -26,12 +26,12 @@ result<shapes> infer_sparse_add_grad(const infer_context& at) {
 }
 
 edges sparse_add_grad_gradient(gradient_context& at) {
-  auto given = at.input(0);
+  auto sum_gradient = at.input(0);
   edge sum;
   for (int i : {0, 1})
     if (at.has_output_gradient(i)) {
-      auto went_to = places_in_sum(given, at.input(1), at.input(2), at.input(3), i);
-      auto share = gathered_in(given, at.output_gradient(i), went_to);
+      auto went_to = places_in_sum(sum_gradient, at.input(1), at.input(2), at.input(3), i);
+      auto share = gathered_in(sum_gradient, at.output_gradient(i), went_to);
       sum = sum ? sum + share : share;
     }
   return {sum, {}, {}, {}};

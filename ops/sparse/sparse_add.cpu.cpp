@@ -9,7 +9,7 @@
 namespace troupe::ops::sparse_add_cpu {
 namespace {
 
-// Absolute values are compared as doubles; those of whole numbers without a sign would wrap.
+// Absolute values are compared as doubles; unsigned differences would wrap around.
 template <class T>
 double magnitude(const T& value) {
   if constexpr (is_complex<T>)
@@ -26,10 +26,10 @@ status run_sparse_add(kernel_context& at) {
     return invalid("a has shape ", a.dims(), ", b has ", b.dims());
   TROUPE_TRY(a.in_order());
   TROUPE_TRY(b.in_order());
-  const auto& least = at.input(6);
-  if (least.rank() != 0)
-    return invalid("thresh must be a scalar, got shape ", least.dims());
-  auto thresh = to_double(least);
+  const auto& threshold = at.input(6);
+  if (threshold.rank() != 0)
+    return invalid("thresh must be a scalar, got shape ", threshold.dims());
+  auto thresh = to_double(threshold);
   std::vector<int64_t> positions;
   std::vector<T> values;
   for (auto [i, k] : pair_up(a, b)) {
@@ -54,7 +54,7 @@ constexpr inplace_vector<typed_kernel, 18> kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, run_sparse_add<Ts>}...};
 }
 
-// A list of indices, of as many coordinates each.
+// A list of indices with the same number of coordinates.
 struct index_list {
   integer_list coordinates;
   int64_t count, rank;
@@ -65,18 +65,20 @@ struct index_list {
 
 status hand_back(kernel_context& at, int to, const index_list& sum) {
   const auto& gradient = at.input(0);
-  const auto& given = at.input(1 + to);
-  if (given.rank() != 2 || given.dims()[1] != sum.rank)
+  const auto& operand_indices = at.input(1 + to);
+  if (operand_indices.rank() != 2 || operand_indices.dims()[1] != sum.rank)
     return invalid("indices must have the shape [count,", sum.rank, "], as those of the sum, got ",
-                   given.dims());
-  index_list own{to_integers(given), given.dims()[0], sum.rank};
-  TROUPE_ASSIGN(auto* out, at.allocate(to, shape{own.count}));
+                   operand_indices.dims());
+  index_list index_list_of_operand{to_integers(operand_indices), operand_indices.dims()[0],
+                                   sum.rank};
+  TROUPE_ASSIGN(auto* out, at.allocate(to, shape{index_list_of_operand.count}));
   std::memset(out->raw(), 0, out->bytes());
   int64_t next = 0;
-  for (int64_t i = 0; i < own.count; ++i) {
-    while (next < sum.count && std::ranges::lexicographical_compare(sum[next], own[i]))
+  for (int64_t i = 0; i < index_list_of_operand.count; ++i) {
+    while (next < sum.count &&
+           std::ranges::lexicographical_compare(sum[next], index_list_of_operand[i]))
       ++next;
-    if (next < sum.count && std::ranges::equal(sum[next], own[i]))
+    if (next < sum.count && std::ranges::equal(sum[next], index_list_of_operand[i]))
       copy_elements({gradient, next}, {*out, i}, 1);
   }
   return {};

@@ -1,4 +1,4 @@
-// Sparse tensors joined and cut along an axis.
+// Concatenates sparse tensors along an axis, and splits them.
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
 namespace troupe::ops::sparse_concat_op {
@@ -9,12 +9,13 @@ result<shapes> infer_sparse_concat(const infer_context& at) {
   int64_t count = 0;
   auto rank = unknown_extent;
   for (int i = 0; i < parts; ++i) {
-    TROUPE_ASSIGN(auto known, infer_sparse(at, {i, parts + i, 2 * parts + i}));
-    if (known.count == unknown_extent || count == unknown_extent)
+    TROUPE_ASSIGN(auto sparse_shape, infer_sparse(at, {i, parts + i, 2 * parts + i}));
+    if (sparse_shape.count == unknown_extent || count == unknown_extent)
       count = unknown_extent;
-    else if (__builtin_add_overflow(count, known.count, &count))
+    else if (__builtin_add_overflow(count, sparse_shape.count, &count))
       return at.invalid("the tensors have too many elements together");
-    TROUPE_ASSIGN(auto same, merge(partial_shape{rank}, partial_shape{known.index_dims()[1]}));
+    TROUPE_ASSIGN(auto same,
+                  merge(partial_shape{rank}, partial_shape{sparse_shape.index_dims()[1]}));
     rank = same[0];
   }
   if (rank != unknown_extent)
@@ -22,7 +23,7 @@ result<shapes> infer_sparse_concat(const infer_context& at) {
   return shapes{{count, rank}, {count}, {rank}};
 }
 
-// Numbers that are joined along with the elements say where each of them came from.
+// Element numbers, concatenated in the same way, give each element's source.
 edges sparse_concat_gradient(gradient_context& at) {
   int parts = at.inputs() / 3;
   auto dy = at.output_gradient(1), axis = constant_like(dy, tensor::scalar(int32_t{0}));
@@ -39,16 +40,16 @@ edges sparse_concat_gradient(gradient_context& at) {
   auto came_from =
       build("SparseConcat", inputs, {{"concat_dim", at.attr<int64_t>("concat_dim")}}, 1);
   auto dx = cut(put_back(dy, came_from));
-  edges found(static_cast<size_t>(at.inputs()));
+  edges gradients(static_cast<size_t>(at.inputs()));
   for (int i = 0; dx && i < parts; ++i)
-    found[static_cast<size_t>(parts + i)] = {dx.node, i};
-  return found;
+    gradients[static_cast<size_t>(parts + i)] = {dx.node, i};
+  return gradients;
 }
 
 result<shapes> infer_sparse_split(const infer_context& at) {
   TROUPE_TRY(at.of_rank(0, 0));
-  TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{1}));
-  auto rank = known.index_dims()[1];
+  TROUPE_ASSIGN(auto sparse_shape, infer_sparse(at, sparse_inputs{1}));
+  auto rank = sparse_shape.index_dims()[1];
   auto count = static_cast<size_t>(at.attr<int64_t>("num_split"));
   shapes outputs(count, {unknown_extent, rank});
   outputs.insert(outputs.end(), count, {unknown_extent});
@@ -56,7 +57,7 @@ result<shapes> infer_sparse_split(const infer_context& at) {
   return outputs;
 }
 
-// Numbers that are cut along with the elements say where each of them came from.
+// Element numbers, split in the same way, give each element's source.
 edges sparse_split_gradient(gradient_context& at) {
   auto count = static_cast<int>(at.attr<int64_t>("num_split"));
   auto cut = build("SparseSplit", {at.input(0), at.input(1), numbers_of(at.input(2)), at.input(3)},

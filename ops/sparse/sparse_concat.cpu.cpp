@@ -5,7 +5,7 @@
 namespace troupe::ops::sparse_concat_cpu {
 namespace {
 
-// The position in the result, and where the element is: in which input, at which place.
+// An element's position in the result, and its source: the input and the index there.
 struct origin {
   int64_t position, part, i;
 };
@@ -21,10 +21,10 @@ status run_sparse_concat(kernel_context& at) {
   TROUPE_ASSIGN(auto axis, resolve_axis(at.state<int64_t>(), dims.rank()));
   int64_t extent = 0, count = 0;
   for (const auto& x : xs) {
-    auto others = x.dims();
-    if (others.rank() == dims.rank())
-      others.set(axis, dims[axis]);
-    if (!(others == dims))
+    auto other_extents = x.dims();
+    if (other_extents.rank() == dims.rank())
+      other_extents.set(axis, dims[axis]);
+    if (!(other_extents == dims))
       return invalid("all tensors must have one shape but for axis ", axis, ", got ", x.dims(),
                      " after ", dims);
     if (__builtin_add_overflow(extent, x.dims()[axis], &extent))
@@ -33,8 +33,8 @@ status run_sparse_concat(kernel_context& at) {
   }
   dims.set(axis, extent);
   TROUPE_ASSIGN(dims, shape::make(dims.extents()));
-  std::vector<origin> all;
-  all.reserve(static_cast<size_t>(count));
+  std::vector<origin> origins;
+  origins.reserve(static_cast<size_t>(count));
   int64_t begin = 0;
   for (size_t part = 0; part < xs.size(); ++part) {
     for (int64_t i = 0; i < xs[part].count(); ++i) {
@@ -42,17 +42,17 @@ status run_sparse_concat(kernel_context& at) {
       for (int k = 0; k < dims.rank(); ++k)
         position = position * dims[k] + xs[part].index(i)[static_cast<size_t>(k)] +
                    (k == axis ? begin : 0);
-      all.push_back({position, static_cast<int64_t>(part), i});
+      origins.push_back({position, static_cast<int64_t>(part), i});
     }
     begin += xs[part].dims()[axis];
   }
-  std::ranges::stable_sort(all, {}, &origin::position);
-  std::vector<int64_t> positions(all.size());
-  std::ranges::transform(all, positions.begin(), &origin::position);
+  std::ranges::stable_sort(origins, {}, &origin::position);
+  std::vector<int64_t> positions(origins.size());
+  std::ranges::transform(origins, positions.begin(), &origin::position);
   TROUPE_TRY(make_indices(at, 0, positions, dims));
   TROUPE_ASSIGN(auto* out, at.allocate(1, shape{count}));
-  for (size_t i = 0; i < all.size(); ++i)
-    copy_elements({xs[static_cast<size_t>(all[i].part)].values(), all[i].i},
+  for (size_t i = 0; i < origins.size(); ++i)
+    copy_elements({xs[static_cast<size_t>(origins[i].part)].values(), origins[i].i},
                   {*out, static_cast<int64_t>(i)}, 1);
   return make_dims(at, 2, dims);
 }
@@ -67,11 +67,11 @@ status run_sparse_split(kernel_context& at) {
     return invalid("cannot cut the extent ", extent, " of axis ", axis, " into ", parts, " blocks");
   auto length = extent / parts, longer = extent % parts;
   auto longer_end = longer * (length + 1);
-  std::vector<std::vector<int64_t>> kept(static_cast<size_t>(parts));
+  std::vector<std::vector<int64_t>> part_elements(static_cast<size_t>(parts));
   for (int64_t i = 0; i < x.count(); ++i) {
     auto place = x.index(i)[static_cast<size_t>(axis)];
     auto part = place < longer_end ? place / (length + 1) : longer + (place - longer_end) / length;
-    kept[static_cast<size_t>(part)].push_back(i);
+    part_elements[static_cast<size_t>(part)].push_back(i);
   }
   int64_t begin = 0;
   for (int part = 0; part < parts; ++part) {
@@ -80,12 +80,12 @@ status run_sparse_split(kernel_context& at) {
     sparse_block block{dims, {}};
     block.start[static_cast<size_t>(axis)] = begin;
     begin += dims[axis];
-    const auto& which = kept[static_cast<size_t>(part)];
+    const auto& element_numbers = part_elements[static_cast<size_t>(part)];
     std::vector<int64_t> positions;
-    for (auto i : which)
+    for (auto i : element_numbers)
       positions.push_back(*block.position_of(x.index(i)));
     TROUPE_TRY(make_indices(at, part, positions, dims));
-    TROUPE_TRY(make_values(at, static_cast<int>(parts) + part, x.values(), which));
+    TROUPE_TRY(make_values(at, static_cast<int>(parts) + part, x.values(), element_numbers));
     TROUPE_TRY(make_dims(at, 2 * static_cast<int>(parts) + part, dims));
   }
   return {};

@@ -1,4 +1,4 @@
-// Sparse tensors with dense ones that are broadcast to them.
+// Element-wise ops on a sparse tensor and a dense tensor that is broadcast to it.
 #include "troupe/ops/sparse/shared/sparse_dense.hpp"
 
 namespace troupe::ops::sparse_dense_cwise_op {

@@ -1,4 +1,4 @@
-// The greater or the lesser of two sparse tensors' elements.
+// The element-wise maximum or minimum of two sparse tensors.
 #include "troupe/ops/sparse/shared/sparse_dense.hpp"
 
 namespace troupe::ops::sparse_extreme_op {

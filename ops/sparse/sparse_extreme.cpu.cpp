@@ -4,7 +4,7 @@
 namespace troupe::ops::sparse_extreme_cpu {
 namespace {
 
-// What is not there is 0.
+// Missing elements count as 0.
 template <class T, class Fn>
 status combine_sparse(kernel_context& at) {
   TROUPE_ASSIGN(auto a, sparse_view::read(at, sparse_inputs{0}));

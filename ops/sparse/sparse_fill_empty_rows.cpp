@@ -1,16 +1,19 @@
-// Elements for rows of sparse tensors that have none, and the gradient.
+// Fills empty rows of sparse tensors with an element, and the gradient.
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
 namespace troupe::ops::sparse_fill_empty_rows_op {
 namespace {
 
 result<shapes> infer_sparse_fill_empty_rows(const infer_context& at) {
-  TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{0}));
+  TROUPE_ASSIGN(auto sparse_shape, infer_sparse(at, sparse_inputs{0}));
   TROUPE_TRY(at.of_rank(3, 0));
-  if (known.dims.rank() == 0)
+  if (sparse_shape.dims.rank() == 0)
     return at.invalid("the sparse tensor must have rows, got a scalar");
-  auto rows = known.dims.has_rank() ? known.dims[0] : unknown_extent;
-  return shapes{{unknown_extent, known.index_dims()[1]}, {unknown_extent}, {rows}, {known.count}};
+  auto rows = sparse_shape.dims.has_rank() ? sparse_shape.dims[0] : unknown_extent;
+  return shapes{{unknown_extent, sparse_shape.index_dims()[1]},
+                {unknown_extent},
+                {rows},
+                {sparse_shape.count}};
 }
 
 edges sparse_fill_empty_rows_gradient(gradient_context& at) {
@@ -30,10 +33,10 @@ result<shapes> infer_sparse_fill_empty_rows_grad(const infer_context& at) {
 edges sparse_fill_empty_rows_grad_gradient(gradient_context& at) {
   auto map = at.input(0), given = at.input(1);
   auto to_values = gathered_in(given, at.output_gradient(0), map);
-  // Those that went to no element went to the default value.
+  // Gradients without an original element belong to the default value.
   auto went = gathered_in(given, build("OnesLike", {map}), map);
-  auto others = cast_to(build("Equal", {went, zeros_of(went)}), given.type());
-  return {{}, to_values + others * at.output_gradient(1)};
+  auto is_default = cast_to(build("Equal", {went, zeros_of(went)}), given.type());
+  return {{}, to_values + is_default * at.output_gradient(1)};
 }
 
 } // namespace

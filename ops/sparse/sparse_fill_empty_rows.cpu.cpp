@@ -17,7 +17,7 @@ status run_sparse_fill_empty_rows(kernel_context& at) {
   TROUPE_ASSIGN(auto* empty, at.allocate(2, shape{rows}));
   std::ranges::fill(empty->values<bool>(), true);
   TROUPE_ASSIGN(auto* map, at.allocate(3, shape{x.count()}));
-  // next[r]: where the next element of row r goes.
+  // next[r]: the output position of the next element of row r.
   std::vector<int64_t> next(static_cast<size_t>(rows) + 1);
   for (int64_t i = 0; i < x.count(); ++i) {
     ++next[static_cast<size_t>(x.index(i)[0]) + 1];
@@ -53,21 +53,21 @@ status run_sparse_fill_empty_rows_grad(kernel_context& at) {
   TROUPE_ASSIGN(auto* values, at.allocate(0, map.dims()));
   TROUPE_ASSIGN(auto* otherwise, at.allocate(1, shape{}));
   auto places = to_integers(map);
-  std::vector<bool> taken(static_cast<size_t>(gradient.elements()));
+  std::vector<bool> has_element(static_cast<size_t>(gradient.elements()));
   const auto* from = gradient.data<T>();
   auto* to = values->template data<T>();
   for (auto place : places) {
     if (place < 0 || place >= gradient.elements())
       return invalid("reverse_index_map has ", place, ", but there are ", gradient.elements(),
                      " gradients");
-    taken[static_cast<size_t>(place)] = true;
+    has_element[static_cast<size_t>(place)] = true;
     *to++ = from[place];
   }
-  compute_type<T> rest{};
-  for (size_t i = 0; i < taken.size(); ++i)
-    if (!taken[i])
-      rest = adding{}(rest, compute_type<T>{widen(from[i])});
-  *otherwise->template data<T>() = static_cast<T>(rest);
+  compute_type<T> default_gradient{};
+  for (size_t i = 0; i < has_element.size(); ++i)
+    if (!has_element[i])
+      default_gradient = adding{}(default_gradient, compute_type<T>{widen(from[i])});
+  *otherwise->template data<T>() = static_cast<T>(default_gradient);
   return {};
 }
 

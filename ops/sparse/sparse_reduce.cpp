@@ -6,20 +6,20 @@ namespace {
 
 edges sparse_reduce_sum_gradient(gradient_context& at) {
   auto dims = at.input(2), dy = at.output_gradient(0);
-  // What the output would be with keep_dims: the reduced axes have extent 1.
-  auto kept = build("SparseReduceSum", {at.input(0), at.input(1), dims, at.input(3)},
-                    {{"keep_dims", true}});
-  auto spread = reshaped(dy, shape_of(kept));
+  // The output with keep_dims: the reduced axes have extent 1.
+  auto kept_sum = build("SparseReduceSum", {at.input(0), at.input(1), dims, at.input(3)},
+                        {{"keep_dims", true}});
+  auto spread = reshaped(dy, shape_of(kept_sum));
   return {{}, dense_at(at.input(0), at.input(1), dims, spread), {}, {}};
 }
 
-// Elements that are equally large share the gradient.
+// Tied elements share the gradient.
 edges sparse_reduce_max_gradient(gradient_context& at) {
   auto indices = at.input(0), x = at.input(1), dims = at.input(2), axes = at.input(3);
-  auto kept = build("SparseReduceMax", {indices, x, dims, axes}, {{"keep_dims", true}});
-  auto chosen = cast_to(build("Equal", {x, dense_at(indices, x, dims, kept)}), x.type());
+  auto kept_maximum = build("SparseReduceMax", {indices, x, dims, axes}, {{"keep_dims", true}});
+  auto chosen = cast_to(build("Equal", {x, dense_at(indices, x, dims, kept_maximum)}), x.type());
   auto shares = build("SparseReduceSum", {indices, chosen, dims, axes}, {{"keep_dims", true}});
-  auto dy = reshaped(at.output_gradient(0), shape_of(kept));
+  auto dy = reshaped(at.output_gradient(0), shape_of(kept_maximum));
   auto dx = chosen * (dense_at(indices, x, dims, dy) / dense_at(indices, x, dims, shares));
   return {{}, dx, {}, {}};
 }

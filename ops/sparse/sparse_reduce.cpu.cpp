@@ -13,7 +13,7 @@ status sparse_reduce(kernel_context& at) {
   TROUPE_ASSIGN(auto reduced, axes_of({axes.data(), axes.size()}, x.rank()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, without(x.dims(), reduced, at.state<bool>())));
   auto places = x.positions_in(without(x.dims(), reduced, true));
-  // Sums of halves are kept in full until they are done.
+  // Sums of halves are rounded only at the end.
   using wide = compute_type<T>;
   std::vector<wide> results(is_half<T> ? static_cast<size_t>(out->elements()) : 0);
   auto* to = out->template data<T>();
@@ -24,15 +24,16 @@ status sparse_reduce(kernel_context& at) {
     total = to;
     std::fill_n(to, out->elements(), T{});
   }
-  std::vector<bool> seen(static_cast<size_t>(out->elements()));
+  std::vector<bool> has_element(static_cast<size_t>(out->elements()));
   const auto* from = x.values().data<T>();
   for (size_t i = 0; i < places.size(); ++i) {
     auto place = static_cast<size_t>(places[i]);
-    total[place] = seen[place] ? Fn{}(total[place], wide{widen(from[i])}) : wide{widen(from[i])};
-    seen[place] = true;
+    total[place] =
+        has_element[place] ? Fn{}(total[place], wide{widen(from[i])}) : wide{widen(from[i])};
+    has_element[place] = true;
   }
   if constexpr (is_half<T>)
-    std::ranges::transform(results, to, [](wide one) { return static_cast<T>(one); });
+    std::ranges::transform(results, to, [](wide sum) { return static_cast<T>(sum); });
   return {};
 }
 

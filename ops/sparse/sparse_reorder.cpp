@@ -1,15 +1,15 @@
-// Sparse tensors in another order or shape.
+// Reorders and reshapes sparse tensors.
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
 namespace troupe::ops::sparse_reorder_op {
 namespace {
 
 result<shapes> infer_sparse_reorder(const infer_context& at) {
-  TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{0}));
-  return shapes{known.index_dims(), {known.count}};
+  TROUPE_ASSIGN(auto sparse_shape, infer_sparse(at, sparse_inputs{0}));
+  return shapes{sparse_shape.index_dims(), {sparse_shape.count}};
 }
 
-// Numbers that are put in order along with the elements say where each of them came from.
+// Element numbers, reordered in the same way, give each element's source.
 edges gradient(gradient_context& at) {
   auto came_from =
       build("SparseReorder", {at.input(0), numbers_of(at.input(1)), at.input(2)}, {}, 1);
@@ -18,12 +18,12 @@ edges gradient(gradient_context& at) {
 
 result<shapes> infer_sparse_reshape(const infer_context& at) {
   TROUPE_ASSIGN(auto indices, at.of_rank(0, 2));
-  TROUPE_ASSIGN(auto before, at.of_rank(1, 1));
-  TROUPE_ASSIGN(auto after, at.of_rank(2, 1));
-  if (indices[1] != unknown_extent && before[0] != unknown_extent && indices[1] != before[0])
+  TROUPE_ASSIGN(auto old_shape, at.of_rank(1, 1));
+  TROUPE_ASSIGN(auto new_shape, at.of_rank(2, 1));
+  if (indices[1] != unknown_extent && old_shape[0] != unknown_extent && indices[1] != old_shape[0])
     return at.invalid("indices ", indices, " have ", indices[1],
-                      " coordinates each, the dense shape lists ", before[0], " extents");
-  return shapes{{indices[0], after[0]}, after};
+                      " coordinates each, the dense shape lists ", old_shape[0], " extents");
+  return shapes{{indices[0], new_shape[0]}, new_shape};
 }
 
 } // namespace

@@ -16,10 +16,10 @@ status run_sparse_reorder(kernel_context& at) {
 
 status run_sparse_reshape(kernel_context& at) {
   TROUPE_ASSIGN(auto x, sparse_view::make(at.input(0), at.input(1)));
-  const auto& wanted = at.input(2);
-  if (wanted.rank() != 1)
-    return invalid("new_shape must be a vector, got shape ", wanted.dims());
-  auto extents = to_integers(wanted);
+  const auto& new_shape = at.input(2);
+  if (new_shape.rank() != 1)
+    return invalid("new_shape must be a vector, got shape ", new_shape.dims());
+  auto extents = to_integers(new_shape);
   TROUPE_ASSIGN(auto dims, fit_elements({extents.data(), extents.size()}, x.dims().elements()));
   TROUPE_TRY(make_indices(at, 0, x.positions(), dims));
   return make_dims(at, 1, dims);

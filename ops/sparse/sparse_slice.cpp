@@ -1,14 +1,14 @@
-// Parts of sparse tensors, and the gradient.
+// Slices of sparse tensors, and the gradient.
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
 namespace troupe::ops::sparse_slice_op {
 namespace {
 
 result<shapes> infer_sparse_slice(const infer_context& at) {
-  TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{0}));
+  TROUPE_ASSIGN(auto sparse_shape, infer_sparse(at, sparse_inputs{0}));
   TROUPE_TRY(at.of_rank(3, 1));
   TROUPE_TRY(at.of_rank(4, 1));
-  auto rank = known.index_dims()[1];
+  auto rank = sparse_shape.index_dims()[1];
   return shapes{{unknown_extent, rank}, {unknown_extent}, {rank}};
 }
 
@@ -26,15 +26,15 @@ result<shapes> infer_sparse_slice_grad(const infer_context& at) {
   return shapes{{indices[0]}};
 }
 
-// Numbers from 1 that are handed back along with gradients say which of them went to each element;
-// 0 is none.
+// Numbers from 1, passed back along with gradients, show the source of each element's gradient; 0
+// means no gradient.
 edges sparse_slice_grad_gradient(gradient_context& at) {
-  auto given = at.input(0);
-  auto one = constant_like(given, tensor::scalar(int64_t{1}));
-  auto came_from =
-      build("SparseSliceGrad", {numbers_of(given) + one, at.input(1), at.input(2), at.input(3)}) -
-      one;
-  return {gathered_in(given, at.output_gradient(0), came_from), {}, {}, {}};
+  auto slice_gradient = at.input(0);
+  auto one_edge = constant_like(slice_gradient, tensor::scalar(int64_t{1}));
+  auto came_from = build("SparseSliceGrad", {numbers_of(slice_gradient) + one_edge, at.input(1),
+                                             at.input(2), at.input(3)}) -
+                   one_edge;
+  return {gathered_in(slice_gradient, at.output_gradient(0), came_from), {}, {}, {}};
 }
 
 } // namespace

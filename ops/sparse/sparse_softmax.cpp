@@ -1,17 +1,17 @@
-// SparseSoftmax: Softmax over the elements that are there.
+// SparseSoftmax: Softmax over the stored elements.
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
 namespace troupe::ops::sparse_softmax_op {
 namespace {
 
 result<shapes> infer(const infer_context& at) {
-  TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{0}));
-  if (known.dims.has_rank() && known.dims.rank() < 2)
-    return at.invalid("the sparse tensor must have at least 2 axes, got shape ", known.dims);
-  return shapes{{known.count}};
+  TROUPE_ASSIGN(auto sparse_shape, infer_sparse(at, sparse_inputs{0}));
+  if (sparse_shape.dims.has_rank() && sparse_shape.dims.rank() < 2)
+    return at.invalid("the sparse tensor must have at least 2 axes, got shape ", sparse_shape.dims);
+  return shapes{{sparse_shape.count}};
 }
 
-// dx = (dy - sum(dy * y)) * y, with sums over the elements that are there.
+// dx = (dy - sum(dy * y)) * y, with sums over the stored elements.
 edges gradient(gradient_context& at) {
   auto indices = at.input(0), dims = at.input(2), y = at.output(0), dy = at.output_gradient(0);
   auto last = constant_like(dy, tensor::vector<int32_t>({-1}));

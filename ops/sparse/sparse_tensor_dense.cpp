@@ -5,11 +5,12 @@ namespace troupe::ops::sparse_tensor_dense_op {
 namespace {
 
 result<shapes> infer_sparse_tensor_dense_add(const infer_context& at) {
-  TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{0}));
-  auto joint = merge(known.dims, at.input(3));
+  TROUPE_ASSIGN(auto sparse_shape, infer_sparse(at, sparse_inputs{0}));
+  auto joint = merge(sparse_shape.dims, at.input(3));
   if (joint)
     return shapes{*std::move(joint)};
-  return at.invalid("the sparse tensor has shape ", known.dims, ", the dense one ", at.input(3));
+  return at.invalid("the sparse tensor has shape ", sparse_shape.dims, ", the dense one ",
+                    at.input(3));
 }
 
 edges sparse_tensor_dense_add_gradient(gradient_context& at) {
@@ -19,9 +20,9 @@ edges sparse_tensor_dense_add_gradient(gradient_context& at) {
 }
 
 result<shapes> infer_sparse_tensor_dense_matmul(const infer_context& at) {
-  TROUPE_ASSIGN(auto known, infer_sparse(at, sparse_inputs{0}));
+  TROUPE_ASSIGN(auto sparse_shape, infer_sparse(at, sparse_inputs{0}));
   TROUPE_ASSIGN(auto b, at.of_rank(3, 2));
-  TROUPE_ASSIGN(auto a, merge(known.dims, partial_shape::of_rank(2)));
+  TROUPE_ASSIGN(auto a, merge(sparse_shape.dims, partial_shape::of_rank(2)));
   int across_a = at.attr<bool>("adjoint_a") ? 1 : 0, across_b = at.attr<bool>("adjoint_b") ? 1 : 0;
   auto inner_a = a[1 - across_a], inner_b = b[across_b];
   if (inner_a != inner_b && std::min(inner_a, inner_b) != unknown_extent)
@@ -34,7 +35,8 @@ edge adjoint_of(edge x) {
   return conjugate(build("Transpose", {x, constant_like(x, tensor::vector<int32_t>({1, 0}))}));
 }
 
-// db = a' * dy, transposed where b was. Each element of a meets a row of dy and one of b.
+// db = a' * dy, transposed where b was. Each element of a is paired with a row of dy and a row of
+// b.
 edges sparse_tensor_dense_matmul_gradient(gradient_context& at) {
   auto indices = at.input(0), values = at.input(1), dims = at.input(2), b = at.input(3);
   auto across_a = at.attr<bool>("adjoint_a"), across_b = at.attr<bool>("adjoint_b");

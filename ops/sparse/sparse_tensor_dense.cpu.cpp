@@ -28,7 +28,7 @@ constexpr inplace_vector<typed_kernel, 18> sparse_tensor_dense_add_kernels(type_
   return {{dtype_of<Ts>, run_sparse_tensor_dense_add<Ts>}...};
 }
 
-// Rows of the product, each made by one thread alone: a's element times a row of b is added.
+// Computes rows of the product, each by a single thread: adds each element of a times a row of b.
 template <class T>
 struct sparse_matmul {
   using wide = compute_type<T>;
@@ -70,9 +70,9 @@ status run_sparse_tensor_dense_matmul(kernel_context& at) {
   const auto& across = at.state<adjoints>();
   TROUPE_ASSIGN(auto a, sparse_view::read(at, sparse_inputs{0}));
   TROUPE_ASSIGN(auto dims, sparse_product(a.dims(), b.dims(), across));
-  sparse_matmul<T> by{a, b, across.a, across.b};
+  sparse_matmul<T> multiplier{a, b, across.a, across.b};
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
-  // Halves are added up as floats, and rounded once.
+  // Halves are summed as floats, and rounded once.
   std::vector<wide> sums(is_half<T> ? static_cast<size_t>(out->elements()) : 0);
   wide* product = sums.data();
   if constexpr (!is_half<T>) {
@@ -80,15 +80,15 @@ status run_sparse_tensor_dense_matmul(kernel_context& at) {
     std::fill_n(product, out->elements(), T{});
   }
   auto hands = int64_t{at.device().threads()};
-  auto cost = static_cast<double>(a.count() * by.columns) / static_cast<double>(hands);
+  auto cost = static_cast<double>(a.count() * multiplier.columns) / static_cast<double>(hands);
   at.parallel_for(hands, cost, [&](int64_t begin, int64_t end) {
     for (int64_t i = 0; i < a.count(); ++i)
       if (auto hand = a.index(i)[across.a ? 1 : 0] % hands; hand >= begin && hand < end)
-        by.add(i, product);
+        multiplier.add(i, product);
   });
   if constexpr (is_half<T>)
     std::ranges::transform(sums, out->template data<T>(),
-                           [](wide one) { return static_cast<T>(one); });
+                           [](wide sum) { return static_cast<T>(sum); });
   return {};
 }
 

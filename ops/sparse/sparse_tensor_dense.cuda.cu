@@ -5,7 +5,7 @@
 namespace troupe::ops::sparse_tensor_dense_gpu {
 namespace {
 
-// Entries are sorted by the row of the product that they add to.
+// Entries are sorted by the row of the product that they contribute to.
 struct entry_row_body {
   gpu::integers indices;
   gpu::device_errors wrong;
@@ -17,7 +17,7 @@ struct entry_row_body {
     for (int axis = 0; axis < 2; ++axis)
       if (auto index = indices[2 * i + axis]; index < 0 || index >= extents[axis]) {
         wrong.add(index, extents[axis]);
-        row = extents[across ? 1 : 0]; // for nobody
+        row = extents[across ? 1 : 0]; // the entry is dropped
       }
     to[i] = row;
   }

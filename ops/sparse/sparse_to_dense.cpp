@@ -1,4 +1,4 @@
-// SparseToDense: a dense tensor with some elements set.
+// SparseToDense: a dense tensor of a default value with some elements set.
 #include "troupe/ops/define/dims.hpp"
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
@@ -16,7 +16,7 @@ result<shapes> infer(const infer_context& at) {
   return shapes{dims};
 }
 
-// What was set gets its element of the gradient, the default all the rest.
+// Each set element gets its element of the gradient, the default value gets the sum of the others.
 edges gradient(gradient_context& at) {
   auto dy = at.output_gradient(0), values = at.input(2);
   auto dims = cast_to(at.input(1), dtype::i64);
@@ -24,10 +24,10 @@ edges gradient(gradient_context& at) {
   auto any = constant_like(dy, tensor::scalar(int64_t{-1}));
   auto indices = reshaped(cast_to(at.input(0), dtype::i64), build("Pack", {any, rank}));
   auto count = build("Slice", {shape_of(indices), integers_like(dy, {0}), integers_like(dy, {1})});
-  auto each = build("Fill", {count, scalar_like(dy, 1)});
-  auto set = dense_at(indices, each, dims, dy);
-  auto all = sum_over(reshaped(dy, integers_like(dy, {-1})), {0});
-  return {{}, {}, unbroadcast(set, values, set), all - sum_over(set, {0})};
+  auto ones = build("Fill", {count, scalar_like(dy, 1)});
+  auto set = dense_at(indices, ones, dims, dy);
+  auto gradient_sum = sum_over(reshaped(dy, integers_like(dy, {-1})), {0});
+  return {{}, {}, unbroadcast(set, values, set), gradient_sum - sum_over(set, {0})};
 }
 
 } // namespace

@@ -9,8 +9,8 @@ struct in_order_body {
   gpu::block_numbers positions;
   gpu::device_errors wrong;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto before = positions[i], here = positions[i + 1];
-    if (before >= 0 && here >= 0 && here <= before)
+    auto previous_position = positions[i], position = positions[i + 1];
+    if (previous_position >= 0 && position >= 0 && position <= previous_position)
       wrong.add(i + 1, 0);
   }
 };

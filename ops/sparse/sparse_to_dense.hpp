@@ -1,10 +1,10 @@
-// What SparseToDense asks of its inputs, on every device.
+// Argument checks of SparseToDense, on all devices.
 #pragma once
 #include "troupe/ops/sparse/shared/sparse.hpp"
 
 namespace troupe::ops {
 
-/// Indices as a list of coordinates, however they were given.
+/// The indices as a list of coordinates, from any of the accepted shapes.
 inline result<tensor> listed(const tensor& indices) {
   if (indices.rank() == 2)
     return indices;

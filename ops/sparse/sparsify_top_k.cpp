@@ -1,5 +1,5 @@
-// Gradients of which only the greatest elements are sent; the rest is kept for later steps (Aji and
-// Heafield 2017, Stich et al. 2018).
+// Gradient compression: only the greatest elements are sent; the others are accumulated for later
+// steps (Aji and Heafield 2017, Stich et al. 2018).
 #include "troupe/ops/define/dims.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 

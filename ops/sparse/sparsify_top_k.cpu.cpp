@@ -9,21 +9,21 @@
 namespace troupe::ops::sparsify_top_k_cpu {
 namespace {
 
-// As wide as it takes to compare what is not a number, too.
+// The magnitude in a type that can order NaN, too.
 template <class C>
 C magnitude(C value) {
   return std::isnan(value) ? std::numeric_limits<C>::infinity() : std::abs(value);
 }
 
-// The k-th greatest magnitude, and how many are greater than it.
+// The k-th greatest magnitude, and the number of greater magnitudes.
 template <class T, class C>
 std::pair<C, int64_t> rank(const T* values, int64_t count, int64_t k, C* scratch) {
   for (int64_t i = 0; i < count; ++i)
     scratch[i] = magnitude(C{widen(values[i])});
   std::nth_element(scratch, scratch + k - 1, scratch + count, std::greater<C>{});
-  auto least = scratch[k - 1];
-  auto greater = std::count_if(scratch, scratch + k, [&](C one) { return one > least; });
-  return {least, greater};
+  auto threshold = scratch[k - 1];
+  auto greater = std::count_if(scratch, scratch + k, [&](C value) { return value > threshold; });
+  return {threshold, greater};
 }
 
 template <class T>
@@ -33,29 +33,29 @@ status sparsify(kernel_context& at) {
   const auto& variable = at.variable(0);
   TROUPE_ASSIGN(auto k, sent_count(at));
   auto count = gradient.elements();
-  // All memory first, so that the residual changes as a whole or not at all.
+  // All memory is allocated first, so that the residual changes completely or not at all.
   TROUPE_ASSIGN(auto* values, at.allocate(0, shape{k}));
   TROUPE_ASSIGN(auto* positions, at.allocate(1, shape{k}));
   TROUPE_ASSIGN(auto scratch, tensor::make(dtype_of<C>, shape{count}, at.memory()));
   auto body = [&](tensor& residual) -> status {
     TROUPE_TRY(check_change(variable, residual, gradient));
-    auto* rest = residual.data<T>();
+    auto* residuals = residual.data<T>();
     const auto* added = gradient.template data<T>();
-    // Not the step's: a residual that is half changed would outlive it.
+    // Not stopped with the step: a half-changed residual would outlive it.
     at.device().parallel_for(count, 0.4, [&](int64_t begin, int64_t end) {
-      change_elements(adding{}, rest + begin, added + begin, end - begin);
+      change_elements(adding{}, residuals + begin, added + begin, end - begin);
     });
     if (k == 0)
       return {};
-    auto [least, greater] = rank(rest, count, k, scratch.template data<C>());
+    auto [least, greater] = rank(residuals, count, k, scratch.template data<C>());
     auto ties = k - greater;
     auto* value = values->template data<T>();
     auto* position = positions->template data<int32_t>();
     for (int64_t i = 0; i < count && k > 0; ++i) {
-      auto one = magnitude(C{widen(rest[i])});
-      if (one < least || (one == least && ties-- <= 0))
+      auto size = magnitude(C{widen(residuals[i])});
+      if (size < least || (size == least && ties-- <= 0))
         continue;
-      *value++ = std::exchange(rest[i], T{});
+      *value++ = std::exchange(residuals[i], T{});
       *position++ = static_cast<int32_t>(i);
       --k;
     }

@@ -9,7 +9,7 @@
 namespace troupe::ops::sparsify_top_k_gpu {
 namespace {
 
-// The greatest magnitude of what the residual will be has the least key.
+// The greatest magnitude of the new residual has the least key.
 template <class T>
 struct magnitude_key_body {
   using keys = gpu::short_key<T>;
@@ -25,7 +25,7 @@ struct magnitude_key_body {
   }
 };
 
-// Places are those of all elements, in the order of their keys.
+// The positions of all elements, in the order of their keys.
 struct flag_body {
   gpu::integers places;
   int64_t k;
@@ -35,7 +35,7 @@ struct flag_body {
 
 template <class T>
 struct take_out_body {
-  const int64_t* places; // rising
+  const int64_t* places; // ascending
   T *rest, *values;
   int32_t* positions;
   TROUPE_DEVICE void operator()(int64_t i) const {
@@ -55,18 +55,18 @@ status sparsify(kernel_context& at) {
   TROUPE_ASSIGN(auto* positions, at.allocate(1, shape{k}));
   return change_variable(at, true, [&](tensor& residual) -> status {
     TROUPE_TRY(check_change(at.variable(0), residual, gradient));
-    auto* rest = residual.data<T>();
+    auto* residuals = residual.data<T>();
     const auto* added = gradient.template data<T>();
     auto add = [&] {
-      return gpu::map(at, count, adding{}, rest, static_cast<const T*>(rest), added);
+      return gpu::map(at, count, adding{}, residuals, static_cast<const T*>(residuals), added);
     };
     if (k == 0)
       return add();
-    // All memory first, so that the residual changes as a whole or not at all.
+    // All memory is allocated first, so that the residual changes completely or not at all.
     using word = typename gpu::short_key<T>::word;
     TROUPE_ASSIGN(auto keys, tensor::make(dtype_of<word>, shape{count}, at.memory()));
-    TROUPE_TRY(
-        gpu::for_each(at, count, magnitude_key_body<T>{rest, added, keys.template data<word>()}));
+    TROUPE_TRY(gpu::for_each(at, count,
+                             magnitude_key_body<T>{residuals, added, keys.template data<word>()}));
     TROUPE_ASSIGN(auto sorted, gpu::sort_rows(at, keys, gpu::short_key<T>::bits));
     TROUPE_ASSIGN(auto flags, tensor::make(dtype::u8, shape{count}, at.memory()));
     TROUPE_TRY(gpu::for_each(
@@ -74,7 +74,7 @@ status sparsify(kernel_context& at) {
     TROUPE_ASSIGN(auto sent, gpu::select_flagged(at, flags));
     TROUPE_TRY(add());
     return gpu::for_each(at, k,
-                         take_out_body<T>{sent.places.template data<int64_t>(), rest,
+                         take_out_body<T>{sent.places.template data<int64_t>(), residuals,
                                           values->template data<T>(),
                                           positions->template data<int32_t>()});
   });

@@ -13,20 +13,21 @@ result<shapes> infer(const infer_context& at) {
     if (dims.rank() == 0)
       continue;
     all_scalars = false;
-    if (dims.has_rank()) { // otherwise it may still be a scalar
+    if (dims.has_rank()) { // with an unknown rank, it may still be a scalar
       TROUPE_ASSIGN(joint, merge(joint, dims));
     }
   }
   return shapes{all_scalars ? partial_shape{shape{}} : std::move(joint)};
 }
 
-// The integrand; a and b have no derivative in closed form.
+// The derivative for x is the integrand; the derivatives for a and b have no closed form.
 edges gradient(gradient_context& at) {
   auto a = at.input(0), b = at.input(1), x = at.input(2), dz = at.output_gradient(0);
-  auto one = scalar_like(x, 1);
-  auto log_gamma = [](edge of) { return build("Lgamma", {of}); };
-  auto logarithm = build("Xlogy", {a - one, x}) + build("Xlogy", {b - one, one - x}) +
-                   log_gamma(a + b) - log_gamma(a) - log_gamma(b);
+  auto one_edge = scalar_like(x, 1);
+  auto log_gamma = [](edge operand) { return build("Lgamma", {operand}); };
+  auto logarithm = build("Xlogy", {a - one_edge, x}) +
+                   build("Xlogy", {b - one_edge, one_edge - x}) + log_gamma(a + b) - log_gamma(a) -
+                   log_gamma(b);
   return {{}, {}, unbroadcast(dz * build("Exp", {logarithm}), x, at.output(0))};
 }
 

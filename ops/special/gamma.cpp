@@ -21,7 +21,7 @@ edges polygamma_gradient(gradient_context& at) {
   return {{}, unbroadcast(dz * build("Polygamma", {a + scalar_like(a, 1), x}), x, a)};
 }
 
-// dq = -dz * x * zeta(x + 1, q); that of x has no closed form.
+// dq = -dz * x * zeta(x + 1, q); the derivative for x has no closed form.
 edges zeta_gradient(gradient_context& at) {
   auto x = at.input(0), q = at.input(1), dz = at.output_gradient(0);
   return {{}, unbroadcast(-(dz * x * build("Zeta", {x + scalar_like(x, 1), q})), q, x)};

@@ -6,7 +6,7 @@
 namespace troupe::ops::gamma_cpu {
 namespace {
 
-// std::lgamma would write the sign where other threads do, too.
+// std::lgamma would write the sign to a global variable that other threads write, too.
 struct log_gamma {
   static constexpr double cost = 2 * called;
   float operator()(float x) const {

@@ -5,8 +5,8 @@
 namespace troupe::ops::igamma_op {
 namespace {
 
-// The gradients of Igamma, where dz is that of its output: IgammaGradA for a, the integrand
-// x^(a - 1) * exp(-x) / gamma(a) for x.
+// The gradients of Igamma, where dz is the output's gradient: IgammaGradA for a, the integrand x^(a
+// - 1) * exp(-x) / gamma(a) for x.
 edges incomplete_gamma_gradient(gradient_context& at, edge dz) {
   auto a = at.input(0), x = at.input(1);
   auto integrand =

@@ -1,4 +1,4 @@
-// Change whole variables.
+// Ops that change whole variables.
 #include "troupe/ops/state/shared/update.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 

@@ -1,4 +1,4 @@
-// What TensorFlow asks of a variable before it is saved.
+// DisableCopyOnRead, which TensorFlow runs before it saves a variable.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::disable_copy_on_read_op {

@@ -1,4 +1,4 @@
-// Variables by their handles: what has no twin that takes a reference.
+// Ops on variable handles without a counterpart that takes a reference.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::resource_variable_op {

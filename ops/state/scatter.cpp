@@ -1,4 +1,4 @@
-// Change rows of variables.
+// Ops that change rows of variables.
 #include "troupe/ops/state/shared/scatter.hpp"
 
 namespace troupe::ops::scatter_op {

@@ -33,7 +33,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_mul){
     .prepare = keep_scatter,
 };
 
-// Whole numbers are left to processors, which look for zeros first.
+// Integer division stays on processors, which check for zeros first.
 extern constexpr kernel_def TROUPE_GPU_KERNEL(scatter_div){
     .op = "ScatterDiv",
     .device = device_kind::gpu,

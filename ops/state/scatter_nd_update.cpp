@@ -1,4 +1,4 @@
-// Change slices of variables at indices of several axes.
+// Ops that change slices of variables at indices of several axes.
 #include "troupe/ops/state/shared/scatter.hpp"
 
 namespace troupe::ops::scatter_nd_update_op {

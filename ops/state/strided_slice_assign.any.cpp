@@ -13,7 +13,7 @@ status put_slice(kernel_context& at) {
     if (!(from.dims() == slice.dims))
       return invalid("the value must have the shape ", slice.dims, " of the slice, got ",
                      from.dims());
-    // Not the step's: a variable that is half updated would outlive it.
+    // Not stopped with the step: a half-updated variable would outlive it.
     kernel_context until_done{nullptr, at.device()};
     copy_to_strided(until_done, slice.places, from, {value, slice.first});
     return {};

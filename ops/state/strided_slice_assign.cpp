@@ -1,4 +1,4 @@
-// Change the elements of a variable that a slice names.
+// Changes the elements of a variable that a slice selects.
 #include "troupe/ops/index/shared/strides.hpp"
 
 namespace troupe::ops::strided_slice_assign_op {

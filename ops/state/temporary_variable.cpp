@@ -5,10 +5,11 @@
 namespace troupe::ops::temporary_variable_op {
 namespace {
 
-std::shared_ptr<named_state> make(const node& of, std::string) {
-  const auto& given = of.attr<std::string>("var_name");
-  return std::make_shared<variable>(given.empty() ? of.name() : given, of.attr<dtype>("dtype"),
-                                    of.attr<partial_shape>("shape"));
+std::shared_ptr<named_state> make(const node& from_node, std::string) {
+  const auto& declared_name = from_node.attr<std::string>("var_name");
+  return std::make_shared<variable>(declared_name.empty() ? from_node.name() : declared_name,
+                                    from_node.attr<dtype>("dtype"),
+                                    from_node.attr<partial_shape>("shape"));
 }
 
 result<shapes> infer_destroy(const infer_context& at) {
@@ -16,11 +17,12 @@ result<shapes> infer_destroy(const infer_context& at) {
   if (!made_by || !made_by->op().per_step)
     return at.invalid("ref must be a temporary variable, and '", at.source(0),
                       "' is one that outlives steps");
-  const auto &own = made_by->attr<std::string>("var_name"),
-             &given = at.attr<std::string>("var_name");
-  if (given != (own.empty() ? made_by->name() : own))
+  const auto &maker_name = made_by->attr<std::string>("var_name"),
+             &declared_name = at.attr<std::string>("var_name");
+  if (declared_name != (maker_name.empty() ? made_by->name() : maker_name))
     return at.invalid("var_name must be that of the variable, '",
-                      own.empty() ? made_by->name() : own, "', got '", given, "'");
+                      maker_name.empty() ? made_by->name() : maker_name, "', got '", declared_name,
+                      "'");
   return shapes{at.input(0)};
 }
 

@@ -1,4 +1,4 @@
-// Variables.
+// The definitions of variables.
 #include "troupe/runtime/state/variable.hpp"
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -13,35 +13,36 @@ bool is_on_accelerator(const node& at) {
   return device && !device->kind.empty() && device->kind != "cpu";
 }
 
-result<tensor> zeros_like_attrs(const node& of) {
-  TROUPE_ASSIGN(auto zeros,
-                tensor::make(of.attr<dtype>("dtype"), of.attr<partial_shape>("shape").known()));
-  if (zeros.type() != dtype::string) // whose elements are empty
+result<tensor> zeros_like_attrs(const node& from_node) {
+  TROUPE_ASSIGN(auto zeros, tensor::make(from_node.attr<dtype>("dtype"),
+                                         from_node.attr<partial_shape>("shape").known()));
+  if (zeros.type() != dtype::string) // strings start as empty
     std::memset(zeros.raw(), 0, zeros.bytes());
   return zeros;
 }
 
-// A local variable begins with zeros. In the memory of an accelerator, which the host cannot write,
-// its initializer has to run.
-std::shared_ptr<named_state> make(const node& of, std::string name) {
-  const auto& dims = of.attr<partial_shape>("shape");
-  auto state = std::make_shared<troupe::variable>(std::move(name), of.attr<dtype>("dtype"), dims);
-  auto local = of.attrs().find("_local");
-  auto is_local = local != of.attrs().end() && *local->second.get_if<bool>();
-  if (is_local && dims.fully_known() && !is_on_accelerator(of))
-    if (auto zeros = zeros_like_attrs(of))
-      (void)state->assign(*std::move(zeros)); // of its own type and shape
+// A local variable starts with zeros. In the memory of an accelerator, which the host cannot write,
+// its initializer must run.
+std::shared_ptr<named_state> make(const node& from_node, std::string name) {
+  const auto& dims = from_node.attr<partial_shape>("shape");
+  auto state =
+      std::make_shared<troupe::variable>(std::move(name), from_node.attr<dtype>("dtype"), dims);
+  auto local = from_node.attrs().find("_local");
+  auto is_local = local != from_node.attrs().end() && *local->second.get_if<bool>();
+  if (is_local && dims.fully_known() && !is_on_accelerator(from_node))
+    if (auto zeros = zeros_like_attrs(from_node))
+      (void)state->assign(*std::move(zeros)); // cannot fail: type and shape match
   return state;
 }
 
-// The attribute of the first version cannot tell a scalar from what is not known.
-partial_shape shape_of_first(const partial_shape& given) {
-  return given.has_rank() && given.rank() == 0 ? partial_shape::unknown() : given;
+// The attribute of the first version cannot distinguish a scalar from an unknown shape.
+partial_shape shape_of_first(const partial_shape& declared) {
+  return declared.has_rank() && declared.rank() == 0 ? partial_shape::unknown() : declared;
 }
 
-std::shared_ptr<named_state> make_first(const node& of, std::string name) {
-  return std::make_shared<troupe::variable>(std::move(name), of.attr<dtype>("dtype"),
-                                            shape_of_first(of.attr<partial_shape>("shape")));
+std::shared_ptr<named_state> make_first(const node& from_node, std::string name) {
+  return std::make_shared<troupe::variable>(std::move(name), from_node.attr<dtype>("dtype"),
+                                            shape_of_first(from_node.attr<partial_shape>("shape")));
 }
 
 result<shapes> infer_first(const infer_context& at) {

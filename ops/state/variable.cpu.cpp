@@ -14,7 +14,7 @@ template <class T>
 status run_count_up_to(kernel_context& at) {
   auto& counter = at.variable(0);
   auto limit = at.state<int64_t>();
-  TROUPE_ASSIGN(auto* before, at.allocate(0, shape{}));
+  TROUPE_ASSIGN(auto* old_value, at.allocate(0, shape{}));
   return counter.update(
       [&](tensor& value) -> status {
         if (value.rank() != 0)
@@ -24,12 +24,12 @@ status run_count_up_to(kernel_context& at) {
         if (count >= limit)
           return failure(error_kind::out_of_range, "variable '", counter.name(),
                          "' has reached the limit ", limit);
-        *before->template data<T>() = count;
-        // The limit may lie beyond what the type can count.
+        *old_value->template data<T>() = count;
+        // The limit may exceed the range of the type.
         count = static_cast<T>(static_cast<uint64_t>(count) + 1);
         return {};
       },
-      at.device().memory()); // outlives the step
+      at.device().memory()); // the value outlives the step
 }
 
 // The program resolves references when it is compiled, and the runtime reads the variable.

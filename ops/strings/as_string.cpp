@@ -4,7 +4,7 @@
 namespace troupe::ops::as_string_op {
 namespace {
 
-constexpr int64_t widest = 4096; // of a field, and the most digits
+constexpr int64_t widest = 4096; // the maximum field width and number of digits
 
 result<shapes> infer(const infer_context& at) {
   auto type = at.attr<dtype>("T");

@@ -6,27 +6,28 @@
 namespace troupe::ops::as_string_cpu {
 namespace {
 
-// What printf takes, but for the length and the letter at its end.
+// A printf format, without the length modifier and the conversion letter.
 struct number_format {
   std::string flags;
   char real;
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  const auto& of = setup.of;
-  auto precision = of.attr<int64_t>("precision"), width = of.attr<int64_t>("width");
-  number_format made{"%", of.attr<bool>("shortest")     ? 'g'
-                          : of.attr<bool>("scientific") ? 'e'
-                                                        : 'f'};
+  const auto& string_node = setup.of;
+  auto precision = string_node.attr<int64_t>("precision"),
+       width = string_node.attr<int64_t>("width");
+  number_format format{"%", string_node.attr<bool>("shortest")     ? 'g'
+                            : string_node.attr<bool>("scientific") ? 'e'
+                                                                   : 'f'};
   if (width >= 0)
-    made.flags += concat(of.attr<std::string>("fill"), width);
+    format.flags += concat(string_node.attr<std::string>("fill"), width);
   if (precision >= 0)
-    made.flags += concat('.', precision);
-  return std::shared_ptr<void>{std::make_shared<number_format>(std::move(made))};
+    format.flags += concat('.', precision);
+  return std::shared_ptr<void>{std::make_shared<number_format>(std::move(format))};
 }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" // prepare() has made it
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" // prepare() has built the format
 template <class T>
 void print(std::string& to, const std::string& format, T value) {
   char room[64];
@@ -44,11 +45,12 @@ void print(std::string& to, const std::string& format, T value) {
 
 template <class T>
 status run(kernel_context& at) {
-  const auto& how = at.state<number_format>();
+  const auto& format = at.state<number_format>();
   TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));
   const auto* from = at.input(0).data<T>();
   auto* to = out->template data<std::string>();
-  auto real = how.flags + how.real, whole = how.flags + (std::is_signed_v<T> ? "lld" : "llu");
+  auto real = format.flags + format.real,
+       whole = format.flags + (std::is_signed_v<T> ? "lld" : "llu");
   at.parallel_for(out->elements(), 150, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
       if constexpr (std::is_same_v<T, std::string>) {

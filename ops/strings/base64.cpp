@@ -1,4 +1,4 @@
-// Bytes as text of 64 letters, and back.
+// Base64 encoding of bytes, and decoding.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::base64_op {

@@ -1,10 +1,10 @@
-// Regular expressions, which are inputs or attributes.
+// Regular expressions, given by inputs or attributes.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::regex_op {
 namespace {
 
-// Input 0 is searched; the others are patterns, and scalars.
+// Input 0 is searched; the other inputs are patterns, which must be scalars.
 result<shapes> infer_regex(const infer_context& at) {
   for (int i = 1; i < at.inputs(); ++i)
     TROUPE_TRY(at.of_rank(i, 0));

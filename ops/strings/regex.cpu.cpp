@@ -8,14 +8,14 @@
 namespace troupe::ops::regex_cpu {
 namespace {
 
-// Fails for a pattern that is none.
+// Fails for an invalid pattern.
 result<std::unique_ptr<RE2>> compile_regex(const std::string& pattern) {
   RE2::Options quiet;
   quiet.set_log_errors(false);
-  auto made = std::make_unique<RE2>(pattern, quiet);
-  if (!made->ok())
-    return invalid("'", pattern, "' is no regular expression: ", made->error());
-  return made;
+  auto compiled = std::make_unique<RE2>(pattern, quiet);
+  if (!compiled->ok())
+    return invalid("'", pattern, "' is no regular expression: ", compiled->error());
+  return compiled;
 }
 
 // The scalar string at input i.
@@ -26,28 +26,28 @@ result<std::string> pattern_at(const kernel_context& at, int i) {
 }
 
 struct replacement {
-  std::unique_ptr<RE2> what;
-  std::string by;
+  std::unique_ptr<RE2> pattern;
+  std::string rewrite;
   bool everywhere = true;
 };
 
-// Fails where the rewrite names groups that the pattern has not.
+// Fails where the rewrite refers to groups that the pattern lacks.
 result<replacement> make_replacement(const std::string& pattern, std::string rewrite,
                                      bool everywhere) {
-  TROUPE_ASSIGN(auto what, compile_regex(pattern));
-  if (std::string why; !what->CheckRewriteString(rewrite, &why))
-    return invalid("rewrite '", rewrite, "' does not fit pattern '", pattern, "': ", why);
-  return replacement{std::move(what), std::move(rewrite), everywhere};
+  TROUPE_ASSIGN(auto compiled, compile_regex(pattern));
+  if (std::string reason; !compiled->CheckRewriteString(rewrite, &reason))
+    return invalid("rewrite '", rewrite, "' does not fit pattern '", pattern, "': ", reason);
+  return replacement{std::move(compiled), std::move(rewrite), everywhere};
 }
 
-status replace_matches(kernel_context& at, const replacement& with) {
+status replace_matches(kernel_context& at, const replacement& settings) {
   return map_strings<std::string>(
       at,
       [&](std::string text) {
-        if (with.everywhere)
-          RE2::GlobalReplace(&text, *with.what, with.by);
+        if (settings.everywhere)
+          RE2::GlobalReplace(&text, *settings.pattern, settings.rewrite);
         else
-          RE2::Replace(&text, *with.what, with.by);
+          RE2::Replace(&text, *settings.pattern, settings.rewrite);
         return text;
       },
       500);
@@ -72,15 +72,15 @@ result<std::shared_ptr<void>> prepare_static_regex_full_match(const kernel_setup
 status run_regex_replace(kernel_context& at) {
   TROUPE_ASSIGN(auto pattern, pattern_at(at, 1));
   TROUPE_ASSIGN(auto rewrite, pattern_at(at, 2));
-  TROUPE_ASSIGN(auto with, make_replacement(pattern, std::move(rewrite), at.state<bool>()));
-  return replace_matches(at, with);
+  TROUPE_ASSIGN(auto settings, make_replacement(pattern, std::move(rewrite), at.state<bool>()));
+  return replace_matches(at, settings);
 }
 
 result<std::shared_ptr<void>> prepare_static_regex_replace(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto with, make_replacement(setup.of.attr<std::string>("pattern"),
-                                            setup.of.attr<std::string>("rewrite"),
-                                            setup.of.attr<bool>("replace_global")));
-  return std::shared_ptr<void>{std::make_shared<replacement>(std::move(with))};
+  TROUPE_ASSIGN(auto settings, make_replacement(setup.of.attr<std::string>("pattern"),
+                                                setup.of.attr<std::string>("rewrite"),
+                                                setup.of.attr<bool>("replace_global")));
+  return std::shared_ptr<void>{std::make_shared<replacement>(std::move(settings))};
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Letters made small or large, and spaces at ends taken away.
+// Lower case, upper case, and removal of spaces at the ends.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::string_case_op {

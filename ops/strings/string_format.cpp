@@ -1,4 +1,4 @@
-// StringFormat: tensors as text, in the middle of other text.
+// StringFormat: inserts tensors into text.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::string_format_op {

@@ -10,23 +10,23 @@ struct format {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  const auto& of = setup.of;
-  return std::shared_ptr<void>{std::make_shared<format>(format{of.attr<std::string>("template"),
-                                                               of.attr<std::string>("placeholder"),
-                                                               of.attr<int64_t>("summarize")})};
+  const auto& format_node = setup.of;
+  return std::shared_ptr<void>{std::make_shared<format>(format{
+      format_node.attr<std::string>("template"), format_node.attr<std::string>("placeholder"),
+      format_node.attr<int64_t>("summarize")})};
 }
 
 status run(kernel_context& at) {
-  const auto& how = at.state<format>();
+  const auto& settings = at.state<format>();
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{}));
   auto& to = *out->data<std::string>();
-  std::string_view left = how.text;
+  std::string_view remaining = settings.text;
   for (int i = 0; i < at.inputs(); ++i) {
-    auto place = left.find(how.placeholder);
-    (to += left.substr(0, place)) += summarize(at.input(i), how.summarize);
-    left.remove_prefix(place + how.placeholder.size());
+    auto place = remaining.find(settings.placeholder);
+    (to += remaining.substr(0, place)) += summarize(at.input(i), settings.summarize);
+    remaining.remove_prefix(place + settings.placeholder.size());
   }
-  to += left;
+  to += remaining;
   return {};
 }
 

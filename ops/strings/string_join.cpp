@@ -1,4 +1,4 @@
-// Strings joined with a separator.
+// Joins strings with a separator.
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
@@ -28,8 +28,8 @@ result<shapes> infer_reduce_join(const infer_context& at) {
     return shapes{partial_shape::unknown()};
   if (!axes)
     return shapes{partial_shape::of_rank(dims.rank())};
-  TROUPE_ASSIGN(auto gone, axes_of(*axes, dims.rank()));
-  return shapes{without(dims, gone, at.attr<bool>("keep_dims"))};
+  TROUPE_ASSIGN(auto reduced_axes, axes_of(*axes, dims.rank()));
+  return shapes{without(dims, reduced_axes, at.attr<bool>("keep_dims"))};
 }
 
 } // namespace

@@ -44,16 +44,16 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
 status run_reduce_join(kernel_context& at) {
   const auto& input = at.input(0);
   const auto& dims = input.dims();
-  const auto& how = at.state<joining>();
+  const auto& settings = at.state<joining>();
   auto listed = to_integers(at.input(1));
-  TROUPE_ASSIGN(auto gone, axes_of(listed, dims.rank()));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, without(dims, gone, how.keep_dims)));
+  TROUPE_ASSIGN(auto reduced_axes, axes_of(listed, dims.rank()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, without(dims, reduced_axes, settings.keep_dims)));
   auto strides = strides_of(dims);
   strided_iterator kept, joined;
   for (int axis = 0; axis < dims.rank(); ++axis)
-    if (!gone[static_cast<size_t>(axis)])
+    if (!reduced_axes[static_cast<size_t>(axis)])
       kept.push_back(dims[axis], {strides[static_cast<size_t>(axis)], 0});
-  for (auto i = listed.size(); i-- > 0;) { // the first runs fastest: inside of the others
+  for (auto i = listed.size(); i-- > 0;) { // the first axis varies fastest
     TROUPE_ASSIGN(auto axis, resolve_axis(listed[i], dims.rank()));
     joined.push_back(dims[axis], {strides[static_cast<size_t>(axis)], 0});
   }
@@ -67,7 +67,7 @@ status run_reduce_join(kernel_context& at) {
                   [&](int64_t k, const strided_iterator::offsets& where, int64_t count) {
                     for (int64_t j = 0; j < count; ++j) {
                       if (k + j > 0)
-                        to[i] += how.separator;
+                        to[i] += settings.separator;
                       to[i] += base[where[0] + j * joined.step(0)];
                     }
                   });

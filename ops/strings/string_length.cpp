@@ -1,4 +1,4 @@
-// StringLength: how long strings are.
+// StringLength: the lengths of strings.
 #include "troupe/ops/kernel/text.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 

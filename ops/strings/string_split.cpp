@@ -1,4 +1,4 @@
-// Strings cut at separators.
+// Splits strings at separators.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::string_split_op {

@@ -17,19 +17,19 @@ status split_strings(kernel_context& at, Split&& split) {
   if (input.rank() != 1 || delimiter.rank() != 0)
     return invalid("input must be a vector and the delimiter a scalar, got shapes ", input.dims(),
                    " and ", delimiter.dims());
-  pieces all;
+  pieces split_pieces;
   std::vector<size_t> ends;
   for (const auto& text : input.values<std::string>()) {
     if (ends.size() % 1024 == 1023 && at.stopped())
       return {};
-    split(std::string_view{text}, std::string_view{*delimiter.data<std::string>()}, all);
-    ends.push_back(all.size());
+    split(std::string_view{text}, std::string_view{*delimiter.data<std::string>()}, split_pieces);
+    ends.push_back(split_pieces.size());
   }
-  auto count = static_cast<int64_t>(all.size());
+  auto count = static_cast<int64_t>(split_pieces.size());
   TROUPE_ASSIGN(auto* indices, at.allocate(0, shape{count, 2}));
   TROUPE_ASSIGN(auto* values, at.allocate(1, shape{count}));
   TROUPE_ASSIGN(auto* dims, at.allocate(2, shape{2}));
-  std::ranges::copy(all, values->template data<std::string>());
+  std::ranges::copy(split_pieces, values->template data<std::string>());
   auto* to = indices->template data<int64_t>();
   size_t next = 0, widest = 0;
   for (size_t row = 0; row < ends.size(); ++row) {
@@ -64,8 +64,9 @@ status run_string_split(kernel_context& at) {
   });
 }
 
-void split_at(std::string_view text, std::string_view separator, int64_t most, pieces& to) {
-  for (int64_t found = 0; found != most; ++found) { // as often as there are, for a negative one
+void split_at(std::string_view text, std::string_view separator, int64_t max_splits, pieces& to) {
+  for (int64_t split_count = 0; split_count != max_splits;
+       ++split_count) { // a negative maximum: no limit
     auto end = text.find(separator);
     if (end == text.npos)
       break;
@@ -75,18 +76,18 @@ void split_at(std::string_view text, std::string_view separator, int64_t most, p
   to.push_back(text);
 }
 
-void split_words(std::string_view text, int64_t most, pieces& to) {
+void split_words(std::string_view text, int64_t max_splits, pieces& to) {
   auto skip_space = [&] {
     text.remove_prefix(
         static_cast<size_t>(std::ranges::find_if_not(text, is_space) - text.begin()));
   };
-  if (most == 0)
+  if (max_splits == 0)
     return to.push_back(text);
   for (skip_space(); !text.empty(); skip_space()) {
     auto length = static_cast<size_t>(std::ranges::find_if(text, is_space) - text.begin());
     to.push_back(text.substr(0, length));
     text.remove_prefix(length);
-    if (--most == 0) {
+    if (--max_splits == 0) {
       skip_space();
       return to.push_back(text);
     }
@@ -94,12 +95,12 @@ void split_words(std::string_view text, int64_t most, pieces& to) {
 }
 
 status run_string_split_v2(kernel_context& at) {
-  auto most = at.state<int64_t>();
+  auto max_splits = at.state<int64_t>();
   return split_strings(at, [&](std::string_view text, std::string_view separator, pieces& to) {
     if (separator.empty())
-      split_words(text, most, to);
+      split_words(text, max_splits, to);
     else
-      split_at(text, separator, most, to);
+      split_at(text, separator, max_splits, to);
   });
 }
 

@@ -9,7 +9,7 @@
 namespace troupe::ops::string_to_hash_bucket_cpu {
 namespace {
 
-// Eight bytes as a number, the least significant first.
+// Eight bytes as a little-endian number.
 uint64_t load_word(const char* from) {
   static_assert(std::endian::native == std::endian::little);
   uint64_t word;
@@ -17,14 +17,14 @@ uint64_t load_word(const char* from) {
   return word;
 }
 
-// The up to seven bytes that are left, likewise.
+// The remaining bytes, at most seven, as a little-endian number.
 uint64_t load_rest(std::string_view bytes) {
   uint64_t word = 0;
   std::memcpy(&word, bytes.data(), bytes.size());
   return word;
 }
 
-// The bucket of each string by `hash(text)`.
+// Computes the bucket of each string by `hash(text)`.
 template <class Hash>
 status to_buckets(kernel_context& at, int64_t buckets, Hash&& hash) {
   return map_strings<int64_t>(

@@ -1,4 +1,4 @@
-// Substr: a piece of each string.
+// Substr: substrings.
 #include "troupe/ops/kernel/text.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 

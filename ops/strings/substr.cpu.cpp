@@ -6,7 +6,7 @@
 namespace troupe::ops::substr_cpu {
 namespace {
 
-// Where each character begins, and where the last one ends.
+// The start of each character, and the end of the last one.
 void find_characters(std::string_view text, std::vector<int64_t>& begins) {
   begins.clear();
   for (size_t i = 0; i < text.size(); ++i)
@@ -15,7 +15,7 @@ void find_characters(std::string_view text, std::vector<int64_t>& begins) {
   begins.push_back(static_cast<int64_t>(text.size()));
 }
 
-// Sets `begin` and `end` to the places of the piece in a string of `size` units.
+// Sets `begin` and `end` to the bounds of the substring in a string of `size` units.
 status place(int64_t pos, int64_t length, int64_t size, int64_t& begin, int64_t& end) {
   begin = pos < 0 ? std::max<int64_t>(pos, -size - 1) + size : pos;
   if (begin < 0 || begin > size)
@@ -47,10 +47,10 @@ status run(kernel_context& at) {
           find_characters(text, characters);
         auto size = unit == text_unit::character ? characters.size() - 1 : text.size();
         int64_t begin = 0, end = 0;
-        if (auto found = place(positions[place_of], lengths[place_of], static_cast<int64_t>(size),
-                               begin, end);
-            !found)
-          return failed.note(i + k, std::move(found));
+        if (auto is_valid = place(positions[place_of], lengths[place_of],
+                                  static_cast<int64_t>(size), begin, end);
+            !is_valid)
+          return failed.note(i + k, std::move(is_valid));
         if (unit == text_unit::character) {
           begin = characters[static_cast<size_t>(begin)];
           end = characters[static_cast<size_t>(end)];

@@ -1,4 +1,4 @@
-// Sounds of a step for TensorBoard.
+// AudioSummary: the sounds of a step for TensorBoard.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::audio_summary_op {
@@ -9,8 +9,8 @@ result<shapes> infer(const infer_context& at) {
   const auto& dims = at.input(1);
   if (dims.has_rank() && dims.rank() != 2 && dims.rank() != 3)
     return at.invalid("sounds must be [batch, frames] or [batch, frames, channels], got ", dims);
-  if (auto most = at.attr<int64_t>("max_outputs"); most < 1)
-    return at.invalid("max_outputs must be at least 1, got ", most);
+  if (auto max_outputs = at.attr<int64_t>("max_outputs"); max_outputs < 1)
+    return at.invalid("max_outputs must be at least 1, got ", max_outputs);
   if (at.has_attr("sample_rate") && !(at.attr<double>("sample_rate") > 0))
     return at.invalid("sample_rate must be positive, got ", at.attr<double>("sample_rate"));
   return shapes{partial_shape{shape{}}};

@@ -9,14 +9,14 @@ namespace {
 
 struct audio_options {
   int64_t most;
-  float sample_rate = 0; // 0: it is an input
+  float sample_rate = 0; // 0: the rate is an input
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  audio_options made{setup.of.attr<int64_t>("max_outputs")};
+  audio_options options{setup.of.attr<int64_t>("max_outputs")};
   if (setup.of.attrs().contains("sample_rate"))
-    made.sample_rate = static_cast<float>(setup.of.attr<double>("sample_rate"));
-  return std::shared_ptr<void>{std::make_shared<audio_options>(made)};
+    options.sample_rate = static_cast<float>(setup.of.attr<double>("sample_rate"));
+  return std::shared_ptr<void>{std::make_shared<audio_options>(options)};
 }
 
 int16_t sample_of(float value) {
@@ -39,7 +39,7 @@ std::string wav_of(const float* samples, int64_t frames, int64_t channels, uint3
   put_fixed(to, head + bytes);
   to += "WAVEfmt ";
   put_fixed(to, uint32_t{16}); // bytes of what follows until "data"
-  put_short(to, 1);            // samples as they are
+  put_short(to, 1);            // uncompressed samples
   put_short(to, static_cast<uint32_t>(channels));
   put_fixed(to, rate);
   put_fixed(to, rate * frame_bytes);
@@ -53,14 +53,14 @@ std::string wav_of(const float* samples, int64_t frames, int64_t channels, uint3
 }
 
 status run(kernel_context& at) {
-  const auto& how = at.state<audio_options>();
+  const auto& options = at.state<audio_options>();
   const auto& sounds = at.input(1);
   const auto& dims = sounds.dims();
   if (at.input(0).rank() != 0)
     return invalid("tag must be a scalar, got shape ", at.input(0).dims());
   if (dims.rank() != 2 && dims.rank() != 3)
     return invalid("sounds must be [batch, frames] or [batch, frames, channels], got ", dims);
-  auto rate = how.sample_rate;
+  auto rate = options.sample_rate;
   if (rate == 0) {
     if (at.input(2).elements() != 1)
       return invalid("sample_rate must be one number, got shape ", at.input(2).dims());
@@ -75,7 +75,7 @@ status run(kernel_context& at) {
                    " channels does not fit into a WAV file");
   auto whole_rate = std::max<uint32_t>(static_cast<uint32_t>(std::lrint(rate)), 1);
   std::string summary;
-  for (int64_t i = 0; i < std::min(how.most, dims[0]); ++i) {
+  for (int64_t i = 0; i < std::min(options.most, dims[0]); ++i) {
     std::string about, content;
     put_float(about, 1, rate);
     put_number(about, 2, static_cast<uint64_t>(channels));
@@ -85,7 +85,7 @@ status run(kernel_context& at) {
               wav_of(sounds.data<float>() + i * frames * channels, frames, channels, whole_rate));
     put_bytes(about, 5, "audio/wav");
     put_bytes(content, summary_field::audio, about);
-    put_summary_value(summary, tag_of(*at.input(0).data<std::string>(), "audio", i, how.most),
+    put_summary_value(summary, tag_of(*at.input(0).data<std::string>(), "audio", i, options.most),
                       content);
   }
   return put_summary_output(at, std::move(summary));

@@ -1,4 +1,4 @@
-// How the elements of a tensor are distributed, for TensorBoard.
+// HistogramSummary: the distribution of a tensor's elements for TensorBoard.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::histogram_summary_op {

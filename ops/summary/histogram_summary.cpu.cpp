@@ -9,19 +9,19 @@
 namespace troupe::ops::histogram_summary_cpu {
 namespace {
 
-// Range i reaches from limit i - 1 up to limit i, which is not in it.
+// Range i is from limit i - 1, inclusive, to limit i, exclusive.
 const std::vector<double>& all_limits() {
   static const auto limits = [] {
     std::vector<double> above;
     for (double limit = 1e-12; limit < 1e20; limit *= 1.1)
       above.push_back(limit);
     above.push_back(DBL_MAX);
-    std::vector<double> made;
-    for (auto it = above.rbegin(); it != above.rend(); ++it)
-      made.push_back(-*it);
-    made.push_back(0);
-    made.insert(made.end(), above.begin(), above.end());
-    return made;
+    std::vector<double> ascending;
+    for (auto positive = above.rbegin(); positive != above.rend(); ++positive)
+      ascending.push_back(-*positive);
+    ascending.push_back(0);
+    ascending.insert(ascending.end(), above.begin(), above.end());
+    return ascending;
   }();
   return limits;
 }
@@ -42,7 +42,7 @@ struct statistics {
   }
 };
 
-// A number that is zero is not written.
+// Zeros are not written.
 void put_unless_zero(std::string& to, int field, double value) {
   if (std::bit_cast<uint64_t>(value) != 0)
     put_double(to, field, value);
@@ -57,7 +57,7 @@ std::string written(const statistics& from) {
   put_unless_zero(to, 4, from.sum);
   put_unless_zero(to, 5, from.sum_squares);
   for (size_t i = 0; i < limits.size(); ++i) {
-    // Of neighbours without elements, the last one's limit is that of all.
+    // Adjacent empty ranges are merged; the last one's limit remains.
     if (from.counts[i] == 0 && i + 1 < limits.size() && from.counts[i + 1] == 0)
       continue;
     put_fixed(ends, limits[i]);
@@ -73,15 +73,15 @@ status run(kernel_context& at) {
   const auto& tag = at.input(0);
   if (tag.rank() != 0)
     return invalid("tag must be a scalar, got shape ", tag.dims());
-  statistics all;
-  for (const auto& each : at.input(1).values<T>()) {
-    auto value = static_cast<double>(widen(each));
+  statistics statistics_of_values;
+  for (const auto& element : at.input(1).values<T>()) {
+    auto value = static_cast<double>(widen(element));
     if (!std::isfinite(value))
       return invalid("'", *tag.data<std::string>(), "': values must be finite, got ", value);
-    all.add(value);
+    statistics_of_values.add(value);
   }
   std::string histogram, summary;
-  put_bytes(histogram, summary_field::histogram, written(all));
+  put_bytes(histogram, summary_field::histogram, written(statistics_of_values));
   put_summary_value(summary, *tag.data<std::string>(), histogram);
   return put_summary_output(at, std::move(summary));
 }

@@ -1,4 +1,4 @@
-// Images of a step for TensorBoard.
+// ImageSummary: the images of a step for TensorBoard.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::image_summary_op {
@@ -10,8 +10,8 @@ result<shapes> infer(const infer_context& at) {
   if (auto channels = dims[3];
       channels != unknown_extent && channels != 1 && channels != 3 && channels != 4)
     return at.invalid("images must have 1, 3 or 4 channels, got ", dims);
-  if (auto most = at.attr<int64_t>("max_images"); most < 1 || most > INT32_MAX)
-    return at.invalid("max_images must be at least 1 and less than 2^31, got ", most);
+  if (auto max_images = at.attr<int64_t>("max_images"); max_images < 1 || max_images > INT32_MAX)
+    return at.invalid("max_images must be at least 1 and less than 2^31, got ", max_images);
   const auto& bad = at.attr<tensor>("bad_color");
   if (!bad.empty() && (bad.type() != dtype::u8 || bad.rank() != 1))
     return at.invalid("bad_color must be a vector of u8, got ", bad.type(), bad.dims());

@@ -16,16 +16,16 @@ struct image_options {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  image_options made{setup.of.attr<int64_t>("max_images"), {255, 0, 0, 255}};
+  image_options options{setup.of.attr<int64_t>("max_images"), {255, 0, 0, 255}};
   if (const auto& bad = setup.of.attr<tensor>("bad_color"); !bad.empty())
-    made.bad_color.assign(bad.values<uint8_t>().begin(), bad.values<uint8_t>().end());
-  return std::shared_ptr<void>{std::make_shared<image_options>(std::move(made))};
+    options.bad_color.assign(bad.values<uint8_t>().begin(), bad.values<uint8_t>().end());
+  return std::shared_ptr<void>{std::make_shared<image_options>(std::move(options))};
 }
 
 template <class T>
 bool finite(const T* pixel, int64_t channels) {
   return std::all_of(pixel, pixel + channels,
-                     [](const T& each) { return std::isfinite(widen(each)); });
+                     [](const T& value) { return std::isfinite(widen(value)); });
 }
 
 // Rounded to the type after each operation, as TensorFlow does.
@@ -37,18 +37,18 @@ T rounded(compute_type<T> value) {
 template <class T>
 void scale_image(const T* from, int64_t pixels, int64_t channels,
                  const std::vector<uint8_t>& bad_color, uint8_t* to) {
-  auto least = std::numeric_limits<float>::infinity(), most = -least;
+  auto smallest = std::numeric_limits<float>::infinity(), greatest = -smallest;
   for (int64_t i = 0; i < pixels; ++i)
     if (const auto* pixel = from + i * channels; finite(pixel, channels))
       for (int64_t c = 0; c < channels; ++c) {
         auto value = static_cast<float>(widen(pixel[c]));
-        least = std::min(least, value);
-        most = std::max(most, value);
+        smallest = std::min(smallest, value);
+        greatest = std::max(greatest, value);
       }
   constexpr float nothing = 1e-6f;
-  auto farthest = least < 0 ? std::max(std::abs(least), std::abs(most)) : most;
-  auto scale = rounded<T>(farthest < nothing ? 0.0f : (least < 0 ? 127.0f : 255.0f) / farthest);
-  auto offset = rounded<T>(least < 0 ? 128.0f : 0.0f);
+  auto farthest = smallest < 0 ? std::max(std::abs(smallest), std::abs(greatest)) : greatest;
+  auto scale = rounded<T>(farthest < nothing ? 0.0f : (smallest < 0 ? 127.0f : 255.0f) / farthest);
+  auto offset = rounded<T>(smallest < 0 ? 128.0f : 0.0f);
   for (int64_t i = 0; i < pixels; ++i) {
     const auto* pixel = from + i * channels;
     auto* out = to + i * channels;
@@ -79,20 +79,20 @@ status check(const kernel_context& at) {
 template <class T>
 status run(kernel_context& at) {
   TROUPE_TRY(check(at));
-  const auto& how = at.state<image_options>();
+  const auto& options = at.state<image_options>();
   const auto& images = at.input(1);
   const auto& dims = images.dims();
   const auto& tag = *at.input(0).data<std::string>();
-  if (!std::is_same_v<T, uint8_t> && static_cast<int64_t>(how.bad_color.size()) < dims[3])
-    return invalid("bad_color must have ", dims[3], " channels, has ", how.bad_color.size());
+  if (!std::is_same_v<T, uint8_t> && static_cast<int64_t>(options.bad_color.size()) < dims[3])
+    return invalid("bad_color must have ", dims[3], " channels, has ", options.bad_color.size());
   TROUPE_ASSIGN(auto image, tensor::make(dtype::u8, shape{dims[1], dims[2], dims[3]}, at.memory()));
   std::string summary;
-  for (int64_t i = 0; i < std::min(how.most, dims[0]); ++i) {
+  for (int64_t i = 0; i < std::min(options.most, dims[0]); ++i) {
     const auto* from = images.data<T>() + i * image.elements();
     if constexpr (std::is_same_v<T, uint8_t>)
       std::copy_n(from, image.elements(), image.data<uint8_t>());
     else
-      scale_image(from, dims[1] * dims[2], dims[3], how.bad_color, image.data<uint8_t>());
+      scale_image(from, dims[1] * dims[2], dims[3], options.bad_color, image.data<uint8_t>());
     TROUPE_ASSIGN(auto file, write_png(image, -1));
     std::string about, content;
     put_number(about, 1, static_cast<uint64_t>(dims[1]));
@@ -100,7 +100,7 @@ status run(kernel_context& at) {
     put_number(about, 3, static_cast<uint64_t>(dims[3]));
     put_bytes(about, 4, file);
     put_bytes(content, summary_field::image, about);
-    put_summary_value(summary, tag_of(tag, "image", i, how.most), content);
+    put_summary_value(summary, tag_of(tag, "image", i, options.most), content);
   }
   return put_summary_output(at, std::move(summary));
 }

@@ -1,4 +1,4 @@
-// Several summaries as one.
+// MergeSummary: several summaries as one.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::merge_summary_op {

@@ -32,8 +32,8 @@ status run(kernel_context& at) {
   std::unordered_set<std::string> tags;
   std::string merged;
   for (int i = 0; i < at.inputs(); ++i)
-    for (const auto& each : at.input(i).values<std::string>())
-      TROUPE_TRY(add_values(each, tags, merged));
+    for (const auto& serialized : at.input(i).values<std::string>())
+      TROUPE_TRY(add_values(serialized, tags, merged));
   return put_summary_output(at, std::move(merged));
 }
 

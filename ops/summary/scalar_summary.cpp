@@ -1,4 +1,4 @@
-// Numbers of a step for TensorBoard.
+// ScalarSummary: the numbers of a step for TensorBoard.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::scalar_summary_op {

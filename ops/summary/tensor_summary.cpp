@@ -1,4 +1,4 @@
-// Tensors of any kind for plugins of TensorBoard.
+// TensorSummary: tensors of any type for plugins of TensorBoard.
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops::tensor_summary_op {

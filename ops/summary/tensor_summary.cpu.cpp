@@ -10,15 +10,15 @@ status run_v2(kernel_context& at) {
   if (tag.rank() != 0 || metadata.rank() != 0)
     return invalid("tag and serialized_summary_metadata must be scalars, got shapes ", tag.dims(),
                    " and ", metadata.dims());
-  const auto& about = *metadata.data<std::string>();
-  proto_reader fields{about};
+  const auto& metadata_text = *metadata.data<std::string>();
+  proto_reader fields{metadata_text};
   while (fields.next()) {
   }
   if (fields.broken())
     return invalid("serialized_summary_metadata is no SummaryMetadata");
   std::string content, summary;
   put_bytes(content, summary_field::tensor, to_tensor_proto(at.input(1)));
-  put_bytes(content, summary_field::metadata, about);
+  put_bytes(content, summary_field::metadata, metadata_text);
   put_summary_value(summary, *tag.data<std::string>(), content);
   return put_summary_output(at, std::move(summary));
 }

@@ -31,7 +31,7 @@ def ends_with_us():
 
 
 def memory_of(pid):
-    """(MiB, threads, descriptors); nothing for a process that has just gone."""
+    """(MiB, threads, descriptors); nothing for a process that has just ended."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
             fields = dict(line.split(":", 1) for line in file if ":" in line)
@@ -42,13 +42,13 @@ def memory_of(pid):
 
 
 class Cluster:
-    """All that runs. `wall_clock` is the path of libfaketime, or nothing."""
+    """All running processes. `wall_clock` is the path of libfaketime, or nothing."""
 
     def __init__(self, build, folder, network, wall_clock, tls):
         self._build, self._folder, self._network, self._wall_clock = build, folder, network, wall_clock
         self._tls = tls and network is not None
         self.processes = {}
-        self.lines = []  # what the client has said, oldest first; only ever grows
+        self.lines = []  # the output of the client, oldest first; lines are only added
         addresses = {"ps": [], "worker": []}
         ports = [7000] * len(TASKS) if network else free_ports(len(TASKS))
         for name, port in zip(TASKS, ports):
@@ -61,7 +61,7 @@ class Cluster:
     # -- processes
 
     def start(self, name, monotonic_offset=0):
-        """A task. Returns when it listens."""
+        """Starts a task. Returns when it listens."""
         command = [f"{self._build}/bin/troupe", "worker", "--job", name[:-1], "--task", name[-1],
                    "--cluster", self._spec, "--log", "none", "--intra-op-threads", "1",
                    "--inter-op-threads", "2", *self._security(name)]
@@ -95,7 +95,7 @@ class Cluster:
             self.kill(name)
 
     def jump(self, name, seconds):
-        """The wall clock of a process is so far off from now on."""
+        """Shifts the wall clock of a process by this much from now on."""
         path = self._clock_file(name)
         with open(path + ".new", "w", encoding="ascii") as file:
             file.write(f"{seconds:+d}\n")
@@ -107,11 +107,11 @@ class Cluster:
     # -- lines
 
     def since(self, first, time_of=0.0):
-        """Lines from that index on, no older than a time."""
+        """Lines from this index on, not older than this time."""
         return [one for one in self.lines[first:] if one["t"] >= time_of]
 
     def wait_for(self, holds, until):
-        """Whether it holds at a time before `until`."""
+        """Whether the condition holds at a time before `until`."""
         while not holds():
             if time.monotonic() >= until:
                 return False
@@ -124,7 +124,7 @@ class Cluster:
                 log.write(line)
                 try:
                     self.lines.append(json.loads(line))
-                except ValueError:  # it was killed in the middle of one
+                except ValueError:  # the client was killed in the middle of a line
                     pass
 
     # -- how they are started

@@ -1,4 +1,4 @@
-"""What goes wrong. An event is drawn by the seed: its kind, what it hits, and how long it lasts."""
+"""Faults. An event is drawn by the seed: its kind, its targets, and how long it lasts."""
 
 import errno
 import os
@@ -12,12 +12,12 @@ SERVERS = [name for name in TASKS if name.startswith("ps")]
 
 
 class Event:
-    """`targets` are the processes that it hits: all others must not notice, unless it is `shared`."""
+    """`targets` are the affected processes: no other process may fail, unless the event is `shared`."""
 
-    kind = ""  # by which tables add up
-    how = ""  # what more the seed has drawn
+    kind = ""  # tables add up events by this name
+    how = ""  # other choices of the seed
     shared = False  # whether others may fail with the targets
-    needs = None  # "network", "disk" or "clock": what may be missing here
+    needs = None  # "network", "disk" or "clock", if it needs one that a machine may lack
 
     def __init__(self, dice):
         self.targets = self.draw(dice)
@@ -27,11 +27,11 @@ class Event:
         return [dice.choice(TASKS)]
 
     def spares_training(self):
-        """Whether it hits one worker alone, so that the others must train on."""
+        """Whether it affects only one worker, so that the others must continue training."""
         return not self.shared and len(self.targets) == 1 and self.targets[0] in WORKERS
 
     def lasting(self, dice):
-        """Some for less than the time after which a silent peer counts as gone, 10 s, some for more."""
+        """Seconds: sometimes less, sometimes more than the 10 s after which a silent peer counts as lost."""
         return dice.uniform(1, 4) if dice.random() < 0.5 else dice.uniform(11, 16)
 
     def begin(self, at):
@@ -60,7 +60,7 @@ class Kill(Event):
 
 
 class Reboot(Kill):
-    """The task comes back with a monotonic clock that began at another time, as after a reboot of its machine."""
+    """Restarts the task with a monotonic clock that began at another time, as after a reboot of its machine."""
 
     kind = "kill -9, restart with another monotonic clock"
     needs = "time namespaces"
@@ -71,7 +71,7 @@ class Reboot(Kill):
 
 
 class KillClient(Event):
-    """The program itself, which is the chief of the training, is started again and goes on from its checkpoint."""
+    """Restarts the program itself, which is the chief of the training, and continues from its checkpoint."""
 
     kind = "kill -9 of the client, restart"
     shared = True
@@ -129,7 +129,7 @@ class Partition(Impairment):
 
 
 class OneWayPartition(Impairment):
-    """The task hears the others, and is not heard; or the other way around."""
+    """The task receives from the others and cannot send to them, or the reverse."""
 
     kind = "partition of one direction"
 
@@ -144,7 +144,7 @@ class OneWayPartition(Impairment):
 
 
 class PartitionBetween(Impairment):
-    """Two tasks that the client reaches do not reach each other."""
+    """Two tasks that the client reaches cannot reach each other."""
 
     kind = "partition between a worker and another task"
     shared = True
@@ -192,7 +192,7 @@ class Delay(Loss):
 
 
 class FullDisk(Event):
-    """Of checkpoints, all but a few bytes."""
+    """Fills the disk of checkpoints, except for a few bytes."""
 
     kind = "full disk"
     needs = "disk"
@@ -219,7 +219,7 @@ class FullDisk(Event):
 
 
 class ClockJump(Event):
-    """The wall clock of a process goes forth or back, and is set right again."""
+    """Sets the wall clock of a process forward or back, and then right again."""
 
     kind = "jump of the wall clock"
     needs = "clock"
@@ -252,7 +252,7 @@ def can_move_monotonic_clocks():
 
 
 class Deck:
-    """All kinds that can be had here, in an order that the seed draws, and then again."""
+    """All kinds that this machine supports, in an order drawn by the seed, repeatedly."""
 
     def __init__(self, dice, missing):
         self._dice, self._left = dice, []

@@ -1,21 +1,21 @@
-"""What must hold, and what an event cost: from the lines of the client."""
+"""Checks the promises and the cost of events, from the lines of the client."""
 
 import statistics
 from dataclasses import dataclass, field
 
 CHECKPOINT_SECONDS = 2
-# Between a checkpoint's being due and its being on the disk, beside the training.
+# From the time when a checkpoint is due until it is on the disk, during training.
 SAVING_SECONDS = 5
-# That a worker's failure may hold up the others. A step of all_reduce ends with it, when it is overdue, and who lives
-# is asked then, which takes some seconds where one is silent.
+# How long a worker's failure may hold up the others. A step of all_reduce fails when it is overdue; then the live
+# workers are determined, which takes some seconds if one is silent.
 PAUSE_SECONDS = {"sync": 1.5, "async": 1.5, "all_reduce": 8}
 WHOLE_SECONDS = 60  # after the end of an event, until all train again
 
-SIGNS = {"lost", "retrying", "silent", "warning"}  # that something is wrong
+SIGNS = {"lost", "retrying", "silent", "warning"}  # signs of a failure
 
 
 def least_accuracy(steps, undisturbed_steps, undisturbed_accuracy):
-    """In percent. A training that stood still for long has made fewer steps, and has learnt less in them."""
+    """In percent. A training that was interrupted for long has made fewer steps, and has learnt less."""
     return undisturbed_accuracy - (1.5 if steps >= 0.75 * undisturbed_steps else 4)
 
 
@@ -28,10 +28,10 @@ class Outcome:
     target: str
     at: float  # seconds since the run began
     lasted: float
-    detected: float | None  # after the beginning
-    pause: float  # the longest without a step of any replica
+    detected: float | None  # seconds after the beginning
+    pause: float  # the longest time without a step of any replica
     whole: float | None  # after the end, until each replica has ended a step
-    lost_steps: int = 0  # that were done again from a checkpoint
+    lost_steps: int = 0  # repeated from a checkpoint
     problems: list = field(default_factory=list)
 
 
@@ -63,13 +63,13 @@ def longest_pause(lines, begun, until):
 
 
 def bystanders(event, lines):
-    """Processes that an event must not have hit, and that failed all the same."""
+    """Processes that failed though the event did not affect them."""
     if event.shared:
         return []
     found = []
     for one in lines:
         if one["what"] in ("lost", "silent") and owner(one) not in event.targets:
-            # Where variables are gone or cannot be reached, no replica can train.
+            # If variables are lost or unreachable, no replica can train.
             if one["what"] == "lost" and any(name.startswith("ps") for name in event.targets):
                 continue
             found.append(f"{owner(one)} was {one['what']}, though it was not hit: {one['text'][:200]}")
@@ -83,7 +83,7 @@ def late(lines, stopped):
 
 
 class Progress:
-    """Goes through all lines once: what was saved, what was restored, and what was lost in between."""
+    """Reads all lines once, and compares saved, restored and lost steps."""
 
     def __init__(self):
         self._saved, self._reached = 0, []  # the newest checkpoint; (step, when it was first done)
@@ -123,7 +123,7 @@ class Progress:
 
 
 class Memory:
-    """How much each process had, for as long as it lived."""
+    """The resources of each process during its life."""
 
     def __init__(self):
         self._samples = {}  # (name, pid) -> [(time, MiB, threads, descriptors)]

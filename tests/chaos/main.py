@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains on a cluster of real processes while things go wrong, and judges it: scripts/chaos."""
+"""Trains on a cluster of real processes during faults, and checks the results: scripts/chaos."""
 
 import argparse
 import gzip
@@ -23,7 +23,7 @@ MODES = ["sync", "async", "all_reduce"]
 WORKERS = sum(name.startswith("worker") for name in TASKS)
 WALL_CLOCK = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 REST_SECONDS = 2  # between events
-END_SECONDS = 45  # that a training may take to end once it is asked to
+END_SECONDS = 45  # how long a training may take to end after the request
 DISK_BYTES = "2m"  # of the file system of checkpoints, some 30 of them
 
 
@@ -50,7 +50,7 @@ class Run:
                                "" if "clock" in missing else WALL_CLOCK, not options.insecure)
 
     def make_surroundings(self):
-        """The network, the disk and the clocks, as far as they can be had. Returns what is missing, and says why."""
+        """The network, the disk and the clocks, if this machine supports them. Returns the others, and prints why."""
         missing = set()
         self.network = None
         why = "--loopback is given" if self.options.loopback else why_not()
@@ -110,14 +110,14 @@ class Run:
         while not undisturbed and time.monotonic() < end - 5:
             self.damage(self.deck.next())
             if self.cluster.processes[CLIENT].poll() is not None:
-                break  # which the end of the training tells
+                break  # the end of the training reports this
             time.sleep(REST_SECONDS)
         time.sleep(max(0, end - time.monotonic()))
         self.finish(mode, undisturbed)
         shutil.rmtree(self.checkpoints, ignore_errors=True)
 
     def finish(self, mode, undisturbed):
-        """Ends the training in good order, and looks at what it has learnt."""
+        """Ends the training in order, and checks what it has learnt."""
         client, first = self.cluster.processes[CLIENT], self.read
         client.send_signal(signal.SIGTERM)
         ended = self.cluster.wait_for(lambda: client.poll() is not None, time.monotonic() + END_SECONDS)
@@ -160,7 +160,7 @@ class Run:
         if CLIENT in event.targets:
             self.stopped.append((begun, healed))
         whole = self.train_until_whole(healed)
-        if isinstance(event, FullDisk):  # which is over when a checkpoint is on the disk again
+        if isinstance(event, FullDisk):  # ends when a checkpoint is on the disk again
             whole = self.cluster.wait_for(
                 lambda: any(one["what"] == "saved" for one in self.cluster.since(first, healed)),
                 time.monotonic() + judge.WHOLE_SECONDS)
@@ -184,7 +184,7 @@ class Run:
             self.problem(f"event {outcome.number}, {self.mode}, {event.kind} {outcome.target}: {one}")
 
     def look(self, event, begun=None):
-        """Judges all lines that nothing has judged yet."""
+        """Checks all lines that were not checked yet."""
         lines = self.cluster.since(self.read)
         self.read += len(lines)
         self.progress.read(lines, isinstance(event, FullDisk), begun)

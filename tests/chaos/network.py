@@ -18,7 +18,7 @@ import time
 TUNSETIFF = 0x400454CA
 IFF_TAP, IFF_NO_PI = 0x0002, 0x1000
 MTU = 9000
-# What waits at most in the switch, in frames: as a queue of a real one, it drops what comes beyond.
+# The maximum number of frames that wait in the switch: like a real one, it drops others.
 MOST_DELAYED = 20_000
 
 
@@ -29,7 +29,7 @@ def run(*command):
 
 
 def why_not():
-    """Why there can be no network of namespaces here; an empty text where there can."""
+    """Why this machine supports no network of namespaces; an empty text if it does."""
     if os.geteuid() != 0:
         return "only root can make network namespaces"
     if not shutil.which("ip"):
@@ -41,7 +41,7 @@ def why_not():
 
 class Network:
     """Namespaces by name, whose ends have the addresses 10.77.0.1 and so on. The calling process must have a network
-    and a mount namespace of its own (unshare --net --mount): what is made here goes with these."""
+    and a mount namespace of its own (unshare --net --mount): everything created here disappears with these."""
 
     def __init__(self, names, seed):
         self.names = names
@@ -78,11 +78,11 @@ class Network:
         return f"10.77.0.{self.names.index(name) + 1}"
 
     def command(self, name):
-        """What runs a command in the namespace of that name."""
+        """The prefix that runs a command in the namespace of this name."""
         return ["nsenter", f"--net=/run/netns/{name}"]
 
     def impair(self, rules):
-        """The rules from now on, in the place of those before: (from, to, {"loss": share, "delay": seconds,
+        """Replaces the rules from now on: (from, to, {"loss": share, "delay": seconds,
         "jitter": seconds}); * is any name. A loss of 1 stops all."""
         def number(name):
             return -1 if name == "*" else self.names.index(name)
@@ -111,7 +111,7 @@ def forward(taps, control, dice):
     def deliver(target, frame):
         try:
             os.write(taps[target], frame)
-        except OSError:  # its queue is full, or it is going down: as any switch, it drops
+        except OSError:  # the queue is full, or the device goes down: like any switch, it drops the frame
             pass
 
     def send(source, target, frame):

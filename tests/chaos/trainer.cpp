@@ -1,6 +1,6 @@
-// Trains a classifier of digits on a cluster that is being damaged, and says what happens in lines
-// of JSON, for scripts/chaos: each step, each event, and what a client beside the training sees of
-// each task. Ends at SIGTERM.
+// Trains a classifier of digits on a cluster that is being damaged, and reports in lines of JSON,
+// for scripts/chaos: each step, each event, and what a client beside the training observes of each
+// task. Ends at SIGTERM.
 #include "troupe/troupe.hpp"
 
 #include <CLI/CLI.hpp>
@@ -35,22 +35,22 @@ struct trainer_options {
 // -- what is said ---------------------------------------------------------------------------------
 
 std::string quoted(std::string_view text) {
-  std::string made = "\"";
+  std::string quoted_text = "\"";
   for (unsigned char c : text)
     if (c == '"' || c == '\\')
-      (made += '\\') += static_cast<char>(c);
+      (quoted_text += '\\') += static_cast<char>(c);
     else
-      made += c < ' ' ? ' ' : static_cast<char>(c);
-  return made + '"';
+      quoted_text += c < ' ' ? ' ' : static_cast<char>(c);
+  return quoted_text + '"';
 }
 
-// One line, with the time of the monotonic clock. Any thread.
+// Prints one line, with the time of the monotonic clock. For any thread.
 template <class... Ts>
-void say(std::string_view what, const Ts&... fields) {
+void say(std::string_view event_name, const Ts&... fields) {
   auto now = std::chrono::duration<double>(clock_type::now().time_since_epoch()).count();
   char time[32];
   std::snprintf(time, sizeof time, "%.6f", now);
-  auto line = concat("{\"t\": ", time, ", \"what\": \"", what, "\"", fields..., "}\n");
+  auto line = concat("{\"t\": ", time, ", \"what\": \"", event_name, "\"", fields..., "}\n");
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
 }
@@ -62,9 +62,9 @@ std::string field(std::string_view name, std::string_view value) {
   return concat(", \"", name, "\": ", quoted(value));
 }
 
-std::string_view name_of(replica_event::kind what) {
+std::string_view name_of(replica_event::kind event_kind) {
   using kind = replica_event::kind;
-  switch (what) {
+  switch (event_kind) {
     case kind::initialized: return "initialized";
     case kind::restored: return "restored";
     case kind::saved: return "saved";
@@ -100,13 +100,13 @@ struct dataset {
     return {x, y};
   }
   std::vector<tensor> whole() const {
-    std::vector<int64_t> all(labels.size());
-    std::ranges::generate(all, [n = int64_t{0}]() mutable { return n++; });
-    return at(all);
+    std::vector<int64_t> row_numbers(labels.size());
+    std::ranges::generate(row_numbers, [n = int64_t{0}]() mutable { return n++; });
+    return at(row_numbers);
   }
 };
 
-// Each fifth row is for the test.
+// Each fifth row is a test row.
 void read(const std::string& path, dataset& training, dataset& test) {
   std::ifstream file{path};
   int64_t number = 0;
@@ -139,23 +139,24 @@ replica_step build(graph_builder& g) {
   return {{x, y}, softmax_loss(logits, y), {arg_max(logits, 1)}};
 }
 
-/// A client of its own that asks each task for a product each 100 ms. Whatever becomes of the task,
-/// the answer or an error must be there by the deadline.
+/// A client of its own that requests a product from each task every 100 ms. In any state of the
+/// task, the answer or an error must arrive by the deadline.
 class probes {
 public:
-  probes(const trainer_options& options, const session_options& how)
-      : deadline_(options.probe_seconds), session_(session::connect(options.cluster, how)) {
+  probes(const trainer_options& options, const session_options& connect_options)
+      : deadline_(options.probe_seconds),
+        session_(session::connect(options.cluster, connect_options)) {
     for (int i = 0; i < options.ps; ++i)
       add("ps", i);
     for (int i = 0; i < options.workers; ++i)
       add("worker", i);
-    for (const auto& one : targets_)
-      threads_.emplace_back([this, &one] { watch(one); });
+    for (const auto& probed : targets_)
+      threads_.emplace_back([this, &probed] { watch(probed); });
   }
   ~probes() {
     over_ = true;
-    for (auto& one : threads_)
-      one.join();
+    for (auto& thread : threads_)
+      thread.join();
     say("probes", field("count", static_cast<double>(count_)),
         field("failed", static_cast<double>(failed_)), field("late", static_cast<double>(late_)));
   }
@@ -172,29 +173,31 @@ private:
     targets_.push_back({concat(job, number), x, x * x});
   }
 
-  void watch(const target_task& of) {
+  void watch(const target_task& probed) {
     auto timeout = std::chrono::milliseconds{static_cast<int64_t>(deadline_ * 1000)};
     bool well = true;
     while (!over_) {
       auto begin = clock_type::now();
-      std::string why;
+      std::string reason;
       try {
-        auto got = to_scalar<float>(
-            session_.run({{of.x, 3.0f}}, {of.y}, std::vector<target>{}, {.timeout = timeout})[0]);
-        if (got != 9)
-          say("wrong", field("task", of.name), field("value", got));
+        auto product = to_scalar<float>(session_.run(
+            {{probed.x, 3.0f}}, {probed.y}, std::vector<target>{}, {.timeout = timeout})[0]);
+        if (product != 9)
+          say("wrong", field("task", probed.name), field("value", product));
       } catch (const error& e) {
-        why = concat(to_string(e.kind()), ": ", e.what());
+        reason = concat(to_string(e.kind()), ": ", e.what());
       }
-      auto taken = std::chrono::duration<double>(clock_type::now() - begin).count();
+      auto seconds_taken = std::chrono::duration<double>(clock_type::now() - begin).count();
       ++count_;
-      failed_ += !why.empty();
-      if (taken > deadline_ + 0.5) {
+      failed_ += !reason.empty();
+      if (seconds_taken > deadline_ + 0.5) {
         ++late_;
-        say("late", field("task", of.name), field("seconds", taken), field("text", why));
+        say("late", field("task", probed.name), field("seconds", seconds_taken),
+            field("text", reason));
       }
-      if (std::exchange(well, why.empty()) != why.empty())
-        say(why.empty() ? "answers" : "silent", field("task", of.name), field("text", why));
+      if (std::exchange(well, reason.empty()) != reason.empty())
+        say(reason.empty() ? "answers" : "silent", field("task", probed.name),
+            field("text", reason));
       std::this_thread::sleep_for(100ms);
     }
   }
@@ -208,9 +211,10 @@ private:
   std::atomic<bool> over_{false};
 };
 
-double accuracy(replicas& of, session& in, const dataset& test) {
-  auto all = test.whole();
-  auto guesses = in.fetch(of.chief().others[0], {{of.chief().feeds[0], all[0]}});
+double accuracy(replicas& trained, session& chief_session, const dataset& test) {
+  auto test_tensors = test.whole();
+  auto guesses =
+      chief_session.fetch(trained.chief().others[0], {{trained.chief().feeds[0], test_tensors[0]}});
   int64_t right = 0;
   for (size_t i = 0; i < test.labels.size(); ++i)
     right += guesses.values<int64_t>()[i] == test.labels[i];
@@ -220,7 +224,7 @@ double accuracy(replicas& of, session& in, const dataset& test) {
 int run(const trainer_options& options, const sigset_t& stop) {
   dataset training, test;
   read(options.data, training, test);
-  // Rows follow from the number alone: a batch that is computed again is the same.
+  // Rows depend on the number only: a batch that is computed again is the same.
   auto batch = [&](int64_t n) {
     std::this_thread::sleep_for(std::chrono::duration<double>(options.pace));
     std::mt19937_64 dice{static_cast<uint64_t>(n) * 0x9e3779b97f4a7c15u + 1};
@@ -238,7 +242,7 @@ int run(const trainer_options& options, const sigset_t& stop) {
        .workers = options.workers,
        .ps_tasks = options.ps,
        .backups = mode == replica_mode::sync ? options.backups : 0,
-       // A mean of several gradients bears a larger step.
+       // A mean of several gradients allows a larger step.
        .make_optimizer =
            [&](edge) {
              return std::make_unique<gradient_descent>(mode == replica_mode::async ? 0.05 : 0.2);
@@ -258,22 +262,22 @@ int run(const trainer_options& options, const sigset_t& stop) {
              say(name_of(e.what), field("replica", e.replica),
                  field("step", std::to_string(e.step)), field("text", e.text));
            }}};
-  session_options how{.cluster = {.tls = options.tls, .insecure = options.insecure}};
-  auto session = session::connect(options.cluster, how);
+  session_options connect_options{.cluster = {.tls = options.tls, .insecure = options.insecure}};
+  auto session = session::connect(options.cluster, connect_options);
   std::thread{[&] {
     int signal = 0;
     sigwait(&stop, &signal);
     say("asked");
     trained.request_stop();
-  }}.detach(); // ends with the process
+  }}.detach(); // the thread ends with the process
   replicas_report done;
   {
-    probes beside{options, how};
+    probes beside{options, connect_options};
     done = trained.run(session);
   }
   std::string steps;
-  for (const auto& one : done.replicas)
-    steps += concat(steps.empty() ? "" : " ", one.steps, "/", one.failures);
+  for (const auto& replica : done.replicas)
+    steps += concat(steps.empty() ? "" : " ", replica.steps, "/", replica.failures);
   say("end", field("step", std::to_string(done.step)), field("why", to_string(done.why)),
       field("replicas", steps), field("loss", done.loss));
   say("accuracy", field("value", accuracy(trained, session, test)));

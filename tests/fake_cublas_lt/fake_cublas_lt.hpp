@@ -1,5 +1,5 @@
-// A library that calls itself cuBLASLt, and computes what cuBLASLt's reference says of products, on
-// the thread of a simulated GPU's stream.
+// A fake cuBLASLt that computes what cuBLASLt's reference documents of products, on the thread of a
+// simulated GPU's stream.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -8,17 +8,17 @@
 
 namespace troupe::test {
 
-/// What the library does with a bias.
+/// How the library treats a bias.
 enum class fake_epilogues { joined, without_algorithm, refused };
 
-/// To be set before it is called, by one thread at a time.
+/// The behaviour of the library, set before it is called, by one thread at a time.
 struct fake_cublas_lt {
   fake_epilogues epilogues = fake_epilogues::joined;
-  int algorithms = 2; ///< that it advises, at most as many as are asked for
-  int refuses = 0;    ///< of these, the first ones, when they are to run
-  /// Launches what is computed.
+  int algorithms = 2; ///< the number in its advice, at most as many as requested
+  int refuses = 0;    ///< the first ones of these, refused at their launch
+  /// Launches a computation.
   std::function<void(cudaStream_t in, std::function<void()> body)> run;
-  std::atomic<int> questions = 0; ///< for its advice
+  std::atomic<int> questions = 0; ///< requests for its advice
   std::atomic<int> launches = 0;
 
   __attribute__((visibility("default"))) static fake_cublas_lt& instance();

@@ -1,4 +1,4 @@
-// What is asked of cuBLASLt, on a simulated GPU, of a library that only pretends to be it.
+// The calls to cuBLASLt on a simulated GPU, to a fake library.
 #include "troupe/devices/gpu/cuda/gemm.hpp"
 
 #include "tests/devices/gpu/core/simulated_gpu.hpp"
@@ -32,7 +32,7 @@ struct multiplying_gpu : simulated_gpu {
     };
   }
 
-  int refused = 0; // by the driver
+  int refused = 0; // refused by the driver
 };
 
 int questions() { return fake_cublas_lt::instance().questions; }
@@ -40,37 +40,37 @@ int launches() { return fake_cublas_lt::instance().launches; }
 
 // Whole numbers, so that all types are exact.
 tensor some_numbers(dtype type, int64_t count, std::mt19937& dice) {
-  auto made = *tensor::make(type, shape{count});
+  auto numbers = *tensor::make(type, shape{count});
   for (int64_t i = 0; i < count; ++i) {
     auto value = static_cast<float>(static_cast<int>(dice() % 5) - 2);
     switch (type) {
-      case dtype::f16: made.data<float16>()[i] = float16{value}; break;
-      case dtype::bf16: made.data<bfloat16>()[i] = bfloat16{value}; break;
-      case dtype::f64: made.data<double>()[i] = static_cast<double>(value); break;
-      default: made.data<float>()[i] = value;
+      case dtype::f16: numbers.data<float16>()[i] = float16{value}; break;
+      case dtype::bf16: numbers.data<bfloat16>()[i] = bfloat16{value}; break;
+      case dtype::f64: numbers.data<double>()[i] = static_cast<double>(value); break;
+      default: numbers.data<float>()[i] = value;
     }
   }
-  return made;
+  return numbers;
 }
 
-double element(const tensor& of, int64_t i) {
-  switch (of.type()) {
-    case dtype::f16: return static_cast<double>(static_cast<float>(of.data<float16>()[i]));
-    case dtype::bf16: return static_cast<double>(static_cast<float>(of.data<bfloat16>()[i]));
-    case dtype::f64: return of.data<double>()[i];
-    default: return static_cast<double>(of.data<float>()[i]);
+double element(const tensor& source, int64_t i) {
+  switch (source.type()) {
+    case dtype::f16: return static_cast<double>(static_cast<float>(source.data<float16>()[i]));
+    case dtype::bf16: return static_cast<double>(static_cast<float>(source.data<bfloat16>()[i]));
+    case dtype::f64: return source.data<double>()[i];
+    default: return static_cast<double>(source.data<float>()[i]);
   }
 }
 
-// Row-major, as gemm() says it.
-double expected(const product& what, const tensor& a, const tensor& b, const tensor* bias,
+// Row-major, as in gemm().
+double expected(const product& geometry, const tensor& a, const tensor& b, const tensor* bias,
                 bool rectify, int64_t batch, int64_t row, int64_t column) {
   double sum = bias ? element(*bias, column) : 0;
-  for (int64_t i = 0; i < what.k; ++i)
-    sum += element(a, batch * what.stride_a +
-                          (what.transpose_a ? i * what.m + row : row * what.k + i)) *
-           element(b, batch * what.stride_b +
-                          (what.transpose_b ? column * what.k + i : i * what.n + column));
+  for (int64_t i = 0; i < geometry.k; ++i)
+    sum += element(a, batch * geometry.stride_a +
+                          (geometry.transpose_a ? i * geometry.m + row : row * geometry.k + i)) *
+           element(b, batch * geometry.stride_b + (geometry.transpose_b ? column * geometry.k + i
+                                                                        : i * geometry.n + column));
   return rectify && sum < 0 ? 0 : sum;
 }
 
@@ -81,64 +81,66 @@ struct random_product {
     };
     constexpr dtype types[] = {dtype::f16, dtype::bf16, dtype::f32, dtype::f64};
     auto m = pick(1, 6), n = pick(1, 6), k = pick(biased ? 0 : 1, 6);
-    what = {.type = types[dice() % (biased ? 3 : 4)],
-            .transpose_a = dice() % 2 == 0,
-            .transpose_b = dice() % 2 == 0,
-            .m = m,
-            .n = n,
-            .k = k,
-            .batches = pick(1, 3),
-            .stride_a = dice() % 2 ? m * k : 0,
-            .stride_b = dice() % 2 ? k * n : 0,
-            .stride_c = m * n};
-    a = some_numbers(what.type, what.batches * m * k, dice);
-    b = some_numbers(what.type, what.batches * k * n, dice);
-    bias = some_numbers(what.type, n, dice);
+    geometry = {.type = types[dice() % (biased ? 3 : 4)],
+                .transpose_a = dice() % 2 == 0,
+                .transpose_b = dice() % 2 == 0,
+                .m = m,
+                .n = n,
+                .k = k,
+                .batches = pick(1, 3),
+                .stride_a = dice() % 2 ? m * k : 0,
+                .stride_b = dice() % 2 ? k * n : 0,
+                .stride_c = m * n};
+    a = some_numbers(geometry.type, geometry.batches * m * k, dice);
+    b = some_numbers(geometry.type, geometry.batches * k * n, dice);
+    bias = some_numbers(geometry.type, n, dice);
     rectify = biased && dice() % 2 == 0;
   }
-  product what;
+  product geometry;
   tensor a, b, bias;
   bool rectify;
 };
 
-void check(multiplying_gpu& gpu, const random_product& given, bool biased) {
-  const auto& what = given.what;
-  CAPTURE(to_string(what.type), what.m, what.n, what.k, what.batches, given.rectify);
+void check(multiplying_gpu& gpu, const random_product& tested, bool biased) {
+  const auto& geometry = tested.geometry;
+  CAPTURE(to_string(geometry.type), geometry.m, geometry.n, geometry.k, geometry.batches,
+          tested.rectify);
   auto& memory = gpu.device->memory();
-  auto a = gpu.device->upload(given.a), b = gpu.device->upload(given.b),
-       bias = gpu.device->upload(given.bias);
-  auto c = tensor::make(what.type, shape{what.batches * what.m * what.n}, memory);
+  auto a = gpu.device->upload(tested.a), b = gpu.device->upload(tested.b),
+       bias = gpu.device->upload(tested.bias);
+  auto c = tensor::make(geometry.type, shape{geometry.batches * geometry.m * geometry.n}, memory);
   REQUIRE((a && b && bias && c));
-  epilogue last{.bias = biased ? bias->raw() : nullptr, .rectify = given.rectify};
-  auto outcome = gemm(*gpu.device, memory, what, a->raw(), b->raw(), c->raw(), last);
+  epilogue last{.bias = biased ? bias->raw() : nullptr, .rectify = tested.rectify};
+  auto outcome = gemm(*gpu.device, memory, geometry, a->raw(), b->raw(), c->raw(), last);
   INFO(outcome.message());
   REQUIRE(outcome);
-  auto got = gpu.download(*c).get();
-  REQUIRE(got);
-  for (int64_t batch = 0; batch < what.batches; ++batch)
-    for (int64_t row = 0; row < what.m; ++row)
-      for (int64_t column = 0; column < what.n; ++column)
-        REQUIRE(element(*got, (batch * what.m + row) * what.n + column) ==
-                expected(what, given.a, given.b, biased ? &given.bias : nullptr, given.rectify,
-                         batch, row, column));
+  auto downloaded = gpu.download(*c).get();
+  REQUIRE(downloaded);
+  for (int64_t batch = 0; batch < geometry.batches; ++batch)
+    for (int64_t row = 0; row < geometry.m; ++row)
+      for (int64_t column = 0; column < geometry.n; ++column)
+        REQUIRE(element(*downloaded, (batch * geometry.m + row) * geometry.n + column) ==
+                expected(geometry, tested.a, tested.b, biased ? &tested.bias : nullptr,
+                         tested.rectify, batch, row, column));
 }
 
 const product plain{.m = 4, .n = 3, .k = 2, .stride_c = 12};
 
 struct operands {
   explicit operands(multiplying_gpu& on) {
-    for (auto* one : {&a, &b, &c, &bias})
-      *one = *tensor::make(dtype::f32, {64}, on.device->memory());
+    for (auto* each_operand : {&a, &b, &c, &bias})
+      *each_operand = *tensor::make(dtype::f32, {64}, on.device->memory());
   }
-  status multiply(multiplying_gpu& on, const void* with) {
-    return gemm(*on.device, on.device->memory(), plain, a.raw(), b.raw(), c.raw(), {.bias = with});
+  status multiply(multiplying_gpu& on, const void* bias_pointer) {
+    return gemm(*on.device, on.device->memory(), plain, a.raw(), b.raw(), c.raw(),
+                {.bias = bias_pointer});
   }
   tensor a, b, c, bias;
 };
 
 } // namespace
 
-TEST_CASE("products are what they are said to be, in batches and with a bias") {
+TEST_CASE("gemm computes products in batches and with a bias") {
   watchdog watch;
   multiplying_gpu gpu;
   INFO("seed " << gpu.seed);
@@ -154,7 +156,7 @@ TEST_CASE("products are what they are said to be, in batches and with a bias") {
   CHECK(gpu.driver->misdeeds() == "");
 }
 
-TEST_CASE("the library's advice is asked once, also where it has none") {
+TEST_CASE("gemm asks for the library's advice once, even if there is none") {
   watchdog watch;
   multiplying_gpu gpu;
   operands in{gpu};
@@ -164,12 +166,12 @@ TEST_CASE("the library's advice is asked once, also where it has none") {
     CHECK(questions() == 1);
     CHECK(launches() == 3);
   }
-  SECTION("a bias that is joined") {
+  SECTION("a fused bias") {
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, in.bias.raw()));
     CHECK(questions() == 1);
   }
-  SECTION("a bias that is not: about the product with it, and the one without") {
+  SECTION("a bias that is not fused: for the product with it, and for the one without") {
     fake_cublas_lt::instance().epilogues =
         GENERATE(fake_epilogues::without_algorithm, fake_epilogues::refused);
     for (int i = 0; i < 3; ++i)
@@ -177,27 +179,27 @@ TEST_CASE("the library's advice is asked once, also where it has none") {
     CHECK(questions() == 2);
     CHECK(launches() == 3);
   }
-  SECTION("a product that it does not know") {
+  SECTION("a product without an algorithm") {
     fake_cublas_lt::instance().algorithms = 0;
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, nullptr).kind() == error_kind::unimplemented);
     CHECK(questions() == 1);
     CHECK(launches() == 0);
   }
-  SECTION("an algorithm that it does not run after all is not tried again") {
+  SECTION("an algorithm that is refused at its launch is not tried again") {
     fake_cublas_lt::instance().refuses = 1;
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, nullptr));
     CHECK(questions() == 1);
     CHECK(launches() == 3);
   }
-  SECTION("nor is a product whose algorithms it all refuses") {
+  SECTION("a product whose algorithms are all refused is not tried again") {
     fake_cublas_lt::instance().refuses = 2;
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, nullptr).kind() == error_kind::unimplemented);
     CHECK(questions() == 1);
   }
-  SECTION("a bias that is aligned otherwise is another question") {
+  SECTION("a bias with another alignment is asked for separately") {
     CHECK(in.multiply(gpu, in.bias.raw()));
     CHECK(in.multiply(gpu, in.bias.data<float>() + 1));
     CHECK(questions() == 2);
@@ -205,7 +207,7 @@ TEST_CASE("the library's advice is asked once, also where it has none") {
   CHECK(gpu.finish());
 }
 
-TEST_CASE("a Relu behind a product keeps NaN, which the library's would make 0") {
+TEST_CASE("a Relu after a product keeps NaN, which the library's own Relu would turn into 0") {
   watchdog watch;
   multiplying_gpu gpu;
   operands in{gpu};

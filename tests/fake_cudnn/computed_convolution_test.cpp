@@ -1,5 +1,5 @@
-// A convolution, its bias and its Relu, by the kernels of real GPUs on a simulated one: what is
-// asked of cuDNN is computed as its reference says, and compared with the processor's.
+// A convolution, its bias and its Relu, by the kernels of real GPUs on a simulated one: the calls
+// to cuDNN are computed as its reference documents, and compared with the processor's results.
 #include "tests/fake_cudnn/cudnn_kernels.hpp"
 #include "tests/fake_cudnn/fake_cudnn.hpp"
 #include "tests/simulated_gpu/portable_kernels.hpp"
@@ -23,25 +23,25 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// As simulated_library(), but for convolutions.
+// The same as simulated_library(), except for convolutions.
 const registry& library_with_cudnn() {
   static std::deque<kernel_def> kernels;
-  static const registry all = [] {
-    registry made;
-    REQUIRE(ops::add_all(made, device_kind::cpu));
-    for (const auto* one : cudnn_kernels())
-      REQUIRE(made.add(*one));
-    for (const auto* one : portable_kernels())
-      REQUIRE(made.add(*one));
-    kernels = gpu::simulated_kernels(made);
-    for (const auto& one : kernels)
-      REQUIRE(made.add(one));
-    return made;
+  static const registry library = [] {
+    registry new_library;
+    REQUIRE(ops::add_all(new_library, device_kind::cpu));
+    for (const auto* kernel : cudnn_kernels())
+      REQUIRE(new_library.add(*kernel));
+    for (const auto* kernel : portable_kernels())
+      REQUIRE(new_library.add(*kernel));
+    kernels = gpu::simulated_kernels(new_library);
+    for (const auto& kernel : kernels)
+      REQUIRE(new_library.add(kernel));
+    return new_library;
   }();
-  return all;
+  return library;
 }
 
-// Convolutions as cuDNN has them: the second algorithm is CUDNN_..._IMPLICIT_PRECOMP_GEMM.
+// Convolutions by cuDNN: the second algorithm is CUDNN_..._IMPLICIT_PRECOMP_GEMM.
 struct net {
   explicit net(unsigned seed) {
     auto& library = fake_cudnn::instance();
@@ -60,13 +60,13 @@ struct net {
     options.ops = &library_with_cudnn();
     options.inter_op_threads = 2;
     options.make_devices = [this, seed] {
-      auto made = make_simulated_devices(1, {.seed = seed});
-      gpu = made.back();
-      return made;
+      auto devices = make_simulated_devices(1, {.seed = seed});
+      gpu = devices.back();
+      return devices;
     };
-    auto made = client::local(options);
-    REQUIRE(made);
-    session = *std::move(made);
+    auto local = client::local(options);
+    REQUIRE(local);
+    session = *std::move(local);
   }
   ~net() {
     session.reset();
@@ -74,14 +74,14 @@ struct net {
   }
 
   result<tensor> run(std::string_view text, int times = 1) {
-    text_case what{text, "convolution", &library_with_cudnn()};
-    result<std::vector<tensor>> got{status{}};
+    text_case text_graph{text, "convolution", &library_with_cudnn()};
+    result<std::vector<tensor>> fetched{status{}};
     for (int i = 0; i < times; ++i) {
-      got = test::run(*session, what);
-      if (!got)
-        return got.status();
+      fetched = test::run(*session, text_graph);
+      if (!fetched)
+        return fetched.status();
     }
-    return got->at(0);
+    return fetched->at(0);
   }
 
   static gpu::simulated_driver& driver_of(device& gpu) {
@@ -146,7 +146,7 @@ struct random_layer {
   bool rectifies;
 };
 
-// What the input's or the filter's gradient is, given the output's.
+// The gradient of the input or the filter, given the output's gradient.
 struct random_gradient {
   explicit random_gradient(std::mt19937& dice) {
     auto pick = [&](int from, int to) {
@@ -155,23 +155,23 @@ struct random_gradient {
     auto first = dice() % 2 == 0, same = dice() % 2 == 0, of_input = dice() % 2 == 0;
     auto groups = pick(1, 2), images = pick(1, 2), in = groups * pick(1, 2),
          out = groups * pick(1, 2), stride = pick(1, 2), dilation = stride > 1 ? 1 : pick(1, 2);
-    std::array<int, 2> extent{pick(5, 7), pick(5, 7)}, size{pick(1, 3), pick(1, 3)}, made{};
+    std::array<int, 2> extent{pick(5, 7), pick(5, 7)}, size{pick(1, 3), pick(1, 3)}, out_extent{};
     for (size_t i = 0; i < 2; ++i) {
       auto reach = (size[i] - 1) * dilation + 1;
-      made[i] = same ? (extent[i] + stride - 1) / stride : (extent[i] - reach) / stride + 1;
+      out_extent[i] = same ? (extent[i] + stride - 1) / stride : (extent[i] - reach) / stride + 1;
     }
-    auto four = [&](int image, int channels, std::array<int, 2> of) {
-      return first ? concat(image, ",", channels, ",", of[0], ",", of[1])
-                   : concat(image, ",", of[0], ",", of[1], ",", channels);
+    auto four = [&](int image, int channels, std::array<int, 2> axes) {
+      return first ? concat(image, ",", channels, ",", axes[0], ",", axes[1])
+                   : concat(image, ",", axes[0], ",", axes[1], ",", channels);
     };
     auto image = four(images, in, extent);
     auto filter = concat(size[0], ",", size[1], ",", in / groups, ",", out);
-    auto gradient = four(images, out, made);
+    auto gradient = four(images, out, out_extent);
     auto feed = [&](std::string_view name, const std::string& dims, int64_t count) {
       return concat(name, " = Placeholder dtype=f32 shape=[", dims, "]\nfeed ", name, " = f32{",
                     dims, "}[", numbers(count, dice), "]\n");
     };
-    text = feed("d", gradient, int64_t{images} * out * made[0] * made[1]);
+    text = feed("d", gradient, int64_t{images} * out * out_extent[0] * out_extent[1]);
     if (of_input)
       text += feed("w", filter, int64_t{size[0]} * size[1] * (in / groups) * out) +
               concat("y = Conv2DBackpropInput(i32[", image, "], w, d)");
@@ -195,17 +195,17 @@ p = Conv2D(x, f32{1,1,1,2}[3, -2]) strides=[1, 1, 1, 1] padding="VALID" @"/gpu:0
 b = Add(p, f32[1, 2]) @"/gpu:0"
 )";
 
-// What was found is the process's, so each test asks something else.
+// Results are kept for the process, so each test uses a new convolution.
 std::string another(std::string_view more) {
   static int number = 0;
-  std::string made{small};
-  made.replace(made.find("NUMBER"), 6, std::to_string(++number));
-  return concat(made, more, "feed x = f32{1,1,", number, ",1}[1]\n");
+  std::string new_text{small};
+  new_text.replace(new_text.find("NUMBER"), 6, std::to_string(++number));
+  return concat(new_text, more, "feed x = f32{1,1,", number, ",1}[1]\n");
 }
 
 } // namespace
 
-TEST_CASE("a convolution with its bias is by cuDNN what it is on processors") {
+TEST_CASE("cuDNN computes convolutions with a bias as processors do") {
   watchdog watch{100s};
   auto seed = std::random_device{}();
   INFO("seed " << seed);
@@ -216,14 +216,14 @@ TEST_CASE("a convolution with its bias is by cuDNN what it is on processors") {
     INFO(layer.text);
     auto expected = under.run(placed(layer.text, "/cpu:0"));
     REQUIRE(expected);
-    auto before = joined() + alone();
-    auto got = under.run(placed(layer.text, "/gpu:0"), 4); // later runs repeat a recording
-    INFO((got ? "" : got.status().message()));
-    REQUIRE(got);
-    CHECK(joined() + alone() > before);
-    REQUIRE(got->dims() == expected->dims());
+    auto calls_before = joined() + alone();
+    auto actual = under.run(placed(layer.text, "/gpu:0"), 4); // later runs replay a recording
+    INFO((actual ? "" : actual.status().message()));
+    REQUIRE(actual);
+    CHECK(joined() + alone() > calls_before);
+    REQUIRE(actual->dims() == expected->dims());
     auto epsilon = layer.type == "f32" ? 1e-5 : layer.type == "f16" ? 4e-3 : 3e-2;
-    auto a = converted(*got, dtype::f64), b = converted(*expected, dtype::f64);
+    auto a = converted(*actual, dtype::f64), b = converted(*expected, dtype::f64);
     for (int64_t k = 0; k < a.elements(); ++k)
       CHECK(a.data<double>()[k] == Approx(b.data<double>()[k]).epsilon(epsilon).margin(epsilon));
   }
@@ -232,7 +232,7 @@ TEST_CASE("a convolution with its bias is by cuDNN what it is on processors") {
   CHECK(under.misdeeds() == "");
 }
 
-TEST_CASE("the gradients of a convolution are by cuDNN what they are on processors") {
+TEST_CASE("cuDNN computes the gradients of convolutions as processors do") {
   watchdog watch{100s};
   auto seed = std::random_device{}();
   INFO("seed " << seed);
@@ -244,12 +244,13 @@ TEST_CASE("the gradients of a convolution are by cuDNN what they are on processo
     auto expected = under.run(placed(layer.text, "/cpu:0"));
     INFO((expected ? "" : expected.status().message()));
     REQUIRE(expected);
-    auto got = under.run(placed(layer.text, "/gpu:0"), 4);
-    INFO((got ? "" : got.status().message()));
-    REQUIRE(got);
-    REQUIRE(got->dims() == expected->dims());
-    for (int64_t k = 0; k < got->elements(); ++k)
-      CHECK(got->data<float>()[k] == Approx(expected->data<float>()[k]).epsilon(1e-5).margin(1e-5));
+    auto actual = under.run(placed(layer.text, "/gpu:0"), 4);
+    INFO((actual ? "" : actual.status().message()));
+    REQUIRE(actual);
+    REQUIRE(actual->dims() == expected->dims());
+    for (int64_t k = 0; k < actual->elements(); ++k)
+      CHECK(actual->data<float>()[k] ==
+            Approx(expected->data<float>()[k]).epsilon(1e-5).margin(1e-5));
   }
   CHECK(fake_cudnn::instance().calls("cudnnConvolutionBackwardData") > 0);
   CHECK(fake_cudnn::instance().calls("cudnnConvolutionBackwardFilter") > 0);
@@ -257,15 +258,16 @@ TEST_CASE("the gradients of a convolution are by cuDNN what they are on processo
   CHECK(under.misdeeds() == "");
 }
 
-TEST_CASE("with a Relu all algorithms are tried joined and apart, without it one is joined") {
+TEST_CASE(
+    "trials fuse the bias in all algorithms if there is a Relu, and in one if there is none") {
   watchdog watch;
   net under{1};
-  SECTION("with it") {
+  SECTION("with a Relu") {
     REQUIRE(under.run(another("y = Relu(b) @\"/gpu:0\"\nfetch y\n")));
     CHECK(joined() >= 3 * 2);
     CHECK(alone() >= 3 * 2);
   }
-  SECTION("without it") {
+  SECTION("without a Relu") {
     REQUIRE(under.run(another("fetch b\n")));
     CHECK(joined() >= 2);
     CHECK(joined() <= 6);
@@ -273,21 +275,21 @@ TEST_CASE("with a Relu all algorithms are tried joined and apart, without it one
   }
 }
 
-TEST_CASE("where cuDNN refuses to join a bias, a launch of its own adds it") {
+TEST_CASE("a separate launch adds a bias that cuDNN refuses to fuse") {
   watchdog watch;
   net under{1};
-  for (auto& one : fake_cudnn::instance().algorithms)
-    one.joins = false;
+  for (auto& each_algorithm : fake_cudnn::instance().algorithms)
+    each_algorithm.joins = false;
   auto text = another("y = Relu(b) @\"/gpu:0\"\nfetch y\n");
-  auto got = under.run(text);
-  REQUIRE(got);
-  CHECK(got->values<float>()[0] == 4);
-  CHECK(got->values<float>()[1] == 0);
+  auto fetched = under.run(text);
+  REQUIRE(fetched);
+  CHECK(fetched->values<float>()[0] == 4);
+  CHECK(fetched->values<float>()[1] == 0);
   CHECK(joined() == 0);
   CHECK(alone() > 0);
 }
 
-TEST_CASE("the faster of joined and apart is taken") {
+TEST_CASE("the faster of fused and separate bias is used") {
   watchdog watch;
   net under{1};
   auto quick = fake_cudnn::instance().run;
@@ -295,7 +297,7 @@ TEST_CASE("the faster of joined and apart is taken") {
   for (auto joins_slowly : {true, false}) {
     fake_cudnn::instance().counted = {};
     fake_cudnn::instance().run = [=](cudaStream_t in, std::function<void()> body) {
-      auto is_joined = joined() > 0 && alone() == 0; // the first that is tried
+      auto is_joined = joined() > 0 && alone() == 0; // the first one that is tried
       quick(in, [=] {
         std::this_thread::sleep_for(is_joined == joins_slowly ? 20ms : 0ms);
         body();
@@ -304,17 +306,18 @@ TEST_CASE("the faster of joined and apart is taken") {
     auto text = another("fetch b\n");
     REQUIRE(under.run(text));
     auto joined_before = joined(), alone_before = alone();
-    // What comes first, or is not far slower, five times, the other twice; and the step's own.
+    // The first one, and one that is not far slower, run five times, another twice; one more run is
+    // the step's.
     CHECK(joined_before == (joins_slowly ? 5 : 6));
     CHECK(alone_before == (joins_slowly ? 6 : 2));
   }
   fake_cudnn::instance().run = quick;
 }
 
-TEST_CASE("a bias is added where nothing else is added up") {
+TEST_CASE("the bias is added even if the convolution has no products") {
   watchdog watch;
   net under{1};
-  auto got = under.run(R"(
+  auto fetched = under.run(R"(
 x = Placeholder dtype=f32 shape=[1,2,2,0]
 p = Conv2D(x, f32{1,1,0,2}[]) strides=[1, 1, 1, 1] padding="VALID" @"/gpu:0"
 b = Add(p, f32[1, -2]) @"/gpu:0"
@@ -322,10 +325,10 @@ y = Relu(b) @"/gpu:0"
 feed x = f32{1,2,2,0}[]
 fetch y
 )");
-  INFO((got ? "" : got.status().message()));
-  REQUIRE(got);
+  INFO((fetched ? "" : fetched.status().message()));
+  REQUIRE(fetched);
   for (int64_t i = 0; i < 8; ++i)
-    CHECK(got->data<float>()[i] == (i % 2 == 0 ? 1 : 0));
+    CHECK(fetched->data<float>()[i] == (i % 2 == 0 ? 1 : 0));
 }
 
 } // namespace troupe::test::computed_convolution_test

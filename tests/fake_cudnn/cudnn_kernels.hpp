@@ -1,4 +1,4 @@
-// The kernels of GPUs that cuDNN computes.
+// The GPU kernels that cuDNN computes.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 

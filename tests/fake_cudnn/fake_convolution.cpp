@@ -1,5 +1,5 @@
-// Convolutions and their gradients, and those with a bias and an activation: from what their
-// descriptors say.
+// Convolutions and their gradients, and those with a bias and an activation, as their descriptors
+// specify.
 #include "tests/fake_cudnn/fake_forms.hpp"
 
 #include <algorithm>
@@ -19,12 +19,16 @@ struct fake_end {
   bool nan_stays = false;
 };
 
-// Filters are [outputs, inputs of a group, d, h, w], in the places of a tensor's axes.
-fake_tensor& form_of(cudnnFilterDescriptor_t of) { return *reinterpret_cast<fake_tensor*>(of); }
-fake_windows& form_of(cudnnConvolutionDescriptor_t of) {
-  return *reinterpret_cast<fake_windows*>(of);
+// Filters are [outputs, inputs of a group, d, h, w], stored as the axes of a tensor.
+fake_tensor& form_of(cudnnFilterDescriptor_t descriptor) {
+  return *reinterpret_cast<fake_tensor*>(descriptor);
 }
-fake_end& form_of(cudnnActivationDescriptor_t of) { return *reinterpret_cast<fake_end*>(of); }
+fake_windows& form_of(cudnnConvolutionDescriptor_t descriptor) {
+  return *reinterpret_cast<fake_windows*>(descriptor);
+}
+fake_end& form_of(cudnnActivationDescriptor_t descriptor) {
+  return *reinterpret_cast<fake_end*>(descriptor);
+}
 
 // Input, filter and output, one of which is written.
 struct convolution {
@@ -49,7 +53,7 @@ struct convolution {
     return true;
   }
 
-  // Calls visit(x, w, y) with the places of elements that belong together.
+  // Calls visit(x, w, y) with the positions of the elements of each product.
   template <class Visit>
   void for_each_product(const Visit& visit) const {
     auto of_one_channel = w;
@@ -71,8 +75,8 @@ struct convolution {
     });
   }
 
-  double value(const fake_tensor& of, const void* from, size_t place) const {
-    return read(of.type, from, static_cast<int64_t>(place));
+  double value(const fake_tensor& form, const void* from, size_t place) const {
+    return read(form.type, from, static_cast<int64_t>(place));
   }
 
   void compute_output(void* to) const {
@@ -114,20 +118,20 @@ struct given_workspace {
   size_t bytes;
 };
 
-cudnnStatus_t run(cudnnHandle_t by, const char* function, const convolution& what,
+cudnnStatus_t run(cudnnHandle_t handle, const char* function, const convolution& geometry,
                   computation compute, void* to, int algorithm, given_workspace room) {
-  const auto& with = fake_cudnn::instance().algorithms[static_cast<size_t>(algorithm)];
-  if (!what.fits())
+  const auto& chosen = fake_cudnn::instance().algorithms[static_cast<size_t>(algorithm)];
+  if (!geometry.fits())
     return CUDNN_STATUS_BAD_PARAM;
-  if (!with.works || (what.bias && !with.joins) || room.bytes < with.workspace ||
+  if (!chosen.works || (geometry.bias && !chosen.joins) || room.bytes < chosen.workspace ||
       (room.bytes > 0 && !room.memory))
     return CUDNN_STATUS_NOT_SUPPORTED;
-  return run_fake(by, function, [=] { (what.*compute)(to); });
+  return run_fake(handle, function, [=] { (geometry.*compute)(to); });
 }
 
-// As descriptors say; the factors are doubles for doubles, else floats.
-bool are(const fake_tensor& of, const void* alpha, double one, const void* beta, double zero) {
-  fake_blend factors{of, alpha, beta};
+// Whether the factors have these values; they are doubles for doubles, otherwise floats.
+bool are(const fake_tensor& form, const void* alpha, double one, const void* beta, double zero) {
+  fake_blend factors{form, alpha, beta};
   return factors.alpha == one && factors.beta == zero;
 }
 
@@ -137,8 +141,8 @@ cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* to) {
   *to = reinterpret_cast<cudnnFilterDescriptor_t>(new fake_tensor);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t what) {
-  delete &form_of(what);
+cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t descriptor) {
+  delete &form_of(descriptor);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t to, cudnnDataType_t type,
@@ -151,8 +155,8 @@ cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* to)
   *to = reinterpret_cast<cudnnConvolutionDescriptor_t>(new fake_windows);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t what) {
-  delete &form_of(what);
+cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t descriptor) {
+  delete &form_of(descriptor);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t to, int spatial,
@@ -183,8 +187,8 @@ cudnnStatus_t cudnnCreateActivationDescriptor(cudnnActivationDescriptor_t* to) {
   *to = reinterpret_cast<cudnnActivationDescriptor_t>(new fake_end);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnDestroyActivationDescriptor(cudnnActivationDescriptor_t what) {
-  delete &form_of(what);
+cudnnStatus_t cudnnDestroyActivationDescriptor(cudnnActivationDescriptor_t descriptor) {
+  delete &form_of(descriptor);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnSetActivationDescriptor(cudnnActivationDescriptor_t to,

@@ -7,15 +7,16 @@ using troupe::test::launch_fake;
 namespace {
 
 template <class Algorithm, class Rating>
-cudnnStatus_t rate(int most, int* count, Rating* to) {
-  const auto& all = fake_cudnn::instance().algorithms;
-  for (*count = 0; *count < most && *count < static_cast<int>(all.size()); ++*count) {
-    auto& one = to[*count];
-    one.algo = static_cast<Algorithm>(*count);
-    one.status = CUDNN_STATUS_SUCCESS;
-    one.determinism = all[static_cast<size_t>(*count)].deterministic ? CUDNN_DETERMINISTIC
-                                                                     : CUDNN_NON_DETERMINISTIC;
-    one.mathType = CUDNN_DEFAULT_MATH;
+cudnnStatus_t rate(int max_count, int* count, Rating* to) {
+  const auto& algorithms = fake_cudnn::instance().algorithms;
+  for (*count = 0; *count < max_count && *count < static_cast<int>(algorithms.size()); ++*count) {
+    auto& rating = to[*count];
+    rating.algo = static_cast<Algorithm>(*count);
+    rating.status = CUDNN_STATUS_SUCCESS;
+    rating.determinism = algorithms[static_cast<size_t>(*count)].deterministic
+                             ? CUDNN_DETERMINISTIC
+                             : CUDNN_NON_DETERMINISTIC;
+    rating.mathType = CUDNN_DEFAULT_MATH;
   }
   return CUDNN_STATUS_SUCCESS;
 }
@@ -27,22 +28,22 @@ cudnnStatus_t size_workspace(int algorithm, size_t* bytes) {
 
 } // namespace
 
-cudnnStatus_t troupe::test::launch_fake(cudnnHandle_t by, int algorithm, void* workspace,
+cudnnStatus_t troupe::test::launch_fake(cudnnHandle_t handle, int algorithm, void* workspace,
                                         size_t bytes, void* result) {
   const auto& fake = fake_cudnn::instance();
-  const auto& with = fake.algorithms[static_cast<size_t>(algorithm)];
-  if (!with.works || bytes < with.workspace || (bytes > 0 && !workspace))
+  const auto& chosen = fake.algorithms[static_cast<size_t>(algorithm)];
+  if (!chosen.works || bytes < chosen.workspace || (bytes > 0 && !workspace))
     return CUDNN_STATUS_NOT_SUPPORTED;
-  fake.launch(reinterpret_cast<fake_handle*>(by)->stream, algorithm, result, workspace);
+  fake.launch(reinterpret_cast<fake_handle*>(handle)->stream, algorithm, result, workspace);
   return CUDNN_STATUS_SUCCESS;
 }
 
 fake_cudnn& fake_cudnn::instance() {
-  static fake_cudnn one;
-  return one;
+  static fake_cudnn singleton;
+  return singleton;
 }
 
-// What cudnn.h declares, as far as convolutions are computed with it.
+// The part of cudnn.h that computes convolutions.
 
 const char* cudnnGetErrorString(cudnnStatus_t) { return "the fake refuses it"; }
 
@@ -50,12 +51,12 @@ cudnnStatus_t cudnnCreate(cudnnHandle_t* to) {
   *to = reinterpret_cast<cudnnHandle_t>(new fake_handle);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnDestroy(cudnnHandle_t what) {
-  delete reinterpret_cast<fake_handle*>(what);
+cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
+  delete reinterpret_cast<fake_handle*>(handle);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnSetStream(cudnnHandle_t of, cudaStream_t to) {
-  reinterpret_cast<fake_handle*>(of)->stream = to;
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t to) {
+  reinterpret_cast<fake_handle*>(handle)->stream = to;
   return CUDNN_STATUS_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
-// A library that calls itself cuDNN. Its convolutions do what the test says, or, as its layers,
-// what cuDNN's reference says of them, on the thread of a simulated GPU's stream.
+// A fake cuDNN. Its convolutions do what the test defines, or, as its layers, what cuDNN's
+// reference documents, on the thread of a simulated GPU's stream.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -15,25 +15,25 @@ namespace troupe::test {
 struct fake_algorithm {
   size_t workspace = 0;
   bool deterministic = true;
-  bool works = true; ///< else launches are refused
-  bool joins = true; ///< else those with a bias are
+  bool works = true; ///< otherwise launches are refused
+  bool joins = true; ///< otherwise launches with a bias are refused
 };
 
-/// Which of a window's largest elements get its gradient: cuDNN does not say.
+/// Which of a window's largest elements get its gradient: cuDNN does not document that.
 enum class fake_ties { first, last, all };
 
-/// What the library does; to be set before it is called, by one thread at a time.
+/// The behaviour of the library, set before it is called, by one thread at a time.
 struct fake_cudnn {
-  std::vector<fake_algorithm> algorithms; ///< as they are advised, numbered from 0
-  /// Launches an algorithm that writes `result`; null: convolutions are computed.
+  std::vector<fake_algorithm> algorithms; ///< in the order of advice, numbered from 0
+  /// Launches an algorithm that writes `result`; if null, convolutions are computed.
   std::function<void(cudaStream_t in, int algorithm, void* result, void* workspace)> launch;
 
-  /// Launches what is computed.
+  /// Launches a computation.
   std::function<void(cudaStream_t in, std::function<void()> body)> run;
   fake_ties ties = fake_ties::first;
   bool refuses_layers = false;
-  bool sees_nan = true; ///< poolings do what the descriptor says of NaNs
-  /// How often each function has launched something; any thread.
+  bool sees_nan = true; ///< whether poolings treat NaNs as the descriptor says
+  /// The number of launches of each function; for any thread.
   int calls(const std::string& function) {
     std::lock_guard guard{mutex};
     return counted[function];

@@ -8,8 +8,8 @@ namespace troupe::test {
 
 int64_t fake_tensor::elements() const {
   int64_t count = 1;
-  for (auto one : extents)
-    count *= one;
+  for (auto extent : extents)
+    count *= extent;
   return count;
 }
 
@@ -20,7 +20,9 @@ int64_t fake_tensor::place(const std::array<int64_t, 5>& at) const {
   return sum;
 }
 
-fake_tensor& form_of(cudnnTensorDescriptor_t of) { return *reinterpret_cast<fake_tensor*>(of); }
+fake_tensor& form_of(cudnnTensorDescriptor_t descriptor) {
+  return *reinterpret_cast<fake_tensor*>(descriptor);
+}
 
 double read(cudnnDataType_t type, const void* from, int64_t place) {
   switch (type) {
@@ -45,8 +47,8 @@ void write(cudnnDataType_t type, void* to, int64_t place, double value) {
   }
 }
 
-fake_blend::fake_blend(const fake_tensor& of, const void* a, const void* b) {
-  auto wide = of.type == CUDNN_DATA_DOUBLE;
+fake_blend::fake_blend(const fake_tensor& form, const void* a, const void* b) {
+  auto wide = form.type == CUDNN_DATA_DOUBLE;
   auto factor = [&](const void* from) {
     return wide ? *static_cast<const double*>(from)
                 : static_cast<double>(*static_cast<const float*>(from));
@@ -59,7 +61,7 @@ void fake_blend::put(cudnnDataType_t type, void* to, int64_t place, double value
   write(type, to, place, alpha * value + (beta == 0 ? 0 : beta * read(type, to, place)));
 }
 
-cudnnStatus_t run_fake(cudnnHandle_t by, const char* function, std::function<void()> body) {
+cudnnStatus_t run_fake(cudnnHandle_t handle, const char* function, std::function<void()> body) {
   auto& fake = fake_cudnn::instance();
   if (fake.refuses_layers)
     return CUDNN_STATUS_NOT_SUPPORTED;
@@ -67,7 +69,7 @@ cudnnStatus_t run_fake(cudnnHandle_t by, const char* function, std::function<voi
     std::lock_guard guard{fake.mutex};
     ++fake.counted[function];
   }
-  fake.run(reinterpret_cast<fake_handle*>(by)->stream, std::move(body));
+  fake.run(reinterpret_cast<fake_handle*>(handle)->stream, std::move(body));
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -79,12 +81,12 @@ cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* to) {
   *to = reinterpret_cast<cudnnTensorDescriptor_t>(new fake_tensor);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t what) {
-  delete reinterpret_cast<fake_tensor*>(what);
+cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t descriptor) {
+  delete reinterpret_cast<fake_tensor*>(descriptor);
   return CUDNN_STATUS_SUCCESS;
 }
 
-// Packed, with the channels where the format says.
+// Packed, with the channels at the position of the format.
 cudnnStatus_t cudnnSetTensorNdDescriptorEx(cudnnTensorDescriptor_t to, cudnnTensorFormat_t format,
                                            cudnnDataType_t type, int rank, const int* extents) {
   if (rank < 4 || rank > 5)
@@ -93,7 +95,7 @@ cudnnStatus_t cudnnSetTensorNdDescriptorEx(cudnnTensorDescriptor_t to, cudnnTens
   form = {};
   form.type = type;
   form.rank = rank;
-  std::array<size_t, 5> order{4, 3, 2, 1, 0}; // from the axis that moves fastest
+  std::array<size_t, 5> order{4, 3, 2, 1, 0}; // from the axis that changes fastest
   if (format == CUDNN_TENSOR_NHWC)
     order = {1, 4, 3, 2, 0};
   for (int i = 0; i < rank; ++i) {

@@ -1,4 +1,4 @@
-// What the pretended cuDNN is told of tensors, and how it reads and writes them.
+// The fake cuDNN's descriptions of tensors, and how it reads and writes elements.
 #pragma once
 #include "tests/fake_cudnn/fake_cudnn.hpp"
 
@@ -12,7 +12,7 @@ struct fake_handle {
   cudaStream_t stream = nullptr;
 };
 
-/// A tensor of up to five axes; those that are missing have an extent of 1: [n, c, d, h, w].
+/// A tensor of up to five axes; missing ones have an extent of 1: [n, c, d, h, w].
 struct fake_tensor {
   cudnnDataType_t type = CUDNN_DATA_FLOAT;
   int rank = 0; ///< 0: not set
@@ -21,7 +21,7 @@ struct fake_tensor {
   int64_t elements() const;
   int64_t place(const std::array<int64_t, 5>& at) const;
   bool same_extents(const fake_tensor& other) const { return extents == other.extents; }
-  /// Calls visit(place) for all elements, with the channels moving fastest.
+  /// Calls visit(place) for all elements; channels change fastest.
   template <class Visit>
   void for_each(const Visit& visit) const {
     std::array<int64_t, 5> at{};
@@ -34,25 +34,25 @@ struct fake_tensor {
   }
 };
 
-fake_tensor& form_of(cudnnTensorDescriptor_t of);
+fake_tensor& form_of(cudnnTensorDescriptor_t descriptor);
 
 double read(cudnnDataType_t type, const void* from, int64_t place);
 void write(cudnnDataType_t type, void* to, int64_t place, double value);
 
-/// "alpha * what is computed + beta * what was there"; the factors are doubles for doubles, else
-/// floats. What is multiplied by zero is not read.
+/// "alpha * result + beta * old value"; the factors are doubles for doubles, otherwise floats. A
+/// value that is multiplied by zero is not read.
 struct fake_blend {
   double alpha, beta;
 
-  fake_blend(const fake_tensor& of, const void* alpha, const void* beta);
+  fake_blend(const fake_tensor& form, const void* alpha, const void* beta);
   void put(cudnnDataType_t type, void* to, int64_t place, double value) const;
 };
 
-/// Runs it in the stream of the handle, and counts it.
-cudnnStatus_t run_fake(cudnnHandle_t by, const char* function, std::function<void()> body);
+/// Runs the body in the stream of the handle, and counts it.
+cudnnStatus_t run_fake(cudnnHandle_t handle, const char* function, std::function<void()> body);
 
-/// Launches an algorithm as the test says, if it works and has its workspace.
-cudnnStatus_t launch_fake(cudnnHandle_t by, int algorithm, void* workspace, size_t bytes,
+/// Launches an algorithm as the test defines, if it works and has its workspace.
+cudnnStatus_t launch_fake(cudnnHandle_t handle, int algorithm, void* workspace, size_t bytes,
                           void* result);
 
 } // namespace troupe::test

@@ -1,4 +1,4 @@
-// Poolings of the pretended cuDNN, window by window.
+// Poolings of the fake cuDNN, window by window.
 #include "tests/fake_cudnn/fake_forms.hpp"
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace {
 
 using place = std::array<int64_t, 5>;
 
-// The axes d, h and w; those that are missing come first.
+// The axes d, h and w; missing ones come first.
 struct fake_pooling {
   cudnnPoolingMode_t mode{};
   bool propagates = false;
@@ -30,12 +30,12 @@ struct fake_pooling {
     }
     return x.extents[0] == y.extents[0] && x.extents[1] == y.extents[1];
   }
-  // Calls visit(place in x) for what a window has on the image.
+  // Calls visit(place in x) for the part of a window within the image.
   template <class Visit>
-  void for_each(const fake_tensor& x, const place& of, const Visit& visit) const {
-    place at{of[0], of[1]};
+  void for_each(const fake_tensor& x, const place& output_place, const Visit& visit) const {
+    place at{output_place[0], output_place[1]};
     auto on_image = [&](size_t i, int64_t k) {
-      at[i + 2] = of[i + 2] * stride[i] - pad[i] + k;
+      at[i + 2] = output_place[i + 2] * stride[i] - pad[i] + k;
       return at[i + 2] >= 0 && at[i + 2] < x.extents[i + 2];
     };
     for (int64_t d = 0; d < window[0]; ++d)
@@ -44,46 +44,51 @@ struct fake_pooling {
           if (on_image(0, d) && on_image(1, h) && on_image(2, w))
             visit(x.place(at));
   }
-  double share(int64_t seen) const {
-    auto all = mode == CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING;
-    return 1.0 / static_cast<double>(all ? window[0] * window[1] * window[2] : seen);
+  double share(int64_t valid_count) const {
+    auto counts_padding = mode == CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING;
+    return 1.0 /
+           static_cast<double>(counts_padding ? window[0] * window[1] * window[2] : valid_count);
   }
 };
 
-fake_pooling& form_of(cudnnPoolingDescriptor_t of) { return *reinterpret_cast<fake_pooling*>(of); }
-
-bool sees_nan(const fake_pooling& with) {
-  return with.propagates && fake_cudnn::instance().sees_nan;
+fake_pooling& form_of(cudnnPoolingDescriptor_t descriptor) {
+  return *reinterpret_cast<fake_pooling*>(descriptor);
 }
 
-double pooled(const fake_pooling& with, const fake_tensor& as, const void* x, const place& at) {
-  auto most = -std::numeric_limits<double>::infinity(), sum = 0.0;
-  int64_t seen = 0;
-  with.for_each(as, at, [&](int64_t from) {
-    auto value = read(as.type, x, from);
-    ++seen;
+bool sees_nan(const fake_pooling& pooling) {
+  return pooling.propagates && fake_cudnn::instance().sees_nan;
+}
+
+double pooled(const fake_pooling& pooling, const fake_tensor& form, const void* x,
+              const place& at) {
+  auto largest = -std::numeric_limits<double>::infinity(), sum = 0.0;
+  int64_t valid_count = 0;
+  pooling.for_each(form, at, [&](int64_t from) {
+    auto value = read(form.type, x, from);
+    ++valid_count;
     sum += value;
-    if (value > most || (std::isnan(value) && sees_nan(with)))
-      most = value;
+    if (value > largest || (std::isnan(value) && sees_nan(pooling)))
+      largest = value;
   });
-  return with.largest() ? most : sum * with.share(seen);
+  return pooling.largest() ? largest : sum * pooling.share(valid_count);
 }
 
 // Adds a window's gradient to those of its elements.
-void share_out(const fake_pooling& with, const fake_tensor& as, const void* x, double y, double dy,
-               const place& at, std::vector<double>& dx) {
-  std::vector<int64_t> to;
-  with.for_each(as, at, [&](int64_t from) {
-    auto value = with.largest() ? read(as.type, x, from) : y;
-    if (!with.largest() || value == y || (std::isnan(value) && std::isnan(y) && sees_nan(with)))
-      to.push_back(from);
+void share_out(const fake_pooling& pooling, const fake_tensor& form, const void* x, double y,
+               double dy, const place& at, std::vector<double>& dx) {
+  std::vector<int64_t> winners;
+  pooling.for_each(form, at, [&](int64_t from) {
+    auto value = pooling.largest() ? read(form.type, x, from) : y;
+    if (!pooling.largest() || value == y ||
+        (std::isnan(value) && std::isnan(y) && sees_nan(pooling)))
+      winners.push_back(from);
   });
   auto ties = fake_cudnn::instance().ties;
-  if (with.largest() && to.size() > 1 && ties != fake_ties::all)
-    to = {ties == fake_ties::first ? to.front() : to.back()};
-  for (auto one : to)
-    dx[static_cast<size_t>(one)] +=
-        with.largest() ? dy : dy * with.share(static_cast<int64_t>(to.size()));
+  if (pooling.largest() && winners.size() > 1 && ties != fake_ties::all)
+    winners = {ties == fake_ties::first ? winners.front() : winners.back()};
+  for (auto winner : winners)
+    dx[static_cast<size_t>(winner)] +=
+        pooling.largest() ? dy : dy * pooling.share(static_cast<int64_t>(winners.size()));
 }
 
 } // namespace
@@ -92,8 +97,8 @@ cudnnStatus_t cudnnCreatePoolingDescriptor(cudnnPoolingDescriptor_t* to) {
   *to = reinterpret_cast<cudnnPoolingDescriptor_t>(new fake_pooling);
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnDestroyPoolingDescriptor(cudnnPoolingDescriptor_t what) {
-  delete &form_of(what);
+cudnnStatus_t cudnnDestroyPoolingDescriptor(cudnnPoolingDescriptor_t descriptor) {
+  delete &form_of(descriptor);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnSetPoolingNdDescriptor(cudnnPoolingDescriptor_t to, cudnnPoolingMode_t mode,

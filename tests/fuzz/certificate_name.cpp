@@ -1,4 +1,4 @@
-// Names of certificates: what is taken is written in one way only.
+// Names of certificates: each accepted name has only one written form.
 #include "troupe/serialization/tls/certificate_name.hpp"
 
 #include "tests/fuzz/fuzz.hpp"

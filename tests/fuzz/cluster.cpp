@@ -1,4 +1,4 @@
-// Cluster specs: what is taken comes back as it was.
+// Cluster specs: an accepted spec is the same after writing and reading.
 #include "troupe/serialization/config/cluster.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -9,8 +9,8 @@ FUZZ_TARGET(cluster) {
   auto spec = parse_cluster({reinterpret_cast<const char*>(data), size}, "fuzz");
   if (!spec)
     return 0;
-  auto again = parse_cluster(to_json(*spec));
-  fuzz::require(again.ok() && again->jobs == spec->jobs);
+  auto copy = parse_cluster(to_json(*spec));
+  fuzz::require(copy.ok() && copy->jobs == spec->jobs);
   return 0;
 }
 

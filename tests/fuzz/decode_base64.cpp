@@ -1,4 +1,4 @@
-// Base64: what is taken comes back as it was, but for its padding.
+// Base64: accepted text is the same after decoding and encoding, except for its padding.
 #include "tests/fuzz/fuzz.hpp"
 #include "troupe/ops/strings/shared/base64.hpp"
 
@@ -8,8 +8,8 @@ FUZZ_TARGET(decode_base64) {
   auto bytes = ops::from_base64({reinterpret_cast<const char*>(data), size});
   if (!bytes)
     return 0;
-  auto again = ops::from_base64(ops::to_base64(*bytes, size % 4 == 0));
-  fuzz::require(again.ok() && *again == *bytes);
+  auto decoded_again = ops::from_base64(ops::to_base64(*bytes, size % 4 == 0));
+  fuzz::require(decoded_again.ok() && *decoded_again == *bytes);
   return 0;
 }
 

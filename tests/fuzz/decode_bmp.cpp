@@ -1,4 +1,4 @@
-// BMP files: what is taken is an image.
+// BMP files: accepted bytes are an image.
 #include "tests/fuzz/byte_op.hpp"
 
 namespace troupe::fuzz::decode_bmp {

@@ -1,4 +1,4 @@
-// Records of CSV: all fields are there, or an error.
+// Records of CSV: all fields are decoded, or there is an error.
 #include "tests/fuzz/byte_op.hpp"
 
 namespace troupe::fuzz::decode_csv {

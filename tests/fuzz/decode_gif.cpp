@@ -1,4 +1,4 @@
-// GIF files: what is taken is an image, or several.
+// GIF files: accepted bytes are an image, or several.
 #include "tests/fuzz/byte_op.hpp"
 
 namespace troupe::fuzz::decode_gif {

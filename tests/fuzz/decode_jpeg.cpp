@@ -1,4 +1,4 @@
-// JPEG files: what is taken is an image.
+// JPEG files: accepted bytes are an image.
 #include "tests/fuzz/byte_op.hpp"
 
 namespace troupe::fuzz::decode_jpeg {

@@ -1,4 +1,4 @@
-// PNG files: what is taken is an image.
+// PNG files: accepted bytes are an image.
 #include "tests/fuzz/byte_op.hpp"
 
 namespace troupe::fuzz::decode_png {

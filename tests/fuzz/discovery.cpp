@@ -1,5 +1,5 @@
-// Lists of hosts and counts, and texts that say where addresses come from: what is taken is within
-// its bounds. The first byte chooses.
+// Lists of hosts and counts, and texts that name sources of addresses: accepted input is within its
+// bounds. The first byte selects the parser.
 #include "tests/fuzz/fuzz.hpp"
 #include "troupe/serialization/discovery/host_list.hpp"
 #include "troupe/serialization/discovery/source_text.hpp"
@@ -8,7 +8,7 @@
 namespace troupe::fuzz::discovery {
 namespace {
 
-constexpr size_t most = 1000;
+constexpr size_t max_items = 1000;
 
 void check_source(std::string_view text, std::string_view scheme, auto make) {
   environment slurm = [&](const std::string& name) -> std::optional<std::string> {
@@ -18,10 +18,10 @@ void check_source(std::string_view text, std::string_view scheme, auto make) {
       return {};
     return name.ends_with("NODELIST") ? "n[1-3]" : "2(x3)";
   };
-  auto made = make(text, slurm);
-  fuzz::require(made.ok() || made.status().message().find(scheme) != std::string::npos);
-  if (made)
-    fuzz::require((*made)->read().ok() && (*made)->read()->tasks.size() <= max_tasks_of_source);
+  auto source = make(text, slurm);
+  fuzz::require(source.ok() || source.status().message().find(scheme) != std::string::npos);
+  if (source)
+    fuzz::require((*source)->read().ok() && (*source)->read()->tasks.size() <= max_tasks_of_source);
 }
 
 } // namespace
@@ -32,16 +32,16 @@ FUZZ_TARGET(discovery) {
   std::string_view text{reinterpret_cast<const char*>(data + 1), size - 1};
   switch (data[0] % 5) {
     case 0:
-      if (auto hosts = expand_host_list(text, most)) {
-        fuzz::require(!hosts->empty() && hosts->size() <= most);
-        for (const auto& one : *hosts)
-          fuzz::require(!one.empty() && one.find_first_of("[],") == std::string::npos);
+      if (auto hosts = expand_host_list(text, max_items)) {
+        fuzz::require(!hosts->empty() && hosts->size() <= max_items);
+        for (const auto& host : *hosts)
+          fuzz::require(!host.empty() && host.find_first_of("[],") == std::string::npos);
       }
       break;
     case 1:
-      if (auto counts = expand_counts(text, most))
-        for (auto one : *counts)
-          fuzz::require(one > 0 && counts->size() <= most);
+      if (auto counts = expand_counts(text, max_items))
+        for (auto count : *counts)
+          fuzz::require(count > 0 && counts->size() <= max_items);
       break;
     case 2: check_source(text, "dns:", make_dns_source); break;
     case 3: check_source(text, "slurm:", make_slurm_source); break;

@@ -1,7 +1,7 @@
-// Drives fuzz targets without libFuzzer, so that every compiler can run them under ctest.
-// `fuzz TARGET`: replays the seed corpus, every prefix of small seeds, then mutated seeds and
-// random bytes for FUZZ_SECONDS (1) from FUZZ_SEED (fixed, printed). `fuzz TARGET FILE...`: replays
-// files. The input that ends the process is left in `crash-<target>` and its path printed.
+// Drives fuzz targets without libFuzzer, so that every compiler can run them under ctest. `fuzz
+// TARGET`: replays the seed corpus, every prefix of small seeds, then mutated seeds and random
+// bytes for FUZZ_SECONDS (1) from FUZZ_SEED (fixed, printed). `fuzz TARGET FILE...`: replays files.
+// The input that ends the process is stored in `crash-<target>` and its path printed.
 #include "tests/fuzz/targets.hpp"
 
 #include <fcntl.h>
@@ -34,11 +34,11 @@ using clock = std::chrono::steady_clock;
 constexpr size_t largest_input = 1 << 16;
 constexpr unsigned longest_run_seconds = 20;
 
-// What a dying process can still reach: the input under test.
+// The input under test, for a process that is dying.
 bytes current;
 const troupe::fuzz::target* chosen = nullptr;
 
-// Uses only calls that are allowed in a signal handler.
+// Calls only functions that are allowed in a signal handler.
 void save_current() {
   const int file = ::open(chosen->crash_file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file < 0)
@@ -162,7 +162,7 @@ private:
     }
   }
 
-  // Lengths and counts break parsers where they are extreme, or just off by one.
+  // Lengths and counts break parsers if they are extreme, or off by one.
   void write_number(bytes& input, size_t at) {
     static constexpr std::array<uint64_t, 14> numbers{0,
                                                       1,
@@ -190,12 +190,13 @@ private:
   }
 
   void splice(bytes& input, size_t at) {
-    const auto& other = corpus_[below(corpus_.size())];
-    if (other.empty())
+    const auto& second_seed = corpus_[below(corpus_.size())];
+    if (second_seed.empty())
       return;
-    const auto from = below(other.size());
+    const auto from = below(second_seed.size());
     input.resize(at);
-    input.insert(input.end(), other.begin() + static_cast<std::ptrdiff_t>(from), other.end());
+    input.insert(input.end(), second_seed.begin() + static_cast<std::ptrdiff_t>(from),
+                 second_seed.end());
   }
 
   std::mt19937_64 random_;
@@ -223,13 +224,13 @@ size_t run_seeds(const std::vector<bytes>& corpus) {
 } // namespace
 
 int main(int argc, char** argv) {
-  for (const auto& one : troupe::fuzz::targets())
-    if (argc > 1 && std::strcmp(argv[1], one.name) == 0)
-      chosen = &one;
+  for (const auto& target : troupe::fuzz::targets())
+    if (argc > 1 && std::strcmp(argv[1], target.name) == 0)
+      chosen = &target;
   if (chosen == nullptr) {
     std::fprintf(stderr, "usage: fuzz TARGET [FILE...]; targets are");
-    for (const auto& one : troupe::fuzz::targets())
-      std::fprintf(stderr, " %s", one.name);
+    for (const auto& target : troupe::fuzz::targets())
+      std::fprintf(stderr, " %s", target.name);
     std::fprintf(stderr, "\n");
     return 2;
   }

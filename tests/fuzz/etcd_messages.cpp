@@ -1,4 +1,4 @@
-// Answers of etcd: errors, or values; and base64, which comes back as it was.
+// Answers of etcd: errors, or values; and base64, which is the same after encoding and decoding.
 #include "troupe/serialization/discovery/etcd_messages.hpp"
 
 #include "tests/fuzz/fuzz.hpp"

@@ -1,4 +1,4 @@
-// Events: what parse_event() takes can be written and read again; and heads of PNG files.
+// Events: accepted events can be written and read again; and heads of PNG files.
 #include "tests/fuzz/fuzz.hpp"
 #include "troupe/serialization/events/event_file.hpp"
 
@@ -9,8 +9,8 @@ FUZZ_TARGET(event) {
   (void)event_image_of(text);
   if (auto read = parse_event(text)) {
     auto bytes = write_event(*read);
-    auto again = parse_event(bytes);
-    fuzz::require(again.ok() && write_event(*again) == bytes); // NaN is not equal to itself
+    auto copy = parse_event(bytes);
+    fuzz::require(copy.ok() && write_event(*copy) == bytes); // NaN is not equal to itself
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// What fuzz targets share.
+// The common parts of fuzz targets.
 #pragma once
 #include "troupe/ops/all.hpp"
 
@@ -17,10 +17,10 @@ namespace troupe::fuzz {
 
 inline const registry& all_ops() {
   static const registry ops = [] {
-    registry made;
-    if (!ops::add_all(made).ok())
+    registry new_registry;
+    if (!ops::add_all(new_registry).ok())
       std::abort();
-    return made;
+    return new_registry;
   }();
   return ops;
 }
@@ -29,7 +29,7 @@ inline std::span<const std::byte> bytes(const uint8_t* data, size_t size) {
   return std::as_bytes(std::span{data, size});
 }
 
-/// Ends the process where a promise is broken.
+/// Ends the process if a promise is broken.
 inline void require(bool kept) {
   if (!kept)
     std::abort();

@@ -1,5 +1,5 @@
-// Written graphs: what read_graph() takes can be written again. The checksum is made right first,
-// or nothing would get past it.
+// Written graphs: accepted graphs can be written again. The checksum is corrected first, because it
+// would stop all other input.
 #include "tests/fuzz/fuzz.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/payload.hpp"
@@ -17,14 +17,14 @@ FUZZ_TARGET(graph_bytes) {
     auto checksum = checksum_of(std::span{bytes}.subspan(32));
     std::memcpy(bytes.data() + 16, &checksum, 8);
   }
-  graph into{fuzz::all_ops()};
-  if (!read_graph(bytes, into).ok())
+  graph nodes{fuzz::all_ops()};
+  if (!read_graph(bytes, nodes).ok())
     return 0;
-  auto again = write_graph(into);
-  fuzz::require(again.ok());
+  auto written = write_graph(nodes);
+  fuzz::require(written.ok());
   graph copy{fuzz::all_ops()};
-  fuzz::require(read_graph(bytes_of(*again), copy).ok());
-  fuzz::require(copy.nodes().size() == into.nodes().size());
+  fuzz::require(read_graph(bytes_of(*written), copy).ok());
+  fuzz::require(copy.nodes().size() == nodes.nodes().size());
   return 0;
 }
 

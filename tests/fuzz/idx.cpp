@@ -1,4 +1,4 @@
-// IDX files: a whole file and its items say the same.
+// IDX files: a whole file and its items have the same content.
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/simulated_disk.hpp"
 #include "troupe/serialization/records/fixed_records.hpp"
@@ -13,10 +13,11 @@ FUZZ_TARGET(idx) {
   if (!whole || !file)
     return 0;
   size_t at = 0;
-  for (std::string one; *file->items->next(one); at += one.size()) {
-    auto item = parse_idx_item(one, file->type, file->item);
+  for (std::string item_bytes; *file->items->next(item_bytes); at += item_bytes.size()) {
+    auto item = parse_idx_item(item_bytes, file->type, file->item);
     fuzz::require(item.ok());
-    fuzz::require(std::memcmp(item->raw(), static_cast<char*>(whole->raw()) + at, one.size()) == 0);
+    fuzz::require(
+        std::memcmp(item->raw(), static_cast<char*>(whole->raw()) + at, item_bytes.size()) == 0);
   }
   fuzz::require(at == whole->bytes());
   return 0;

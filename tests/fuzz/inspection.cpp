@@ -1,4 +1,4 @@
-// Inspections as JSON, which other tasks send: what is taken comes back as it was.
+// Inspections as JSON from other tasks: an accepted one is the same after writing and reading.
 #include "troupe/serialization/reports/inspection_json.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -10,8 +10,8 @@ FUZZ_TARGET(inspection) {
   if (!tree)
     return 0;
   auto text = to_json(*tree);
-  auto again = parse_inspection(text);
-  fuzz::require(again.ok() && to_json(*again) == text);
+  auto copy = parse_inspection(text);
+  fuzz::require(copy.ok() && to_json(*copy) == text);
   return 0;
 }
 

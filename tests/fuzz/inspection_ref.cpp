@@ -1,4 +1,5 @@
-// Refs, which strangers send in the target of an HTTP request: what is taken comes back as it was.
+// Refs in the target of an HTTP request from anyone: an accepted ref is the same after writing and
+// reading.
 #include "troupe/runtime/insight/inspection_ref.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -12,8 +13,8 @@ FUZZ_TARGET(inspection_ref) {
   auto text = to_string(*ref);
   if (text.size() > inspection_ref::max_text) // escapes make it longer
     return 0;
-  auto again = inspection_ref::parse(text);
-  fuzz::require(again.ok() && *again == *ref);
+  auto copy = inspection_ref::parse(text);
+  fuzz::require(copy.ok() && *copy == *ref);
   fuzz::require(ref->within_task().size() + 2 >= ref->parts.size());
   fuzz::require(!ref->task() || ref->task()->task >= 0);
   return 0;

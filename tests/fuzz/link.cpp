@@ -1,8 +1,7 @@
-// Links. The first byte chooses: a raw stream, or a conversation of frames that are well-formed
-// around fuzzed bodies (kind and transfer u8 each, size u16, body), because checksums would stop
-// all others. With its highest bit, what belongs to a body is put where it belongs. Kinds from 0xf0
-// on are what else may happen to announced payloads, in any order: steps begin and end, either end
-// withdraws or pulls.
+// Links. The first byte selects a raw stream, or a conversation of well-formed frames around fuzzed
+// bodies (kind and transfer u8 each, size u16, body), because checksums would stop all others. Its
+// highest bit makes the test write bodies directly into their memory. Kinds from 0xf0 on are other
+// events of announced payloads, in any order: steps begin and end, either end withdraws or pulls.
 #include "troupe/serialization/wire/link.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -18,84 +17,85 @@ namespace troupe::fuzz::link {
 namespace {
 
 link_options options() {
-  link_options made;
-  made.self = {.software = "fuzz", .role = "task", .job = "worker"};
-  made.max_tensor_bytes = 1 << 20;
-  made.max_pending_bytes = 1 << 19;
-  made.max_held_bytes = 1 << 18;
-  return made;
+  link_options limits;
+  limits.self = {.software = "fuzz", .role = "task", .job = "worker"};
+  limits.max_tensor_bytes = 1 << 20;
+  limits.max_pending_bytes = 1 << 19;
+  limits.max_held_bytes = 1 << 18;
+  return limits;
 }
 
-// Takes what it has to say in portions, as a socket does that is nearly full.
-void answer(troupe::link& it) {
+// Takes the link's output in portions, as a socket that is nearly full.
+void answer(troupe::link& tested) {
   std::vector<std::span<const std::byte>> pieces;
-  for (size_t size = it.gather(pieces, 4096); size > 0; size = it.gather(pieces, 4096)) {
-    size_t given = 0;
+  for (size_t size = tested.gather(pieces, 4096); size > 0; size = tested.gather(pieces, 4096)) {
+    size_t gathered = 0;
     for (auto piece : pieces)
-      given += piece.size();
-    fuzz::require(given == size && size <= 4096);
-    it.sent((size + 1) / 2);
+      gathered += piece.size();
+    fuzz::require(gathered == size && size <= 4096);
+    tested.sent((size + 1) / 2);
     pieces.clear();
   }
-  fuzz::require(it.idle());
+  fuzz::require(tested.idle());
 }
 
-// Of the step that the second byte names, or the payload.
-status act(troupe::link& it, std::array<demand, 8>& steps, std::byte what, std::byte of) {
-  auto number = static_cast<uint64_t>(of);
+// Performs an action on the step, or the payload, that the second byte names.
+status act(troupe::link& tested, std::array<demand, 8>& steps, std::byte action,
+           std::byte number_byte) {
+  auto number = static_cast<uint64_t>(number_byte);
   step_id step{0, number % 8};
-  auto hear = [&](const message& said) {
-    auto encoded = encode(said);
+  auto receive_message = [&](const message& received) {
+    auto encoded = encode(received);
     fuzz::require(encoded.ok());
-    TROUPE_TRY(it.receive(header_for(frame_kind::message, 0, encoded->bytes)));
-    return it.receive(encoded->bytes);
+    TROUPE_TRY(tested.receive(header_for(frame_kind::message, 0, encoded->bytes)));
+    return tested.receive(encoded->bytes);
   };
   static const auto value = *tensor::make(dtype::u8, shape{100'000});
-  switch (static_cast<unsigned>(what) % 16) {
-    case 0: // what it is told of a step: begins, and ends for good
+  switch (static_cast<unsigned>(action) % 16) {
+    case 0: // a step begins, or ends for good
       if (auto& now = steps[number % 8]; now != demand::never)
         now = number & 8 ? demand::never : number & 16 ? demand::later : demand::now;
-      return it.review(step);
-    case 1: return it.withdraw(step);
-    case 2: return hear(pull{number});
-    case 3: return hear(unwanted{number});
-    case 4: return hear(withdrawn{number});
-    case 5: { // or it has no room, or the peer has been too bad
-      auto sent = it.send(tensor_push{step, 1, false, value});
+      return tested.review(step);
+    case 1: return tested.withdraw(step);
+    case 2: return receive_message(pull{number});
+    case 3: return receive_message(unwanted{number});
+    case 4: return receive_message(withdrawn{number});
+    case 5: { // there is no room, or the peer has sent too many errors
+      auto sent = tested.send(tensor_push{step, 1, false, value});
       return sent.kind() == error_kind::resource_exhausted ? status{} : sent;
     }
     case 6: {
       std::vector<std::span<const std::byte>> pieces;
-      it.sent(it.gather(pieces, 1000 * (number + 1)));
+      tested.sent(tested.gather(pieces, 1000 * (number + 1)));
       return {};
     }
-    case 8: return hear(borrow{number});
-    case 9: return hear(lent{number, 4096});
-    case 10: return hear(returned{number});
-    case 11: return it.read_lent(1000 * number).status();
-    default: { // it is announced a payload of its own, with that number
+    case 8: return receive_message(borrow{number});
+    case 9: return receive_message(lent{number, 4096});
+    case 10: return receive_message(returned{number});
+    case 11: return tested.read_lent(1000 * number).status();
+    default: { // the peer announces a payload of its own with this number
       auto encoded = encode(tensor_push{step, 1, false, value});
       fuzz::require(encoded.ok());
-      TROUPE_TRY(it.receive(header_for(frame_kind::message, number, encoded->bytes)));
-      return it.receive(encoded->bytes);
+      TROUPE_TRY(tested.receive(header_for(frame_kind::message, number, encoded->bytes)));
+      return tested.receive(encoded->bytes);
     }
   }
 }
 
-status take(troupe::link& it, std::span<const std::byte> bytes, bool straight) {
+status take(troupe::link& tested, std::span<const std::byte> bytes, bool straight) {
   while (straight && !bytes.empty()) {
-    auto gap = it.gap();
+    auto gap = tested.gap();
     auto size = std::min(gap.size(), bytes.size());
     if (size > 0) {
       std::memcpy(gap.data(), bytes.data(), size);
-      TROUPE_TRY(it.filled(size));
+      TROUPE_TRY(tested.filled(size));
       bytes = bytes.subspan(size);
     }
     size = std::min<size_t>(7, bytes.size());
-    TROUPE_TRY(it.receive(bytes.first(size)));
+    TROUPE_TRY(tested.receive(bytes.first(size)));
     bytes = bytes.subspan(size);
   }
-  return it.receive(bytes);
+  return tested.receive(bytes);
 }
 
 } // namespace
@@ -110,25 +110,25 @@ FUZZ_TARGET(link) {
   std::array<demand, 8> steps{};
   auto lending = options();
   lending.lends = std::make_shared<lending_token>();
-  troupe::link it{lending,
-                  {.on_hello = {},
-                   .on_message = [](message) {},
-                   .wanted = [&](step_id step) { return steps[step.sequence % 8]; }}};
+  troupe::link tested{lending,
+                      {.on_hello = {},
+                       .on_message = [](message) {},
+                       .wanted = [&](step_id step) { return steps[step.sequence % 8]; }}};
   if (raw) {
-    (void)take(it, bytes, straight).ok();
-    answer(it);
+    (void)take(tested, bytes, straight).ok();
+    answer(tested);
     return 0;
   }
   if (!bytes.empty() && (bytes[0] & std::byte{1}) != std::byte{0})
-    it.read_near([](std::span<std::byte>, uint64_t) { return status{}; }, 50'000);
-  // Introduce the peer, as everything else needs that.
+    tested.read_near([](std::span<std::byte>, uint64_t) { return status{}; }, 50'000);
+  // Introduce the peer, as all other frames require it.
   troupe::link peer{options(), {}};
   std::vector<char> introduction;
   peer.fill(introduction, 4096);
-  fuzz::require(it.receive(std::as_bytes(std::span{introduction})).ok());
+  fuzz::require(tested.receive(std::as_bytes(std::span{introduction})).ok());
   while (bytes.size() >= 4) {
     if (bytes[0] >= std::byte{0xf0}) {
-      if (!act(it, steps, bytes[0], bytes[1]).ok())
+      if (!act(tested, steps, bytes[0], bytes[1]).ok())
         break;
       bytes = bytes.subspan(2);
       continue;
@@ -139,12 +139,12 @@ FUZZ_TARGET(link) {
     bytes = bytes.subspan(4);
     auto body = bytes.first(std::min(length, bytes.size()));
     bytes = bytes.subspan(body.size());
-    if (!take(it, header_for(kind, transfer, body), straight).ok() ||
-        !take(it, body, straight).ok())
+    if (!take(tested, header_for(kind, transfer, body), straight).ok() ||
+        !take(tested, body, straight).ok())
       break;
-    fuzz::require(it.pending_bytes() <= (1 << 20) + (1 << 19) + (1 << 18));
+    fuzz::require(tested.pending_bytes() <= (1 << 20) + (1 << 19) + (1 << 18));
   }
-  answer(it);
+  answer(tested);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// Messages: what decode() takes can be encoded again, and payloads are of the size announced.
+// Messages: accepted messages can be encoded again, and payloads have the announced size.
 #include "troupe/serialization/wire/messages.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -14,19 +14,19 @@ FUZZ_TARGET(messages) {
   std::vector<tensor> outside;
   for (auto announced : envelope->outside) {
     if (announced > 1 << 20 || outside.size() > 64)
-      return 0; // a link would check as well
-    auto made = tensor::make(dtype::u8, shape{static_cast<int64_t>(announced)});
-    fuzz::require(made.ok());
-    std::memset(made->raw(), 0, made->bytes());
-    outside.push_back(*std::move(made));
+      return 0; // a link would refuse it as well
+    auto payload = tensor::make(dtype::u8, shape{static_cast<int64_t>(announced)});
+    fuzz::require(payload.ok());
+    std::memset(payload->raw(), 0, payload->bytes());
+    outside.push_back(*std::move(payload));
   }
   auto decoded = decode(bytes, outside);
   if (!decoded)
     return 0;
   fuzz::require(delivery_of(*decoded) == envelope->order);
-  auto again = encode(*decoded);
-  if (again)
-    fuzz::require(decode(again->bytes, again->outside).ok());
+  auto encoded = encode(*decoded);
+  if (encoded)
+    fuzz::require(decode(encoded->bytes, encoded->outside).ok());
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// Node times: what is taken comes back as it was.
+// Node times: accepted times are the same after writing and reading.
 #include "troupe/serialization/reports/node_times_file.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -9,10 +9,10 @@ FUZZ_TARGET(node_times) {
   auto times = parse_node_times({reinterpret_cast<const char*>(data), size});
   if (!times)
     return 0;
-  auto again = parse_node_times(node_times_json(*times));
-  fuzz::require(again.ok() && again->size() == times->size());
+  auto copy = parse_node_times(node_times_json(*times));
+  fuzz::require(copy.ok() && copy->size() == times->size());
   for (size_t i = 0; i < times->size(); ++i)
-    fuzz::require((*again)[i].node == (*times)[i].node && (*again)[i].runs == (*times)[i].runs);
+    fuzz::require((*copy)[i].node == (*times)[i].node && (*copy)[i].runs == (*times)[i].runs);
   return 0;
 }
 

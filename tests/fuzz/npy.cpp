@@ -1,4 +1,4 @@
-// Arrays of NumPy: what read_npy() takes can be written and read again.
+// Arrays of NumPy: accepted arrays can be written and read again.
 #include "troupe/serialization/arrays/npy.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -8,9 +8,9 @@ FUZZ_TARGET(npy) {
   auto value = read_npy(fuzz::bytes(data, size));
   if (!value)
     return 0;
-  auto again = write_npy(*value);
-  fuzz::require(again.ok());
-  auto copy = read_npy(std::as_bytes(std::span{*again}));
+  auto written = write_npy(*value);
+  fuzz::require(written.ok());
+  auto copy = read_npy(std::as_bytes(std::span{*written}));
   fuzz::require(copy && identical(*copy, *value));
   return 0;
 }

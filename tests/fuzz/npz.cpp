@@ -1,5 +1,5 @@
 // .npz files: arrays that can be read can be written and read again. A wrong checksum is found only
-// behind everything else.
+// after all other errors.
 #include "troupe/serialization/arrays/npz.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/simulated_disk.hpp"
@@ -12,8 +12,8 @@ FUZZ_TARGET(npz) {
   auto archive = zip_reader::open(disk, "x");
   if (!archive)
     return 0;
-  for (const auto& each : archive->entries()) {
-    auto wrong = each;
+  for (const auto& entry : archive->entries()) {
+    auto wrong = entry;
     wrong.crc ^= 1;
     (void)archive->read(wrong);
   }
@@ -24,10 +24,10 @@ FUZZ_TARGET(npz) {
       arrays.emplace_back(name, *value);
   auto written = write_npz(disk, "y", arrays, size % 2 == 0);
   fuzz::require(written.ok());
-  auto again = npz_reader::open(disk, "y");
-  fuzz::require(again.ok());
+  auto second_reader = npz_reader::open(disk, "y");
+  fuzz::require(second_reader.ok());
   for (const auto& [name, value] : arrays) {
-    auto copy = again->read(name);
+    auto copy = second_reader->read(name);
     fuzz::require(copy && identical(*copy, value));
   }
   return 0;

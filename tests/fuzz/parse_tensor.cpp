@@ -1,4 +1,4 @@
-// TensorProtos: what is taken is written and read again as it was.
+// TensorProtos: an accepted tensor is the same after writing and reading.
 #include "tests/fuzz/byte_op.hpp"
 
 namespace troupe::fuzz::parse_tensor {
@@ -19,8 +19,8 @@ y = SerializeTensor(tensor)
   auto written = write(data, size);
   fuzz::require(written.size() == 1);
   const auto& text = *written[0].data<std::string>();
-  auto again = decode(reinterpret_cast<const uint8_t*>(text.data()), text.size());
-  fuzz::require(again.size() == 1 && identical(read[0], again[0]));
+  auto decoded_again = decode(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+  fuzz::require(decoded_again.size() == 1 && identical(read[0], decoded_again[0]));
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// Any bytes as the state of a queue: refused, or kept as they are understood.
+// Any bytes as the state of a queue are refused, or kept as they were understood.
 #include "tests/fuzz/fuzz.hpp"
 #include "troupe/runtime/state/element_queue.hpp"
 
@@ -20,8 +20,8 @@ FUZZ_TARGET(queue_state) {
     auto state = queue->state();
     fuzz::require(state.ok() && other->restore(*state, done).ok());
     fuzz::require(*other->state() == *state);
-    for (auto left = queue->size(); left > 0; --left)
-      queue->dequeue({{1, 1}, static_cast<uint64_t>(left)}, {}, done);
+    for (auto remaining = queue->size(); remaining > 0; --remaining)
+      queue->dequeue({{1, 1}, static_cast<uint64_t>(remaining)}, {}, done);
   }
   return 0;
 }

@@ -1,4 +1,5 @@
-// Any bytes as the state of a reader: refused, or kept as they are understood, and read on from.
+// Any bytes as the state of a reader are refused, or kept as they were understood, and reading
+// continues.
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/reader_world.hpp"
 
@@ -15,10 +16,10 @@ FUZZ_TARGET(reader_state) {
       continue;
     auto state = world.reader.state();
     fuzz::require(state.ok());
-    test::reader_world other{{.format = format}};
-    fuzz::require(other.reader.restore(*state, other.done).ok());
-    auto again = other.reader.state();
-    fuzz::require(again.ok() && *again == *state);
+    test::reader_world restored{{.format = format}};
+    fuzz::require(restored.reader.restore(*state, restored.done).ok());
+    auto restored_state = restored.reader.state();
+    fuzz::require(restored_state.ok() && *restored_state == *state);
     for (int i = 0; i < 8; ++i)
       fuzz::require(world.read() != "waits");
   }

@@ -11,19 +11,19 @@ FUZZ_TARGET(safetensors) {
   auto reader = safetensors_reader::open(disk, "x");
   if (!reader)
     return 0;
-  std::vector<std::pair<std::string, tensor>> all;
-  for (const auto& each : reader->tensors()) {
-    if (auto value = reader->read(each.name); value && each.name != "__metadata__")
-      all.emplace_back(each.name, *value);
-    if (each.dims.rank() > 0 && each.dims[0] > 1)
-      (void)reader->read_rows(each.name, 1, each.dims[0] - 1);
+  std::vector<std::pair<std::string, tensor>> tensors;
+  for (const auto& entry : reader->tensors()) {
+    if (auto value = reader->read(entry.name); value && entry.name != "__metadata__")
+      tensors.emplace_back(entry.name, *value);
+    if (entry.dims.rank() > 0 && entry.dims[0] > 1)
+      (void)reader->read_rows(entry.name, 1, entry.dims[0] - 1);
   }
-  auto stored = write_safetensors(disk, "y", all, reader->metadata());
+  auto stored = write_safetensors(disk, "y", tensors, reader->metadata());
   fuzz::require(stored.ok());
-  auto again = safetensors_reader::open(disk, "y");
-  fuzz::require(again.ok());
-  for (const auto& [name, value] : all) {
-    auto copy = again->read(name);
+  auto second_reader = safetensors_reader::open(disk, "y");
+  fuzz::require(second_reader.ok());
+  for (const auto& [name, value] : tensors) {
+    auto copy = second_reader->read(name);
     fuzz::require(copy && identical(*copy, value));
   }
   return 0;

@@ -1,5 +1,5 @@
-// SavedModels: any bytes, with and without a checkpoint beside them. What can be listed and read is
-// read; what can be read can be written.
+// SavedModels of any bytes, with and without a checkpoint. Listed models are read; models that can
+// be read can be written.
 #include "troupe/serialization/graph_def/saved_model.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/simulated_disk.hpp"
@@ -17,11 +17,11 @@ FUZZ_TARGET(saved_model) {
   fuzz::require(!read || listed);
   if (!read)
     return 0;
-  saved_model_contents what;
-  for (const auto& [name, each] : read->info.signatures)
-    for (const auto& [key, one] : each.outputs)
-      what.signatures[name].outputs[key] = *read->graph.find_edge(one.tensor);
-  (void)write_saved_model(nodes, what);
+  saved_model_contents contents;
+  for (const auto& [name, signature] : read->info.signatures)
+    for (const auto& [key, output] : signature.outputs)
+      contents.signatures[name].outputs[key] = *read->graph.find_edge(output.tensor);
+  (void)write_saved_model(nodes, contents);
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// Checkpoints of TensorFlow, version 1: a table of any rows. What can be read can be written and
-// read again.
+// Checkpoints of TensorFlow, version 1: a table of any rows. A checkpoint that can be read can be
+// written and read again.
 #include "troupe/serialization/tensor_bundle/slice_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/mended_table.hpp"
@@ -9,8 +9,8 @@
 namespace troupe::fuzz::slice_file {
 
 FUZZ_TARGET(slice_file) {
-  std::string_view all{reinterpret_cast<const char*>(data), size};
-  auto rows = test::read_mended_table(all);
+  std::string_view content{reinterpret_cast<const char*>(data), size};
+  auto rows = test::read_mended_table(content);
   if (!rows)
     return 0;
   test::simulated_disk disk{1};
@@ -20,19 +20,19 @@ FUZZ_TARGET(slice_file) {
     return 0;
   slice_file_writer writer{disk, "y"};
   std::vector<std::pair<std::string, tensor>> read;
-  for (const auto& each : reader->tensors()) {
-    auto value = reader->read(each.name);
-    if (!value || each.name.empty())
+  for (const auto& entry : reader->tensors()) {
+    auto value = reader->read(entry.name);
+    if (!value || entry.name.empty())
       continue;
     const std::vector<int64_t> origin(static_cast<size_t>(value->rank()));
-    fuzz::require(writer.add(each.name, value->dims(), origin, *value).ok());
-    read.emplace_back(each.name, *value);
+    fuzz::require(writer.add(entry.name, value->dims(), origin, *value).ok());
+    read.emplace_back(entry.name, *value);
   }
   fuzz::require(writer.finish().ok());
-  auto again = slice_file_reader::open(disk, "y");
-  fuzz::require(again.ok());
+  auto second_reader = slice_file_reader::open(disk, "y");
+  fuzz::require(second_reader.ok());
   for (const auto& [name, value] : read) {
-    auto copy = again->read(name);
+    auto copy = second_reader->read(name);
     fuzz::require(copy && identical(*copy, value));
   }
   return 0;

@@ -1,5 +1,5 @@
 // Tables of LevelDB: rows that can be read can be written and read again. The checksums would stop
-// nearly all inputs: they are mended as far as the reader gets.
+// nearly all inputs, so they are corrected as far as the reader gets.
 #include "troupe/serialization/tensor_bundle/sorted_table.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/mended_table.hpp"

@@ -1,4 +1,4 @@
-// A task's statistics: what read_statistics() takes can be written again, and drawn.
+// A task's statistics: accepted statistics can be written again, and drawn.
 #include "troupe/serialization/reports/statistics.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -11,9 +11,9 @@ FUZZ_TARGET(statistics) {
   auto read = read_statistics(fuzz::bytes(data, size));
   if (!read)
     return 0;
-  auto again = write_statistics(*read);
-  fuzz::require(again.ok());
-  auto copy = read_statistics(bytes_of(*again));
+  auto written = write_statistics(*read);
+  fuzz::require(written.ok());
+  auto copy = read_statistics(bytes_of(*written));
   fuzz::require(copy.ok() && copy->spans == read->spans && *copy->subjects == *read->subjects);
   step_statistics step;
   step.tasks.push_back(*std::move(copy));

@@ -1,4 +1,4 @@
-// The fuzz targets of this folder; the list is written by its CMakeLists.txt.
+// The fuzz targets of this folder; its CMakeLists.txt writes the list.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace troupe::fuzz {
 struct target {
   const char* name;
   int (*run)(const uint8_t* data, size_t size);
-  const char* corpus;     ///< folder of seeds, which need not be there
-  const char* crash_file; ///< where an input is left that ends the process
+  const char* corpus;     ///< folder of seeds, which may be missing
+  const char* crash_file; ///< where an input that ends the process is stored
 };
 
 std::span<const target> targets();

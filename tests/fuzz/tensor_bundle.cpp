@@ -1,5 +1,5 @@
-// Checkpoints of TensorFlow: an index of any rows over a file of data. What can be read can be
-// written and read again.
+// Checkpoints of TensorFlow: an index of any rows over a file of data. A checkpoint that can be
+// read can be written and read again.
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/mended_table.hpp"
@@ -9,34 +9,34 @@
 namespace troupe::fuzz::tensor_bundle {
 
 FUZZ_TARGET(tensor_bundle) {
-  // The index, and what is in the data files, follow each other.
-  std::string_view all{reinterpret_cast<const char*>(data), size};
-  auto rows = test::read_mended_table(all.substr(0, all.size() - all.size() / 4));
+  // The index, followed by the content of the data files.
+  std::string_view content{reinterpret_cast<const char*>(data), size};
+  auto rows = test::read_mended_table(content.substr(0, content.size() - content.size() / 4));
   if (!rows)
     return 0;
   test::simulated_disk disk{1};
   disk.put("x.index", write_sorted_table(*rows));
   for (auto name : {"x.data-00000-of-00001", "x.data-00000-of-00002", "x.data-00001-of-00002"})
-    disk.put(name, all.substr(all.size() - all.size() / 4));
+    disk.put(name, content.substr(content.size() - content.size() / 4));
   auto reader = tensor_bundle_reader::open(disk, "x");
   if (!reader)
     return 0;
   auto writer = tensor_bundle_writer::begin(disk, "y");
   std::vector<std::pair<std::string, tensor>> read;
-  for (const auto& each : reader->tensors()) {
-    if (each.type != dtype::string && each.dims.elements() > 1 << 20)
+  for (const auto& entry : reader->tensors()) {
+    if (entry.type != dtype::string && entry.dims.elements() > 1 << 20)
       continue;
-    auto value = reader->read(each.name);
+    auto value = reader->read(entry.name);
     if (!value)
       continue;
-    fuzz::require(writer->add(each.name, *value).ok());
-    read.emplace_back(each.name, *value);
+    fuzz::require(writer->add(entry.name, *value).ok());
+    read.emplace_back(entry.name, *value);
   }
   fuzz::require(writer->finish().ok());
-  auto again = tensor_bundle_reader::open(disk, "y");
-  fuzz::require(again.ok());
+  auto second_reader = tensor_bundle_reader::open(disk, "y");
+  fuzz::require(second_reader.ok());
   for (const auto& [name, value] : read) {
-    auto copy = again->read(name);
+    auto copy = second_reader->read(name);
     fuzz::require(copy && identical(*copy, value));
   }
   return 0;

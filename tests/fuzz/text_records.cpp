@@ -1,4 +1,4 @@
-// Lines, records of CSV and of one length: they do not depend on where reading begins.
+// Lines, records of CSV, and records of fixed length do not depend on where reading begins.
 #include "troupe/serialization/records/text_records.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/support/simulated_disk.hpp"
@@ -8,20 +8,20 @@ namespace troupe::fuzz::text_records {
 namespace {
 
 void check(result<std::unique_ptr<record_reader>> reader, file_system& disk, const auto& open) {
-  std::string one, again;
+  std::string record, repeated;
   for (int count = 0; reader && count < 64; ++count) {
     auto position = (*reader)->position();
-    auto there = (*reader)->next(one);
-    auto other = open(disk);
-    fuzz::require(other.ok() && (*other)->seek(position).ok());
-    auto same = (*other)->next(again);
-    fuzz::require(there.ok() == same.ok());
-    if (!there) {
-      fuzz::require(there.status().message() == same.status().message());
+    auto has_record = (*reader)->next(record);
+    auto second_reader = open(disk);
+    fuzz::require(second_reader.ok() && (*second_reader)->seek(position).ok());
+    auto has_repeated = (*second_reader)->next(repeated);
+    fuzz::require(has_record.ok() == has_repeated.ok());
+    if (!has_record) {
+      fuzz::require(has_record.status().message() == has_repeated.status().message());
       return;
     }
-    fuzz::require(*there == *same && one == again);
-    if (!*there)
+    fuzz::require(*has_record == *has_repeated && record == repeated);
+    if (!*has_record)
       return;
   }
 }

@@ -1,4 +1,4 @@
-// What a caller sends in a handshake of TLS, before it is believed.
+// The bytes of a caller during a TLS handshake, before it is authenticated.
 #include "troupe/serialization/tls/tls.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -12,12 +12,12 @@ FUZZ_TARGET(tls) {
   static test::test_authority authority;
   static const auto identity =
       *tls_identity::load({authority.task("worker", 0), "", task_name{"worker", 0}});
-  auto rest = fuzz::bytes(data, size);
+  auto input = fuzz::bytes(data, size);
   auto session = identity->answer(
       [&](std::span<std::byte> to) {
-        auto part = std::min(to.size(), rest.size());
-        std::ranges::copy(rest.first(part), to.begin());
-        rest = rest.subspan(part);
+        auto part = std::min(to.size(), input.size());
+        std::ranges::copy(input.first(part), to.begin());
+        input = input.subspan(part);
         return static_cast<ssize_t>(part);
       },
       size % 2 == 0);

@@ -1,6 +1,6 @@
-// Sequences of valid messages to a worker, in any order and with any numbers: two bytes each, what
-// and of what. Whatever comes, the worker lives on, answers what asks for an answer, and keeps
-// nothing in the end.
+// Sequences of valid messages to a worker, in any order and with any numbers: two bytes each, an
+// action and its number. The worker always survives, answers each request, and keeps nothing at the
+// end.
 #include "troupe/actors/task/worker.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -21,55 +21,56 @@ namespace {
 using namespace std::chrono_literals;
 
 const task_name self{"worker", 0};
-constexpr const char* here = "/job:worker/task:0/device:cpu:0";
+constexpr const char* this_device = "/job:worker/task:0/device:cpu:0";
 constexpr const char* elsewhere = "/job:ps/task:0/device:cpu:0";
 
-node* add(graph& to, node_spec what) {
-  auto made = to.add(std::move(what));
-  require(made.ok());
-  return *made;
+node* add(graph& nodes, node_spec spec) {
+  auto added = nodes.add(std::move(spec));
+  require(added.ok());
+  return *added;
 }
 
-// A partition that counts in a variable, waits for a tensor, or waits for a queue; or puts
-// something into the queue first.
+// A partition that counts in a variable, waits for a tensor, or waits for a queue, or first puts an
+// element into the queue.
 tensor make_graph(int kind) {
   graph nodes{all_ops()};
   if (kind == 0) {
-    auto* held = add(nodes, {.op = "VariableV2",
-                             .name = "v",
-                             .attrs = {{"dtype", dtype::i32}, {"shape", partial_shape{}}}});
-    auto* one =
+    auto* counter = add(nodes, {.op = "VariableV2",
+                                .name = "v",
+                                .attrs = {{"dtype", dtype::i32}, {"shape", partial_shape{}}}});
+    auto* increment =
         add(nodes, {.op = "Const", .attrs = {{"value", tensor::scalar(1)}, {"dtype", dtype::i32}}});
-    auto* set = add(nodes, {.op = "Assign", .inputs = {{held, 0}, {one, 0}}});
+    auto* set = add(nodes, {.op = "Assign", .inputs = {{counter, 0}, {increment, 0}}});
     add(nodes, {.op = "_Fetch",
                 .inputs = {{set, 0}},
                 .attrs = {{"index", int64_t{0}}, {"T", dtype::i32}}});
   } else if (kind == 1) {
-    auto* came = add(nodes, {.op = "_Recv",
-                             .attrs = {{"key", int64_t{3}},
-                                       {"from", std::string{elsewhere}},
-                                       {"dtype", dtype::f32},
-                                       {"shape", partial_shape{}}}});
-    auto* made = add(nodes, {.op = "Neg", .inputs = {{came, 0}}});
+    auto* received = add(nodes, {.op = "_Recv",
+                                 .attrs = {{"key", int64_t{3}},
+                                           {"from", std::string{elsewhere}},
+                                           {"dtype", dtype::f32},
+                                           {"shape", partial_shape{}}}});
+    auto* negated = add(nodes, {.op = "Neg", .inputs = {{received, 0}}});
     add(nodes, {.op = "_Fetch",
-                .inputs = {{made, 0}},
+                .inputs = {{negated, 0}},
                 .attrs = {{"index", int64_t{0}}, {"T", dtype::f32}}});
   } else {
     auto* queue = add(
         nodes,
         {.op = "FIFOQueue", .name = "q", .attrs = {{"component_types", std::vector{dtype::i32}}}});
-    std::vector<node*> before;
+    std::vector<node*> predecessors;
     if (kind == 3) {
-      auto* one = add(
+      auto* element = add(
           nodes, {.op = "Const", .attrs = {{"value", tensor::scalar(1)}, {"dtype", dtype::i32}}});
-      before.push_back(add(nodes, {.op = "QueueEnqueue", .inputs = {{queue, 0}, {one, 0}}}));
+      predecessors.push_back(
+          add(nodes, {.op = "QueueEnqueue", .inputs = {{queue, 0}, {element, 0}}}));
     }
-    auto* got = add(nodes, {.op = "QueueDequeue",
-                            .inputs = {{queue, 0}},
-                            .attrs = {{"component_types", std::vector{dtype::i32}}},
-                            .controls = before});
+    auto* dequeued = add(nodes, {.op = "QueueDequeue",
+                                 .inputs = {{queue, 0}},
+                                 .attrs = {{"component_types", std::vector{dtype::i32}}},
+                                 .controls = predecessors});
     add(nodes, {.op = "_Fetch",
-                .inputs = {{got, 0}},
+                .inputs = {{dequeued, 0}},
                 .attrs = {{"index", int64_t{0}}, {"T", dtype::i32}}});
   }
   auto bytes = write_graph(nodes);
@@ -86,7 +87,7 @@ struct world : test::actor_world {
   std::shared_ptr<step_server> server = std::make_shared<step_server>(self, 9, clock_of(system()));
   caf::actor task, peer;
   std::array<connection_ptr, 2> connections{connect(0), connect(1)};
-  size_t asked = 0, answered = 0;
+  size_t requests = 0, answers = 0;
 
   world() {
     worker_options options{.ops = &library(), .devices = {}, .membership = {}, .server = server};
@@ -95,14 +96,14 @@ struct world : test::actor_world {
     options.devices = *std::move(devices);
     task = spawn_worker(system(), std::move(options));
     peer = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
-      return {[this](const outgoing& what) {
-        answered += std::holds_alternative<step_done>(what.content) ||
-                    std::holds_alternative<register_reply>(what.content) ||
-                    std::holds_alternative<reply>(what.content) ||
-                    std::holds_alternative<device_list_reply>(what.content) ||
-                    std::holds_alternative<state_list_reply>(what.content) ||
-                    std::holds_alternative<positions_reply>(what.content) ||
-                    std::holds_alternative<inspect_reply>(what.content);
+      return {[this](const outgoing& sent) {
+        answers += std::holds_alternative<step_done>(sent.content) ||
+                   std::holds_alternative<register_reply>(sent.content) ||
+                   std::holds_alternative<reply>(sent.content) ||
+                   std::holds_alternative<device_list_reply>(sent.content) ||
+                   std::holds_alternative<state_list_reply>(sent.content) ||
+                   std::holds_alternative<positions_reply>(sent.content) ||
+                   std::holds_alternative<inspect_reply>(sent.content);
       }};
     });
   }
@@ -113,75 +114,79 @@ struct world : test::actor_world {
     run();
   }
   static connection_ptr connect(int number) {
-    auto made = std::make_shared<peer_connection>();
-    made->peer = concat("client ", number);
-    return made;
+    auto new_connection = std::make_shared<peer_connection>();
+    new_connection->peer = concat("client ", number);
+    return new_connection;
   }
-  void tell(message what, const connection_ptr& from) {
-    if (!server->serve(what, from, peer))
-      caf::anon_send(task, incoming{std::move(what), peer, from});
+  void tell(message content, const connection_ptr& from) {
+    if (!server->serve(content, from, peer))
+      caf::anon_send(task, incoming{std::move(content), peer, from});
   }
 };
 
-void act(world& in, uint8_t what, uint8_t of) {
-  auto& from = in.connections[of % 2];
-  step_id step{uint64_t{of} / 64u, uint64_t{of} / 2u % 8u};
-  switch (what % 10) {
+void act(world& in, uint8_t action, uint8_t number) {
+  auto& from = in.connections[number % 2];
+  step_id step{uint64_t{number} / 64u, uint64_t{number} / 2u % 8u};
+  switch (action % 10) {
     case 0:
     case 1: {
-      ++in.asked;
+      ++in.requests;
       register_graph graph;
-      graph.request = of;
+      graph.request = number;
       graph.how.session = step.session;
-      graph.how.incarnation = of % 16 == 15 ? 8 : 0;
-      graph.partitions.push_back({here, graph_of(of / 2)});
+      graph.how.incarnation = number % 16 == 15 ? 8 : 0;
+      graph.partitions.push_back({this_device, graph_of(number / 2)});
       in.tell(std::move(graph), from);
       break;
     }
     case 2:
     case 3:
-      ++in.asked;
-      in.tell(run_step{.request = of, .handle = what / 10u, .step = step, .deadline_ms = of}, from);
+      ++in.requests;
+      in.tell(
+          run_step{.request = number, .handle = action / 10u, .step = step, .deadline_ms = number},
+          from);
       break;
     case 4:
-      if (what / 10u % 2u) {
-        ++in.asked;
-        in.tell(settle_step{step, of}, from);
+      if (action / 10u % 2u) {
+        ++in.requests;
+        in.tell(settle_step{step, number}, from);
         break;
       }
       in.tell(cancel_step{step, failure(error_kind::cancelled, "fuzzed")}, from);
       break;
     case 5:
-      in.tell(tensor_push{.step = step,
-                          .key = what / 10u % 5u,
-                          .dead = what > 200,
-                          .value = of % 3 ? tensor::scalar(1.0f) : tensor::scalar(int64_t{of}),
-                          .frame = what > 240},
-              from);
+      in.tell(
+          tensor_push{.step = step,
+                      .key = action / 10u % 5u,
+                      .dead = action > 200,
+                      .value = number % 3 ? tensor::scalar(1.0f) : tensor::scalar(int64_t{number}),
+                      .frame = action > 240},
+          from);
       break;
-    case 6: in.tell(deregister_graph{what / 10u}, from); break;
+    case 6: in.tell(deregister_graph{action / 10u}, from); break;
     case 7:
-      ++in.asked;
-      if (of % 2)
-        in.tell(container_reset{of, of % 4 ? "" : "other"}, from);
-      else if (of % 16 == 2)
-        in.tell(positions_request{of, of / 64u, {{"x", of % 32 == 2 ? "1 2 3" : "-"}}}, from);
-      else if (of % 16 == 6)
-        in.tell(
-            inspect_request{of, of % 32 == 6 ? "/job:worker/task:0" : "/job:%", of / 16u, "step"},
-            from);
-      else if (of % 8)
-        in.tell(device_list_request{of}, from);
+      ++in.requests;
+      if (number % 2)
+        in.tell(container_reset{number, number % 4 ? "" : "other"}, from);
+      else if (number % 16 == 2)
+        in.tell(positions_request{number, number / 64u, {{"x", number % 32 == 2 ? "1 2 3" : "-"}}},
+                from);
+      else if (number % 16 == 6)
+        in.tell(inspect_request{number, number % 32 == 6 ? "/job:worker/task:0" : "/job:%",
+                                number / 16u, "step"},
+                from);
+      else if (number % 8)
+        in.tell(device_list_request{number}, from);
       else
-        in.tell(state_list_request{of}, from);
+        in.tell(state_list_request{number}, from);
       break;
     case 8:
       in.server->lose(*from, failure(error_kind::unavailable, "fuzzed"));
-      from = world::connect(of);
+      from = world::connect(number);
       break;
-    default: in.pass(std::chrono::milliseconds{of * 4}); break;
+    default: in.pass(std::chrono::milliseconds{number * 4}); break;
   }
-  if (what % 3 == 0)
+  if (action % 3 == 0)
     in.run();
 }
 
@@ -192,11 +197,11 @@ FUZZ_TARGET(worker) {
   for (size_t i = 0; i + 1 < std::min<size_t>(size, 200); i += 2)
     act(in, data[i], data[i + 1]);
   for (int i = 0; i < 12; ++i)
-    in.pass(10s); // all deadlines, and the patience with steps that never come
-  require(in.answered == in.asked);
+    in.pass(10s); // all deadlines, and the time after which steps that never arrive are given up
+  require(in.answers == in.requests);
   require(in.server->steps().idle());
-  for (const auto& one : in.connections)
-    in.server->lose(*one, failure(error_kind::unavailable, "the end"));
+  for (const auto& connection : in.connections)
+    in.server->lose(*connection, failure(error_kind::unavailable, "the end"));
   in.run();
   require(in.server->programs().size() == 0);
   require(in.server->unsettled() == 0);

@@ -13,10 +13,11 @@ struct named_text {
 
 std::vector<named_text> all_cases();
 std::vector<named_text> all_examples();
-/// Without those that promise more digits of a product than f16 has.
+/// The examples without those that promise more digits of a product than f16 has.
 std::vector<named_text> all_examples_for_16_bits();
 
-/// Runs all of them, spread over the devices, and returns what went wrong. `ops` are the session's.
+/// Runs all of them, spread over the devices, and returns the failures. `ops` are those of the
+/// session.
 std::string complaints_about(client& in, const registry& ops, const std::vector<named_text>& cases,
                              const std::vector<std::string>& devices);
 

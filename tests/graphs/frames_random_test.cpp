@@ -1,5 +1,5 @@
-// Random programs of branches, loops, calls, variables and queues, over devices and tasks, against
-// an interpreter that knows nothing of these.
+// Random programs of branches, loops, calls, variables and queues on devices and tasks, compared
+// with an interpreter that is independent of these.
 #include "tests/ops/every_op.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/evaluate.hpp"
@@ -20,58 +20,59 @@ std::unique_ptr<client> three_processors(uint64_t seed) {
                       seed % 4 == 0 ? pass_options::none() : pass_options{}, 1 + seed % 3);
 }
 
-// What differs, or nothing.
-std::string difference(uint64_t seed, int statements, client& in,
+// Returns the difference, or "" if there is none.
+std::string difference(uint64_t seed, int statements, client& session,
                        const std::vector<std::string>& devices, const registry& ops = library()) {
   graph_builder g{ops};
-  auto drawn =
+  auto program =
       program_drawer{g, seed, statements, {.devices = devices, .queues = seed % 2 == 0}}.draw();
   evaluator reference{g, small_device()};
   auto* init = g.initializer();
-  if (drawn.fill)
-    init = g.group({init, drawn.fill});
+  if (program.fill)
+    init = g.group({init, program.fill});
   if (auto begun = reference.run({}, {}, {init}); !begun)
     return "the interpreter fails: " + begun.status().message();
   auto deadline = [] { return step_clock::now() + std::chrono::seconds{60}; };
-  auto run = [&](const step_signature& what,
+  auto run = [&](const step_signature& signature,
                  const std::vector<tensor>& feeds) -> result<std::vector<tensor>> {
-    TROUPE_ASSIGN(auto step, in.prepare(g, what, deadline()));
-    return in.run(*step, feeds, deadline());
+    TROUPE_ASSIGN(auto step, session.prepare(g, signature, deadline()));
+    return session.run(*step, feeds, deadline());
   };
   if (auto begun = run({.targets = {init}}, {}); !begun)
     return "the initializer fails: " + begun.status().message();
-  step_signature what{.feeds = {drawn.input}, .fetches = drawn.outputs, .targets = drawn.effects};
-  step_signature look;
-  for (const auto& one : drawn.variables)
-    look.fetches.push_back(one.ref);
-  auto compare = [](const std::vector<tensor>& got, const std::vector<tensor>& wanted,
-                    std::string_view of) -> std::string {
-    for (size_t i = 0; i < wanted.size(); ++i)
-      if (!identical(got[i], wanted[i])) {
+  step_signature step_nodes{
+      .feeds = {program.input}, .fetches = program.outputs, .targets = program.effects};
+  step_signature variable_reads;
+  for (const auto& drawn_variable : program.variables)
+    variable_reads.fetches.push_back(drawn_variable.ref);
+  auto compare = [](const std::vector<tensor>& actual, const std::vector<tensor>& expected,
+                    std::string_view kind) -> std::string {
+    for (size_t i = 0; i < expected.size(); ++i)
+      if (!identical(actual[i], expected[i])) {
         std::ostringstream text;
-        text << of << ' ' << i << " is " << got[i] << ", must be " << wanted[i];
+        text << kind << ' ' << i << " is " << actual[i] << ", must be " << expected[i];
         return std::move(text).str();
       }
     return {};
   };
   for (int64_t turn = 0; turn < 3; ++turn) {
     auto fed = tensor::vector<int64_t>({turn + 1, static_cast<int64_t>(seed % 100)});
-    auto wanted = reference.run({{drawn.input, fed}}, drawn.outputs, drawn.effects);
-    if (!wanted)
-      return "the interpreter fails: " + wanted.status().message();
-    auto got = run(what, {fed});
-    if (!got)
-      return concat("run ", turn, ": ", got.status());
-    if (auto wrong = compare(*got, *wanted, "output"); !wrong.empty())
-      return concat("run ", turn, ": ", wrong);
+    auto expected = reference.run({{program.input, fed}}, program.outputs, program.effects);
+    if (!expected)
+      return "the interpreter fails: " + expected.status().message();
+    auto actual = run(step_nodes, {fed});
+    if (!actual)
+      return concat("run ", turn, ": ", actual.status());
+    if (auto mismatch = compare(*actual, *expected, "output"); !mismatch.empty())
+      return concat("run ", turn, ": ", mismatch);
     std::vector<tensor> values;
-    for (const auto& one : drawn.variables)
-      values.push_back(*reference.variable_of(*one.ref.node).read());
-    auto seen = run(look, {});
-    if (!seen)
-      return concat("run ", turn, ": ", seen.status());
-    if (auto wrong = compare(*seen, values, "variable"); !wrong.empty())
-      return concat("run ", turn, ": ", wrong);
+    for (const auto& drawn_variable : program.variables)
+      values.push_back(*reference.variable_of(*drawn_variable.ref.node).read());
+    auto actual_values = run(variable_reads, {});
+    if (!actual_values)
+      return concat("run ", turn, ": ", actual_values.status());
+    if (auto mismatch = compare(*actual_values, values, "variable"); !mismatch.empty())
+      return concat("run ", turn, ": ", mismatch);
   }
   return {};
 }
@@ -80,17 +81,18 @@ void check_programs(uint64_t first, uint64_t count,
                     const std::function<std::string(uint64_t, int)>& difference_of) {
   for (auto seed = first; seed < first + count; ++seed) {
     constexpr int size = 24;
-    auto wrong = difference_of(seed, size);
-    if (wrong.empty())
+    auto mismatch = difference_of(seed, size);
+    if (mismatch.empty())
       continue;
-    int least = size;
-    for (int fewer = 1; fewer < size; ++fewer) // the shortest program of this seed that fails
+    int smallest = size;
+    // Finds the shortest program of this seed that fails.
+    for (int fewer = 1; fewer < size; ++fewer)
       if (auto still = difference_of(seed, fewer); !still.empty()) {
-        least = fewer;
-        wrong = still;
+        smallest = fewer;
+        mismatch = still;
         break;
       }
-    FAIL_CHECK("seed " << seed << " with " << least << " statements: " << wrong);
+    FAIL_CHECK("seed " << seed << " with " << smallest << " statements: " << mismatch);
   }
 }
 
@@ -114,7 +116,7 @@ std::unique_ptr<client> with_two_gpus(uint64_t seed) {
   return *std::move(started);
 }
 
-// Some name one GPU alone, so that loops lie there as a whole.
+// Some programs name only one GPU, so that whole loops run there.
 void check_on_gpus(uint64_t first, uint64_t count) {
   check_programs(first, count, [](uint64_t seed, int statements) {
     auto devices = seed % 2 == 0 ? std::vector<std::string>{"/gpu:0"}
@@ -136,30 +138,31 @@ void check_on_tasks(uint64_t first, uint64_t count) {
 
 } // namespace
 
-TEST_CASE("random programs on several devices do what an interpreter does") {
+TEST_CASE("random programs on several devices compute the results of an interpreter") {
   watchdog watch;
   check_on_devices(1, 100);
 }
 
-TEST_CASE("random programs on several tasks do what an interpreter does") {
+TEST_CASE("random programs on several tasks compute the results of an interpreter") {
   watchdog watch;
   check_on_tasks(1, 30);
 }
 
-TEST_CASE("random programs on GPUs do what an interpreter does") {
+TEST_CASE("random programs on GPUs compute the results of an interpreter") {
   watchdog watch;
   check_on_gpus(1, 100);
 }
 
-TEST_CASE("many random programs on GPUs do what an interpreter does", "[slow]") {
+TEST_CASE("many random programs on GPUs compute the results of an interpreter", "[slow]") {
   check_on_gpus(1000, 2000);
 }
 
-TEST_CASE("many random programs on several devices do what an interpreter does", "[slow]") {
+TEST_CASE("many random programs on several devices compute the results of an interpreter",
+          "[slow]") {
   check_on_devices(1000, 3000);
 }
 
-TEST_CASE("many random programs on several tasks do what an interpreter does", "[slow]") {
+TEST_CASE("many random programs on several tasks compute the results of an interpreter", "[slow]") {
   check_on_tasks(1000, 500);
 }
 

@@ -1,4 +1,4 @@
-// Branches and loops that wait, or that several devices and tasks run (docs/decisions/051).
+// Branches and loops that wait, or that run on several devices and tasks (docs/decisions/051).
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/processors.hpp"
@@ -13,14 +13,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::string with(std::string text, const std::string& home, const std::string& away) {
-  for (auto [what, by] : {std::pair{"{home}", home}, {"{away}", away}})
-    for (size_t at; (at = text.find(what)) != std::string::npos;)
-      text.replace(at, std::string_view{what}.size(), by);
+std::string with_devices(std::string text, const std::string& home, const std::string& away) {
+  for (auto [placeholder, device] : {std::pair{"{home}", home}, {"{away}", away}})
+    for (size_t at; (at = text.find(placeholder)) != std::string::npos;)
+      text.replace(at, std::string_view{placeholder}.size(), device);
   return text;
 }
 
-// In all ways to compile.
+// Checks the text graph with all options of the compiler.
 void check_everywhere(std::string_view text) {
   for (bool deterministic : {false, true})
     for (bool region_per_node : {false, true})
@@ -32,7 +32,7 @@ void check_everywhere(std::string_view text) {
         for (auto [home, away] :
              {std::pair{"/cpu:0", "/cpu:1"}, {"/cpu:1", "/cpu:0"}, {"/cpu:0", "/cpu:0"}}) {
           INFO(home << ", " << away);
-          CHECK(run_all(*session, text_case{with(std::string{text}, home, away)}) == "");
+          CHECK(run_all(*session, text_case{with_devices(std::string{text}, home, away)}) == "");
         }
       }
 }
@@ -44,7 +44,7 @@ void check_on_tasks(std::string_view text) {
   for (auto [home, away] : {std::pair{"/job:ps/task:0", "/job:worker/task:0"},
                             {"/job:worker/task:0", "/job:ps/task:0"}}) {
     INFO(home << ", " << away);
-    CHECK(run_all(*client, text_case{with(std::string{text}, home, away)}) == "");
+    CHECK(run_all(*client, text_case{with_devices(std::string{text}, home, away)}) == "");
   }
 }
 
@@ -133,8 +133,8 @@ fetch v = f32(1024.5)
 fetch w = f32(2046)
 )";
 
-// What reads behind an update, without depending on it, reads before it, also where the variable
-// lies elsewhere.
+// A read that comes before an update in the text and does not depend on it reads the old value,
+// also if the variable is on another device.
 constexpr std::string_view reading_behind = R"(
 v = VariableV2 dtype=f32 shape=[] @"{away}"
 w = VariableV2 dtype=f32 shape=[]
@@ -222,7 +222,7 @@ feed n = i32(2)
 fetch loop:2 = f32[1, 2, 1, 2, 1, 2, 1, 2]
 )";
 
-// A reader that waits for what the loop gives, of a variable that the loop only reads.
+// A reader that waits for the loop's output, of a variable that the loop only reads.
 constexpr std::string_view reading = R"(
 w = VariableV2 dtype=f32 shape=[] @"{home}"
 init = Assign(w, f32(3))
@@ -246,7 +246,7 @@ fetch y = f32(18)
 fetch loop = i32(1)
 )";
 
-// A result that is what an update gives.
+// A result of the loop is the output of an update.
 constexpr std::string_view summing = R"(
 v = VariableV2 dtype=f32 shape=[] @"{away}"
 init = Assign(v, f32(0))
@@ -274,24 +274,24 @@ fetch loop:2 = f32(202)
 fetch v = f32(7)
 )";
 
-constexpr std::array all{taking, choosing,      updating, reading_behind,
-                         nested, without_turns, reading,  summing};
+constexpr std::array all_texts{taking, choosing,      updating, reading_behind,
+                               nested, without_turns, reading,  summing};
 
 } // namespace
 
-TEST_CASE("branches and loops wait, and run on several devices") {
+TEST_CASE("branches and loops that wait run on several devices") {
   watchdog watch;
-  for (auto text : all)
+  for (auto text : all_texts)
     check_everywhere(text);
 }
 
 TEST_CASE("branches and loops run on several tasks") {
   watchdog watch;
-  for (auto text : all)
+  for (auto text : all_texts)
     check_on_tasks(text);
 }
 
-TEST_CASE("a turn begins before the one before it has ended") {
+TEST_CASE("an iteration begins before the previous one has ended") {
   watchdog watch;
   auto session = make_session(1);
   text_case text{R"(
@@ -323,32 +323,32 @@ fetch one:1 = i32(15)
   enum { loop, look, release, one_by_one };
   auto await_started = [&](int32_t turns) {
     auto end = std::chrono::steady_clock::now() + 10s;
-    int32_t found = 0;
-    while (found < turns && std::chrono::steady_clock::now() < end) {
-      auto seen = run(*session, text, look);
-      REQUIRE(seen);
-      found = *seen->at(0).data<int32_t>();
+    int32_t begun = 0;
+    while (begun < turns && std::chrono::steady_clock::now() < end) {
+      auto queue_size = run(*session, text, look);
+      REQUIRE(queue_size);
+      begun = *queue_size->at(0).data<int32_t>();
     }
-    return found;
+    return begun;
   };
-  std::string wrong = "nothing ran";
+  std::string failure_text = "nothing ran";
   {
     std::jthread client{
-        [&] { wrong = complaint_about(text.text.runs[loop], run(*session, text)); }};
+        [&] { failure_text = complaint_about(text.text.runs[loop], run(*session, text)); }};
     CHECK(await_started(5) == 5);
     CHECK(run(*session, text, release).status().ok());
   }
-  CHECK(wrong == "");
+  CHECK(failure_text == "");
   {
     std::jthread client{[&] {
-      wrong = complaint_about(text.text.runs[one_by_one], run(*session, text, one_by_one));
+      failure_text = complaint_about(text.text.runs[one_by_one], run(*session, text, one_by_one));
     }};
     CHECK(await_started(6) == 6);
     std::this_thread::sleep_for(20ms);
     CHECK(await_started(6) == 6);
     CHECK(run(*session, text, release).status().ok());
   }
-  CHECK(wrong == "");
+  CHECK(failure_text == "");
 }
 
 namespace {
@@ -380,49 +380,50 @@ only = QueueDequeueMany(q, i32(2)) component_types=[i32]
 fetch only
 )";
 
-void check_failures(client& in, const text_case& text) {
+void check_failures(client& session, const text_case& text) {
   enum { put, loop, size, take };
-  auto left = [&] {
-    auto found = run(in, text, size);
-    INFO(found.status());
-    REQUIRE(found);
-    return *found->at(0).data<int32_t>();
+  auto elements_left = [&] {
+    auto queue_size = run(session, text, size);
+    INFO(queue_size.status());
+    REQUIRE(queue_size);
+    return *queue_size->at(0).data<int32_t>();
   };
-  REQUIRE(run(in, text, put).status().ok());
-  auto failed = run(in, text, loop).status();
+  REQUIRE(run(session, text, put).status().ok());
+  auto failed = run(session, text, loop).status();
   INFO(failed);
   CHECK(failed.kind() == error_kind::invalid_argument);
   CHECK(failed.message().find("[While 'loop' (test:16) iteration 2]") != std::string::npos);
   CHECK(failed.message().find("cannot divide") != std::string::npos);
-  CHECK(left() == 4); // all are back
-  // Without the zero it waits for more, until its time is over.
-  REQUIRE(run(in, text, take).status().ok());
-  REQUIRE(run(in, text, take).status().ok());
-  auto late = run(in, text, loop, 300ms).status();
+  CHECK(elements_left() == 4); // all elements are put back
+  // Without the zero the loop waits for more elements until its deadline.
+  REQUIRE(run(session, text, take).status().ok());
+  REQUIRE(run(session, text, take).status().ok());
+  auto late = run(session, text, loop, 300ms).status();
   INFO(late);
   CHECK(late.kind() == error_kind::deadline_exceeded);
   CHECK(late.message().find("While 'loop'") != std::string::npos);
-  CHECK(left() == 0);
+  CHECK(elements_left() == 0);
 }
 
 } // namespace
 
-TEST_CASE("a loop that fails says in which turn, and gives back what it took") {
+TEST_CASE("a failed loop names its iteration, and puts back the elements that it took") {
   watchdog watch;
-  check_failures(*make_session(2), text_case{with(std::string{failing}, "/cpu:0", "/cpu:1")});
+  check_failures(*make_session(2),
+                 text_case{with_devices(std::string{failing}, "/cpu:0", "/cpu:1")});
 }
 
-TEST_CASE("a loop over several tasks that fails gives back what it took") {
+TEST_CASE("a failed loop over several tasks puts back the elements that it took") {
   watchdog watch;
   auto cluster = make_cluster(1, 1);
   auto ps = start_task(cluster, {"ps", 0}), worker = start_task(cluster, {"worker", 0});
   auto client = connect_to(cluster);
   for (auto [home, away] : {std::pair{"/job:ps/task:0", "/job:worker/task:0"},
                             {"/job:worker/task:0", "/job:ps/task:0"}})
-    check_failures(*client, text_case{with(std::string{failing}, home, away)});
+    check_failures(*client, text_case{with_devices(std::string{failing}, home, away)});
 }
 
-TEST_CASE("a loop ends with a task that it runs on") {
+TEST_CASE("a loop fails when one of its tasks is lost") {
   watchdog watch;
   auto cluster = make_cluster(1, 1);
   auto worker = start_task(cluster, {"worker", 0});
@@ -455,15 +456,15 @@ fetch loop
   INFO(endless.status());
   CHECK(endless.status().kind() == error_kind::unavailable);
   ps = std::make_unique<task_process>(cluster, task_name{"ps", 0});
-  auto again = run(*client, text);
-  for (int i = 0; i < 100 && !again; ++i) {
+  auto retried = run(*client, text);
+  for (int i = 0; i < 100 && !retried; ++i) {
     std::this_thread::sleep_for(50ms);
-    again = run(*client, text);
+    retried = run(*client, text);
   }
-  CHECK(complaint_about(text.text.runs[0], again) == "");
+  CHECK(complaint_about(text.text.runs[0], retried) == "");
 }
 
-TEST_CASE("a loop on two devices ends when its time is over") {
+TEST_CASE("a loop on two devices ends at its deadline") {
   watchdog watch;
   auto session = make_session(2);
   text_case text{R"(

@@ -43,13 +43,13 @@ struct gpu_session {
   std::unique_ptr<troupe::client> client;
 };
 
-text_case gpu_case(std::string text, const std::string& by = {}) {
+text_case gpu_case(std::string text, const std::string& device = {}) {
   for (size_t at; (at = text.find("{gpu}")) != std::string::npos;)
-    text.replace(at, 5, by);
+    text.replace(at, 5, device);
   return text_case{text, "test", &simulated_library()};
 }
 
-// In all ways to compile.
+// Checks the text graph with all options of the compiler.
 void check_all_ways(const std::string& text) {
   for (bool deterministic : {false, true})
     for (bool region_per_node : {false, true})
@@ -58,12 +58,12 @@ void check_all_ways(const std::string& text) {
                                << ", passes: " << passes.fold);
         gpu_session session{passes,
                             {.region_per_node = region_per_node, .deterministic = deterministic}};
-        for (int again = 0; again < 4; ++again) // what is repeated is launched as a whole
+        for (int repetition = 0; repetition < 4; ++repetition) // later runs launch recordings
           CHECK(run_all(*session.client, gpu_case(text, "@\"/gpu:0\"")) == "");
       }
 }
 
-// x doubles in each turn.
+// x doubles in each iteration.
 constexpr const char* counted = R"(
 x = Placeholder dtype=f32 shape=[1024]
 n = Placeholder dtype=i32 shape=[]
@@ -87,7 +87,7 @@ tensor filled(size_t count, float value) {
 
 } // namespace
 
-TEST_CASE("a loop whose nodes name a GPU runs there, and keeps what it carries in its memory") {
+TEST_CASE("a loop whose nodes name a GPU runs there, and keeps its variables in GPU memory") {
   watchdog watch;
   gpu_session session{pass_options::none(), {.replay = false}};
   auto text = gpu_case(std::string{counted} + R"(
@@ -102,23 +102,24 @@ fetch loop
   INFO(step.status());
   REQUIRE(step);
   auto run = [&](int32_t turns) {
-    auto got = session.client->run(**step, {{filled(1024, 1), tensor::scalar(turns)}}, deadline());
-    INFO(got.status());
-    REQUIRE(got);
-    CHECK(got->at(0).values<float>()[1023] == std::pow(2.0f, static_cast<float>(turns)));
-    CHECK(*got->at(1).data<int32_t>() == turns);
+    auto outcome =
+        session.client->run(**step, {{filled(1024, 1), tensor::scalar(turns)}}, deadline());
+    INFO(outcome.status());
+    REQUIRE(outcome);
+    CHECK(outcome->at(0).values<float>()[1023] == std::pow(2.0f, static_cast<float>(turns)));
+    CHECK(*outcome->at(1).data<int32_t>() == turns);
   };
   run(1);
-  auto before = session.gpu().copies();
+  auto copies_before = session.gpu().copies();
   auto launches = session.launches();
   run(20);
-  CHECK(session.launches() - launches >= 100); // five a turn
-  auto after = session.gpu().copies();
-  CHECK(after.uploaded - before.uploaded == 4096);
-  CHECK(after.downloaded - before.downloaded == 4096);
+  CHECK(session.launches() - launches >= 100); // five in each iteration
+  auto copies_after = session.gpu().copies();
+  CHECK(copies_after.uploaded - copies_before.uploaded == 4096);
+  CHECK(copies_after.downloaded - copies_before.downloaded == 4096);
 }
 
-TEST_CASE("turns of a loop on a GPU are repeated as recordings") {
+TEST_CASE("iterations of a loop on a GPU are replayed from recordings") {
   watchdog watch;
   gpu_session session{pass_options::none()};
   auto text = gpu_case(std::string{counted} + R"(
@@ -131,20 +132,20 @@ fetch loop:1
   auto step = session.client->prepare(*text.nodes, signature_of(text.text.runs[0]), deadline());
   REQUIRE(step);
   auto run = [&] {
-    auto got = session.client->run(**step, {{filled(1024, 1), tensor::scalar(20)}}, deadline());
-    INFO(got.status());
-    REQUIRE(got);
-    CHECK(got->at(0).values<float>()[0] == 1048576.0f);
+    auto outcome = session.client->run(**step, {{filled(1024, 1), tensor::scalar(20)}}, deadline());
+    INFO(outcome.status());
+    REQUIRE(outcome);
+    CHECK(outcome->at(0).values<float>()[0] == 1048576.0f);
   };
   run();
-  CHECK(session.gpu().replays().replays >= 10); // those of turns that do not overlap
-  auto before = session.gpu().replays();
+  CHECK(session.gpu().replays().replays >= 10); // those of iterations that do not overlap
+  auto replays_before = session.gpu().replays();
   run();
-  CHECK(session.gpu().replays().replays >= before.replays + 10);
-  CHECK(session.gpu().replays().recordings <= before.recordings + 2);
+  CHECK(session.gpu().replays().replays >= replays_before.replays + 10);
+  CHECK(session.gpu().replays().recordings <= replays_before.recordings + 2);
 }
 
-TEST_CASE("a predicate that a GPU computes is downloaded once in each turn") {
+TEST_CASE("a predicate that a GPU computes is downloaded once in each iteration") {
   watchdog watch;
   gpu_session session;
   auto text = gpu_case(R"(
@@ -164,18 +165,19 @@ fetch loop
   auto step = session.client->prepare(*text.nodes, signature_of(text.text.runs[0]), deadline());
   INFO(step.status());
   REQUIRE(step);
-  auto before = session.gpu().copies();
-  auto got = session.client->run(**step, {{filled(1024, 1)}}, deadline());
-  INFO(got.status());
-  REQUIRE(got);
-  CHECK(got->at(0).values<float>()[5] == 1024.0f);
-  auto after = session.gpu().copies();
-  CHECK(after.downloaded - before.downloaded == 4096 + 11); // one boolean for each question
+  auto copies_before = session.gpu().copies();
+  auto outcome = session.client->run(**step, {{filled(1024, 1)}}, deadline());
+  INFO(outcome.status());
+  REQUIRE(outcome);
+  CHECK(outcome->at(0).values<float>()[5] == 1024.0f);
+  auto copies_after = session.gpu().copies();
+  // One boolean for each evaluation.
+  CHECK(copies_after.downloaded - copies_before.downloaded == 4096 + 11);
 }
 
-TEST_CASE("a loop updates variables where they lie") {
+TEST_CASE("a loop updates variables on their own device") {
   watchdog watch;
-  // One that names no device lies on the GPU in all steps.
+  // A variable without a device is on the GPU in all steps.
   for (const auto* device : {"", "@\"/gpu:0\"", "@\"/cpu:0\""}) {
     INFO(device);
     std::string text = R"(
@@ -205,7 +207,7 @@ fetch v = f32[27, 54]
   }
 }
 
-TEST_CASE("branches and loops lie within each other on a GPU") {
+TEST_CASE("branches and loops may be nested on a GPU") {
   watchdog watch;
   check_all_ways(R"(
 body odd(x: f32[3], i: i32[]) {
@@ -247,7 +249,7 @@ fetch loop = i32(4)
 )");
 }
 
-TEST_CASE("a call that stays one node, and a branch whose predicate a GPU computes, run there") {
+TEST_CASE("a call that stays one node, and a branch whose predicate a GPU computes, run on it") {
   watchdog watch;
   check_all_ways(R"(
 body twice(x: f32[2]) {
@@ -271,7 +273,7 @@ fetch z = f32[-2, -6]
 )");
 }
 
-TEST_CASE("what a GPU cannot do in a loop is done beside it") {
+TEST_CASE("ops without a GPU kernel in a loop on a GPU run on the processor") {
   watchdog watch;
   check_all_ways(R"(
 x = Placeholder dtype=f32 shape=[2]
@@ -291,7 +293,7 @@ fetch stack = f32[[2, 4], [4, 8], [8, 16]]
 )");
 }
 
-TEST_CASE("an integer that a GPU computes goes through the host to those who look at it") {
+TEST_CASE("an integer that a GPU computes goes through the host to nodes that need its value") {
   watchdog watch;
   check_all_ways(R"(
 x = Placeholder dtype=f32 shape=[4]
@@ -309,7 +311,7 @@ fetch loop:1 = f32[9, 1, 2, 3]
 )");
 }
 
-TEST_CASE("a loop on a GPU that fails, or is too late, says where") {
+TEST_CASE("a loop on a GPU that fails, or exceeds its deadline, names itself") {
   watchdog watch;
   gpu_session session;
   auto failing = gpu_case(R"(
@@ -351,47 +353,47 @@ fetch loop:1
                         step_clock::now() + 300ms)
                   .status();
   CHECK(late.kind() == error_kind::deadline_exceeded);
-  auto again =
+  auto retried =
       session.client->run(**step, {{filled(1024, 1), tensor::scalar(3)}}, step_clock::now() + 20s);
-  INFO(again.status());
-  REQUIRE(again);
-  CHECK(again->at(0).values<float>()[0] == 8.0f);
+  INFO(retried.status());
+  REQUIRE(retried);
+  CHECK(retried->at(0).values<float>()[0] == 8.0f);
 }
 
-TEST_CASE("the gradient of a loop on a GPU is that of a processor") {
+TEST_CASE("the gradient of a loop on a GPU equals that on a processor") {
   watchdog watch;
-  auto gradient_on = [](client& in, const registry& ops, const std::string& device) {
+  auto gradient_on = [](client& session, const registry& ops, const std::string& device) {
     graph_builder g{ops};
     auto x = g.placeholder(dtype::f32, {3}, "x");
     auto w = detail::add_variable(g, tensor::vector<float>({0.5f, -0.25f, 1.5f}), "w",
                                   std::source_location::current(), {});
     g.push_device(device);
-    auto found = while_loop(
+    auto loop_outputs = while_loop(
         {g.constant(0), x}, [&](auto& v) { return less(v[0], 5); },
         [&](auto& v) {
           return std::vector<edge>{v[0] + 1, tanh(v[1] * w.ref) + v[1]};
         });
     g.pop_device();
-    auto gradients_of = g.gradients({found[1]}, {x, w.ref});
-    auto run = [&](const step_signature& what, const std::vector<tensor>& feeds) {
+    auto gradients_of = g.gradients({loop_outputs[1]}, {x, w.ref});
+    auto run = [&](const step_signature& signature, const std::vector<tensor>& feeds) {
       auto deadline = step_clock::now() + patience();
-      auto step = value_or_throw(in.prepare(g, what, deadline));
-      return value_or_throw(in.run(*step, feeds, deadline));
+      auto step = value_or_throw(session.prepare(g, signature, deadline));
+      return value_or_throw(session.run(*step, feeds, deadline));
     };
     run({.targets = {w.initializer}}, {});
     return run({.feeds = {x}, .fetches = gradients_of},
                {tensor::vector<float>({0.1f, -0.7f, 0.3f})});
   };
   auto processor = make_session(1);
-  auto wanted = gradient_on(*processor, library(), "");
+  auto expected = gradient_on(*processor, library(), "");
   gpu_session session;
-  for (int again = 0; again < 3; ++again) {
-    auto got = gradient_on(*session.client, simulated_library(), "/gpu:0");
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    auto actual = gradient_on(*session.client, simulated_library(), "/gpu:0");
     for (size_t i = 0; i < 2; ++i)
       for (size_t k = 0; k < 3; ++k)
-        CHECK(got[i].values<float>()[k] == Approx(wanted[i].values<float>()[k]).epsilon(1e-5));
+        CHECK(actual[i].values<float>()[k] == Approx(expected[i].values<float>()[k]).epsilon(1e-5));
   }
-  CHECK(session.launches() > 30); // five turns forth, and as many back
+  CHECK(session.launches() > 30); // five iterations forward, and five back
 }
 
 } // namespace troupe::test::gpu_loops_test

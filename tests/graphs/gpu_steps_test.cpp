@@ -1,5 +1,5 @@
-// What only a driver can show of steps that it records, swaps, shares and fails: each test runs on
-// a simulated GPU, and as [gpu] on a real one.
+// Promises that only a driver can check, of steps that are recorded, swapped, shared and failing:
+// each test runs on a simulated GPU, and as [gpu] on a real one.
 #include "tests/graphs/all_cases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/gpu_world.hpp"
@@ -25,18 +25,18 @@ namespace {
 
 using outputs = std::vector<tensor>;
 
-// Runs the runs of text graphs; each is prepared once.
+// Runs the runs of text graphs, each prepared once.
 struct text_session : gpu_world_session {
   using gpu_world_session::gpu_world_session;
 
-  result<outputs> run(const text_case& what, size_t which) {
+  result<outputs> run(const text_case& tested, size_t which) {
     auto deadline = step_clock::now() + 20s;
-    const auto& one = what.text.runs.at(which);
-    auto& step = steps[{&what, which}];
+    const auto& tested_run = tested.text.runs.at(which);
+    auto& step = steps[{&tested, which}];
     if (!step) {
-      TROUPE_ASSIGN(step, client->prepare(*what.nodes, signature_of(one), deadline));
+      TROUPE_ASSIGN(step, client->prepare(*tested.nodes, signature_of(tested_run), deadline));
     }
-    return client->run(*step, feeds_of(one), deadline);
+    return client->run(*step, feeds_of(tested_run), deadline);
   }
   void forget() {
     steps.clear();
@@ -46,37 +46,37 @@ struct text_session : gpu_world_session {
   std::map<std::pair<const text_case*, size_t>, std::shared_ptr<prepared_step>> steps;
 };
 
-std::string first_line(const std::string& of) { return of.substr(0, of.find('\n')); }
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 client_options plain_passes(bool replay) {
   client_options options;
-  options.passes = pass_options::none(); // or small nets would be one launch
+  options.passes = pass_options::none(); // otherwise small nets would be one launch
   options.programs.replay = replay;
   return options;
 }
 
-// A step is recorded at its third run: what gives the same in six runs does under capture, too.
+// A step is recorded in its third run: a test of six runs also runs under capture.
 void six_runs_give_the_same(const gpu_world& on) {
-  text_session with{on, plain_passes(true)}, without{on, plain_passes(false)};
+  text_session recording{on, plain_passes(true)}, plain{on, plain_passes(false)};
   auto cases = all_cases();
   auto examples = all_examples();
   cases.insert(cases.end(), examples.begin(), examples.end());
-  for (const auto& one : cases) {
-    INFO(one.name);
-    text_case text{one.text, one.name, on.ops};
+  for (const auto& stored : cases) {
+    INFO(stored.name);
+    text_case text{stored.text, stored.name, on.ops};
     for (int round = 0; round < 6; ++round)
       for (size_t i = 0; i < text.text.runs.size(); ++i) {
         const auto& run = text.text.runs[i];
-        // What was done last follows in lines of its own, with times.
-        auto expected = first_line(complaint_about(run, without.run(text, i)));
-        CHECK(first_line(complaint_about(run, with.run(text, i))) == expected);
-        with.settle();
-        without.settle();
+        // The last operations follow on separate lines, with times.
+        auto expected = first_line(complaint_about(run, plain.run(text, i)));
+        CHECK(first_line(complaint_about(run, recording.run(text, i))) == expected);
+        recording.settle();
+        plain.settle();
       }
-    with.forget();
-    without.forget();
+    recording.forget();
+    plain.forget();
   }
-  CHECK(with.devices.back()->as_accelerator()->replays().replays > 50);
+  CHECK(recording.devices.back()->as_accelerator()->replays().replays > 50);
 }
 
 // y = 2 x + 1, learnt from four points.
@@ -119,7 +119,7 @@ void threads_train_one_model(const gpu_world& on) {
       text_session session{on, options};
       text_case model{learner, "test", on.ops};
       for (size_t which : {0u, 1u, 2u})
-        REQUIRE(session.run(model, which)); // prepared
+        REQUIRE(session.run(model, which)); // prepares each step
       std::atomic<int> failed = 0;
       {
         std::vector<std::jthread> threads;
@@ -137,7 +137,7 @@ void threads_train_one_model(const gpu_world& on) {
     }
 }
 
-// Layers whose outputs their gradients need, last ones first.
+// Layers whose outputs their gradients need, in reverse order.
 struct deep_net {
   deep_net(const registry& ops, int64_t elements, int layers) : elements(elements), nodes(ops) {
     auto x = add("Placeholder", {}, {{"dtype", dtype::f32}, {"shape", partial_shape{elements}}});
@@ -145,17 +145,17 @@ struct deep_net {
     for (int i = 0; i < layers; ++i)
       h = add("Tanh", {add("Mul", {add("Sin", {h}), constant(tensor::scalar(1.5f))})});
     auto loss = add("Sum", {add("Mul", {h, h}), constant(tensor::vector<int32_t>({0}))});
-    auto found = gradients({loss}, {x});
-    REQUIRE(found);
-    what.feeds = {x};
-    what.fetches = {loss, (*found)[0]};
+    auto input_gradients = gradients({loss}, {x});
+    REQUIRE(input_gradients);
+    signature.feeds = {x};
+    signature.fetches = {loss, (*input_gradients)[0]};
   }
 
   edge add(std::string op, std::vector<edge> inputs, attr_map attrs = {}) {
-    auto made =
+    auto added =
         nodes.add({.op = std::move(op), .inputs = std::move(inputs), .attrs = std::move(attrs)});
-    REQUIRE(made);
-    return (*made)->output(0);
+    REQUIRE(added);
+    return (*added)->output(0);
   }
   edge constant(tensor value) {
     auto type = value.type();
@@ -166,13 +166,13 @@ struct deep_net {
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<float>(i % 1000) / 500 - 1;
     auto deadline = step_clock::now() + 30s;
-    TROUPE_ASSIGN(auto step, in.client->prepare(nodes, what, deadline));
+    TROUPE_ASSIGN(auto step, in.client->prepare(nodes, signature, deadline));
     return in.client->run(*step, std::vector{tensor::of({elements}, values)}, deadline);
   }
 
   int64_t elements;
   graph nodes;
-  step_signature what;
+  step_signature signature;
 };
 
 client_options with_swap(swap_mode mode) {
@@ -187,18 +187,18 @@ void swapped_steps_give_the_same(const gpu_world& on) {
   size_t peak = 0;
   {
     gpu_world_session plain{on, with_swap(swap_mode::off)};
-    auto found = net.run(plain);
-    REQUIRE(found);
-    expected = *std::move(found);
+    auto outcome = net.run(plain);
+    REQUIRE(outcome);
+    expected = *std::move(outcome);
     peak = plain.devices.back()->statistics().peak;
   }
   gpu_world_session tight{on, with_swap(swap_mode::on), {.limit = peak * 7 / 10}};
   for (int i = 0; i < 5; ++i) {
-    auto found = net.run(tight);
-    INFO((found ? "" : found.status().message()));
-    REQUIRE(found);
+    auto outcome = net.run(tight);
+    INFO((outcome ? "" : outcome.status().message()));
+    REQUIRE(outcome);
     for (size_t j = 0; j < expected.size(); ++j)
-      CHECK(identical((*found)[j], expected[j]));
+      CHECK(identical((*outcome)[j], expected[j]));
   }
   tight.settle();
   auto swaps = tight.devices.back()->as_accelerator()->as_swapping()->swaps();
@@ -223,26 +223,27 @@ void short_memory_is_an_error(const gpu_world& on) {
 }
 
 void a_reserve_is_joined_again(const gpu_world& on) {
-  constexpr size_t all = size_t{16} << 20;
-  gpu_world_session session{on, {}, {.limit = all, .reserve = all}};
+  constexpr size_t reserve_bytes = size_t{16} << 20;
+  gpu_world_session session{on, {}, {.limit = reserve_bytes, .reserve = reserve_bytes}};
   auto& gpu = *session.devices.back();
   std::mt19937 dice{1};
   for (int round = 0; round < 20; ++round) {
-    outputs held;
+    outputs kept_tensors;
     for (int i = 0; i < 50; ++i) {
-      if (auto one =
+      if (auto created =
               tensor::make(dtype::u8, {static_cast<int64_t>(1 + dice() % 400'000)}, gpu.memory()))
-        held.push_back(*std::move(one));
-      if (!held.empty() && dice() % 3 == 0)
-        held.erase(held.begin() + static_cast<std::ptrdiff_t>(dice() % held.size()));
+        kept_tensors.push_back(*std::move(created));
+      if (!kept_tensors.empty() && dice() % 3 == 0)
+        kept_tensors.erase(kept_tensors.begin() +
+                           static_cast<std::ptrdiff_t>(dice() % kept_tensors.size()));
     }
   }
   session.settle();
   CHECK(gpu.statistics().in_use == 0);
-  CHECK(tensor::make(dtype::u8, {static_cast<int64_t>(all)}, gpu.memory()));
+  CHECK(tensor::make(dtype::u8, {static_cast<int64_t>(reserve_bytes)}, gpu.memory()));
 }
 
-// Two layers that learn to tell signs; in 16 bits as well as in 32.
+// Two layers that learn to tell signs, in 16 bits as well as in 32.
 void sixteen_bits_learn(const gpu_world& on) {
   const char* net = R"(
 x = Placeholder dtype=f32 shape=[64,16]
@@ -269,8 +270,8 @@ fetch loss = f32(0)
   std::mt19937 dice{7};
   std::normal_distribution<float> normal;
   std::vector<float> x(64 * 16), y(64);
-  for (auto& one : x)
-    one = normal(dice);
+  for (auto& number : x)
+    number = normal(dice);
   for (size_t i = 0; i < y.size(); ++i)
     y[i] = x[i * 16] - 2 * x[i * 16 + 3];
   const outputs feeds{tensor::of({64, 16}, x), tensor::of({64, 1}, y)};
@@ -279,14 +280,14 @@ fetch loss = f32(0)
     options.passes.mixed_precision = type;
     gpu_world_session session{on, options};
     auto deadline = step_clock::now() + 60s;
-    auto run = [&](size_t which, const outputs& fed) {
+    auto run = [&](size_t run_index, const outputs& fed) {
       auto step =
-          session.client->prepare(*model.nodes, signature_of(model.text.runs[which]), deadline);
+          session.client->prepare(*model.nodes, signature_of(model.text.runs[run_index]), deadline);
       REQUIRE(step);
-      auto found = session.client->run(**step, fed, deadline);
-      INFO((found ? "" : found.status().message()));
-      REQUIRE(found);
-      return *std::move(found);
+      auto outcome = session.client->run(**step, fed, deadline);
+      INFO((outcome ? "" : outcome.status().message()));
+      REQUIRE(outcome);
+      return *std::move(outcome);
     };
     run(0, {});
     CHECK(run(2, feeds)[0].values<float>()[0] > 1);
@@ -299,21 +300,23 @@ fetch loss = f32(0)
 
 } // namespace
 
-TEST_CASE("six runs of each graph on a simulated GPU give the same, recorded or not") {
+TEST_CASE(
+    "six runs of each graph on a simulated GPU give the same results with and without recording") {
   watchdog watch{240s};
   six_runs_give_the_same(gpu_world::simulated());
 }
-TEST_CASE("six runs of each graph on a GPU give the same, recorded or not", "[gpu]") {
+TEST_CASE("six runs of each graph on a GPU give the same results with and without recording",
+          "[gpu]") {
   watchdog watch{400s};
   if (has_gpu())
     six_runs_give_the_same(gpu_world::real());
 }
 
-TEST_CASE("threads train one model on a simulated GPU") {
+TEST_CASE("several threads may train one model on a simulated GPU") {
   watchdog watch;
   threads_train_one_model(gpu_world::simulated());
 }
-TEST_CASE("threads train one model on a GPU", "[gpu]") {
+TEST_CASE("several threads may train one model on a GPU", "[gpu]") {
   watchdog watch;
   if (has_gpu())
     threads_train_one_model(gpu_world::real());
@@ -329,21 +332,21 @@ TEST_CASE("a net larger than the memory of a GPU learns the same", "[gpu]") {
     swapped_steps_give_the_same(gpu_world::real());
 }
 
-TEST_CASE("short memory of a simulated GPU is an error, and the next step goes on") {
+TEST_CASE("a lack of memory on a simulated GPU is an error, and the next step succeeds") {
   watchdog watch;
   short_memory_is_an_error(gpu_world::simulated());
 }
-TEST_CASE("short memory of a GPU is an error, and the next step goes on", "[gpu]") {
+TEST_CASE("a lack of memory on a GPU is an error, and the next step succeeds", "[gpu]") {
   watchdog watch;
   if (has_gpu())
     short_memory_is_an_error(gpu_world::real());
 }
 
-TEST_CASE("pieces of the reserve of a simulated GPU are one again when all are free") {
+TEST_CASE("the free pieces of the reserve of a simulated GPU merge") {
   watchdog watch;
   a_reserve_is_joined_again(gpu_world::simulated());
 }
-TEST_CASE("pieces of the reserve of a GPU are one again when all are free", "[gpu]") {
+TEST_CASE("the free pieces of the reserve of a GPU merge", "[gpu]") {
   watchdog watch;
   if (has_gpu())
     a_reserve_is_joined_again(gpu_world::real());

@@ -7,18 +7,18 @@ namespace troupe::test::gpu_test {
 
 namespace {
 
-std::string device_errors(int gpus, const std::vector<named_text>& cases,
-                          const std::vector<std::string>& on, const program_options& programs = {},
-                          const pass_options& passes = {}) {
+std::string failures_of(int gpus, const std::vector<named_text>& cases,
+                        const std::vector<std::string>& on, const program_options& programs = {},
+                        const pass_options& passes = {}) {
   client_options options;
   options.ops = &library();
   options.make_devices = [=] { return make_gpu_devices(gpus); };
   options.inter_op_threads = 2;
   options.programs = programs;
   options.passes = passes;
-  auto made = client::local(options);
-  REQUIRE(made);
-  return complaints_about(**made, library(), cases, on);
+  auto session = client::local(options);
+  REQUIRE(session);
+  return complaints_about(**session, library(), cases, on);
 }
 
 } // namespace
@@ -28,9 +28,9 @@ TEST_CASE("every text graph and example gives what it promises on a GPU", "[gpu]
   if (!has_gpu())
     return;
   for (const auto& cases : {all_cases(), all_examples()}) {
-    CHECK(device_errors(1, cases, {""}) == "");
-    CHECK(device_errors(1, cases, {""}, {}, pass_options::none()) == "");
-    CHECK(device_errors(1, cases, {""}, {.region_per_node = true}) == "");
+    CHECK(failures_of(1, cases, {""}) == "");
+    CHECK(failures_of(1, cases, {""}, {}, pass_options::none()) == "");
+    CHECK(failures_of(1, cases, {""}, {.region_per_node = true}) == "");
   }
 }
 
@@ -39,8 +39,8 @@ TEST_CASE("every text graph and example gives what it promises on two devices of
   if (!has_gpu())
     return;
   const std::vector<std::string> on = {"/gpu:0", "/gpu:1", "/cpu:0"};
-  CHECK(device_errors(2, all_cases(), on) == "");
-  CHECK(device_errors(2, all_examples(), on) == "");
+  CHECK(failures_of(2, all_cases(), on) == "");
+  CHECK(failures_of(2, all_examples(), on) == "");
 }
 
 } // namespace troupe::test::gpu_test

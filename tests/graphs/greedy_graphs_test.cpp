@@ -1,4 +1,5 @@
-// Every case of this folder, spread over tasks by greedy placement with made-up times of its nodes.
+// Every case of this folder, spread over tasks by greedy placement with invented times of its
+// nodes.
 #include "tests/graphs/all_cases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
@@ -12,11 +13,11 @@
 namespace troupe::test::greedy_graphs_test {
 namespace {
 
-// So long that another task is worth the way, for some more than for others.
+// Times so long that another task is worth the transfer, for some nodes more than for others.
 std::vector<node_time> drawn_times(const std::vector<named_text>& cases, unsigned seed) {
   std::set<std::string> names;
-  for (const auto& one : cases) {
-    text_case written{one.text, one.name};
+  for (const auto& stored : cases) {
+    text_case written{stored.text, stored.name};
     for (const auto& node : written.nodes->nodes())
       names.insert(node->name());
   }
@@ -37,14 +38,14 @@ std::unique_ptr<client> connect(const cluster_spec& cluster, std::vector<node_ti
   options.inter_op_threads = 2;
   options.programs.placement = {.strategy = placement_strategy::greedy, .receives = receives};
   options.measured = std::move(times);
-  auto made = client::connect(cluster, std::move(options));
-  REQUIRE(made);
-  return *std::move(made);
+  auto session = client::connect(cluster, std::move(options));
+  REQUIRE(session);
+  return *std::move(session);
 }
 
 } // namespace
 
-TEST_CASE("every text graph gives the same where greedy placement spreads it over 2 and 4 tasks") {
+TEST_CASE("every text graph gives the same if greedy placement spreads it over 2 and 4 tasks") {
   watchdog watch{std::chrono::seconds{100}};
   const auto cases = all_cases();
   auto cluster = make_cluster(4);
@@ -62,20 +63,20 @@ TEST_CASE("every text graph gives the same where greedy placement spreads it ove
     }
 }
 
-TEST_CASE("greedy placement with such times uses all tasks") {
+TEST_CASE("greedy placement with long node times uses all tasks") {
   watchdog watch;
   const auto cases = all_cases();
   auto in = connect(make_cluster(4), drawn_times(cases, 1), recv_schedule::eager);
-  std::set<std::string> used;
-  for (const auto& one : cases) {
-    text_case written{one.text, one.name};
+  std::set<std::string> devices_used;
+  for (const auto& stored : cases) {
+    text_case written{stored.text, stored.name};
     for (const auto& run : written.text.runs)
       if (auto report = in->explain(*written.nodes, signature_of(run),
                                     step_clock::now() + std::chrono::seconds{20}))
         for (const auto& node : report->nodes)
-          used.insert(node.device);
+          devices_used.insert(node.device);
   }
-  CHECK(used.size() == 5); // "" of feeds and fetches among them
+  CHECK(devices_used.size() == 5); // "" of feeds and fetches among them
 }
 
 } // namespace troupe::test::greedy_graphs_test

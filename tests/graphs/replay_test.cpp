@@ -1,4 +1,4 @@
-// What steps on simulated GPUs repeat as recordings gives what single launches give.
+// Steps on simulated GPUs give the same results from recordings as from single launches.
 #include "tests/graphs/all_cases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
@@ -22,25 +22,25 @@ namespace {
 
 struct replaying_session {
   explicit replaying_session(bool replay = true,
-                             gpu::simulation like = {.seed = std::random_device{}()})
-      : seed(like.seed) {
+                             gpu::simulation options_of_gpu = {.seed = std::random_device{}()})
+      : seed(options_of_gpu.seed) {
     client_options options;
     options.ops = &simulated_library();
     options.make_devices = [=, this] {
-      auto made = make_simulated_devices(1, like);
-      devices = made;
-      return made;
+      auto simulated = make_simulated_devices(1, options_of_gpu);
+      devices = simulated;
+      return simulated;
     };
     options.inter_op_threads = 2;
-    options.passes = pass_options::none(); // or small nets would be one launch
+    options.passes = pass_options::none(); // otherwise small nets would be one launch
     options.programs.replay = replay;
     auto started = client::local(options);
     REQUIRE(started);
     client = *std::move(started);
   }
 
-  // What a step that failed has to say yet is not to be taken for the next one's, or taken away
-  // with it.
+  // Waits until late errors of a failed step have arrived, so that the next step neither reports
+  // nor removes them.
   void settle() const {
     std::promise<void> done;
     devices.back()->as_accelerator()->when_done([&](const status&) { done.set_value(); });
@@ -51,24 +51,24 @@ struct replaying_session {
     return static_cast<gpu::simulated_driver&>(driver).launches();
   }
   replay_statistics replays() const { return devices.back()->as_accelerator()->replays(); }
-  result<std::vector<tensor>> run(const text_case& what, size_t which,
+  result<std::vector<tensor>> run(const text_case& tested, size_t which,
                                   const std::vector<tensor>& feeds) {
     auto deadline = step_clock::now() + 20s;
-    TROUPE_ASSIGN(auto step, prepared(what, which, deadline));
+    TROUPE_ASSIGN(auto step, prepared(tested, which, deadline));
     return client->run(*step, feeds, deadline);
   }
-  result<std::vector<tensor>> run(const text_case& what, size_t which) {
-    return run(what, which, feeds_of(what.text.runs.at(which)));
+  result<std::vector<tensor>> run(const text_case& tested, size_t which) {
+    return run(tested, which, feeds_of(tested.text.runs.at(which)));
   }
 
-  // Each once: what is prepared anew has no recordings.
-  result<std::shared_ptr<prepared_step>> prepared(const text_case& what, size_t which,
+  // Prepares each step once: a step that is prepared again has no recordings.
+  result<std::shared_ptr<prepared_step>> prepared(const text_case& tested, size_t which,
                                                   step_clock::time_point deadline) {
     std::lock_guard guard{mutex};
-    auto& step = steps[{&what, which}];
+    auto& step = steps[{&tested, which}];
     if (!step) {
-      const auto& one = what.text.runs.at(which);
-      TROUPE_ASSIGN(step, client->prepare(*what.nodes, signature_of(one), deadline));
+      const auto& tested_run = tested.text.runs.at(which);
+      TROUPE_ASSIGN(step, client->prepare(*tested.nodes, signature_of(tested_run), deadline));
     }
     return step;
   }
@@ -86,8 +86,9 @@ tensor filled(int64_t count, float value) {
   return tensor::vector(std::vector<float>(static_cast<size_t>(count), value));
 }
 
-bool all_are(const tensor& what, float value) {
-  return std::ranges::all_of(what.values<float>(), [=](float one) { return one == value; });
+bool all_are(const tensor& values_tensor, float value) {
+  return std::ranges::all_of(values_tensor.values<float>(),
+                             [=](float element) { return element == value; });
 }
 
 // y = ((x + 1) * 2 - x) * 3
@@ -101,7 +102,7 @@ feed x = f32[1, 2]
 fetch y = f32[9, 12]
 )";
 
-// The variable grows by what the feeds say, whatever it is.
+// The variable grows by the fed values, whatever it is.
 const char* adder = R"(
 x = Placeholder dtype=f32 shape=[8]
 v = VariableV2 dtype=f32 shape=[8]
@@ -160,27 +161,27 @@ fetch b2 = f32(0)
 
 } // namespace
 
-TEST_CASE("a region of the same shapes is launched at once from its third run on") {
+TEST_CASE("a region of the same shapes is launched as a recording from its third run on") {
   watchdog watch;
   for (bool replay : {true, false}) {
     replaying_session session{replay};
     INFO("seed " << session.seed);
     auto text = gpu_case(chain);
     for (int i = 0; i < 20; ++i) {
-      auto got = session.run(text, 0, {filled(50, static_cast<float>(i))});
-      REQUIRE(got);
-      CHECK(all_are((*got)[0], (static_cast<float>(i) + 2) * 3));
+      auto outcome = session.run(text, 0, {filled(50, static_cast<float>(i))});
+      REQUIRE(outcome);
+      CHECK(all_are((*outcome)[0], (static_cast<float>(i) + 2) * 3));
     }
     CHECK(session.replays().recordings == (replay ? 1 : 0));
     CHECK(session.replays().replays == (replay ? 18 : 0));
-    auto before = session.launches();
+    auto launches_before = session.launches();
     REQUIRE(session.run(text, 0, {filled(50, 1)}));
-    // Up, four kernels, or into the recording and the recording; and down.
-    CHECK(session.launches() - before == (replay ? 4 : 6));
+    // Upload, four kernels, or a copy into the recording and the recording; download.
+    CHECK(session.launches() - launches_before == (replay ? 4 : 6));
   }
 }
 
-TEST_CASE("runs of several shapes have recordings of their own") {
+TEST_CASE("each shape of a region has a recording of its own") {
   watchdog watch;
   replaying_session session;
   INFO("seed " << session.seed);
@@ -188,20 +189,20 @@ TEST_CASE("runs of several shapes have recordings of their own") {
   for (int i = 0; i < 60; ++i) {
     auto value = static_cast<float>(i);
     auto count = 10 + i % 3 * 1000;
-    auto got = session.run(text, 0, {filled(count, value)});
-    REQUIRE(got);
-    CHECK((*got)[0].elements() == count);
-    CHECK(all_are((*got)[0], (value + 2) * 3));
+    auto outcome = session.run(text, 0, {filled(count, value)});
+    REQUIRE(outcome);
+    CHECK((*outcome)[0].elements() == count);
+    CHECK(all_are((*outcome)[0], (value + 2) * 3));
   }
   CHECK(session.replays().recordings == 3);
   CHECK(session.replays().replays == 54);
-  // Shapes that never come again are not worth one.
+  // Shapes that do not repeat are not recorded.
   for (int i = 0; i < 200; ++i)
     REQUIRE(session.run(text, 0, {filled(i + 1, 1)}));
   CHECK(session.replays().recordings == 3);
 }
 
-TEST_CASE("a launch that depends on a fed number is repeated with that number only") {
+TEST_CASE("a recording that depends on a fed number is replayed for that number only") {
   watchdog watch;
   replaying_session session;
   INFO("seed " << session.seed);
@@ -227,16 +228,16 @@ fetch y = f32[12, 21]
   }
 }
 
-TEST_CASE("a variable that is assigned anew, or read meanwhile, is never missed by a replay") {
+TEST_CASE("a replay always uses the current value of a variable") {
   watchdog watch;
   replaying_session session;
   INFO("seed " << session.seed);
   auto text = gpu_case(adder);
   auto now = [&] {
-    auto got = session.run(text, 2);
-    REQUIRE(got);
-    CHECK(all_are((*got)[0], (*got)[0].values<float>()[0]));
-    return (*got)[0].values<float>()[0];
+    auto outcome = session.run(text, 2);
+    REQUIRE(outcome);
+    CHECK(all_are((*outcome)[0], (*outcome)[0].values<float>()[0]));
+    return (*outcome)[0].values<float>()[0];
   };
   REQUIRE(session.run(text, 0));
   for (int i = 0; i < 10; ++i)
@@ -247,23 +248,23 @@ TEST_CASE("a variable that is assigned anew, or read meanwhile, is never missed 
   for (int i = 0; i < 20; ++i)
     REQUIRE(session.run(text, 1));
   CHECK(now() == 120);
-  auto before = session.replays().replays;
+  auto replays_before = session.replays().replays;
   for (int i = 0; i < 30; ++i) {
     REQUIRE(session.run(text, 1));
     CHECK(now() == 121 + static_cast<float>(i));
   }
-  CHECK(session.replays().replays > before + 10);
+  CHECK(session.replays().replays > replays_before + 10);
   float last = now();
-  before = session.replays().replays;
-  for (int i = 0; i < 30; ++i) { // the variable itself goes out
-    auto got = session.run(text, 4);
-    REQUIRE(got);
-    CHECK(all_are((*got)[0], last += 1));
+  replays_before = session.replays().replays;
+  for (int i = 0; i < 30; ++i) { // the variable itself is fetched
+    auto outcome = session.run(text, 4);
+    REQUIRE(outcome);
+    CHECK(all_are((*outcome)[0], last += 1));
   }
-  CHECK(session.replays().replays > before + 10);
+  CHECK(session.replays().replays > replays_before + 10);
 }
 
-TEST_CASE("regions that wait for a processor are repeated, with what they hand to each other") {
+TEST_CASE("regions that wait for a processor are replayed, with the tensors between them") {
   watchdog watch;
   replaying_session session;
   INFO("seed " << session.seed);
@@ -285,16 +286,16 @@ fetch e = f32[-6]
   for (int round = 0; round < 40; ++round) {
     auto x = static_cast<float>(round % 5);
     auto e = -3 * (x + 2), f = e + x + 1, h = f * 2 * (x + 1) - (x + 1);
-    auto got = session.run(text, 0, {filled(100, x)});
-    REQUIRE(got);
-    CHECK(all_are((*got)[0], h * h));
-    CHECK(all_are((*got)[1], e));
+    auto outcome = session.run(text, 0, {filled(100, x)});
+    REQUIRE(outcome);
+    CHECK(all_are((*outcome)[0], h * h));
+    CHECK(all_are((*outcome)[1], e));
   }
   CHECK(session.replays().recordings == 2);
   CHECK(session.replays().replays > 60);
 }
 
-TEST_CASE("a model learns the same with replays as without") {
+TEST_CASE("a model learns the same with and without replays") {
   watchdog watch;
   std::vector<std::vector<tensor>> learnt;
   for (bool replay : {true, false}) {
@@ -303,18 +304,18 @@ TEST_CASE("a model learns the same with replays as without") {
     auto model = gpu_case(learner);
     REQUIRE(session.run(model, 0));
     for (int i = 0; i < 100; ++i) {
-      auto got = session.run(model, 1);
-      REQUIRE(got);
-      learnt.push_back(*got);
+      auto outcome = session.run(model, 1);
+      REQUIRE(outcome);
+      learnt.push_back(*outcome);
     }
-    auto got = session.run(model, 2);
-    REQUIRE(got);
-    learnt.push_back(*got);
+    auto outcome = session.run(model, 2);
+    REQUIRE(outcome);
+    learnt.push_back(*outcome);
     CHECK((session.replays().replays > 80) == replay);
-    auto before = session.launches();
+    auto launches_before = session.launches();
     REQUIRE(session.run(model, 1));
-    auto launched = session.launches() - before;
-    CHECK((replay ? launched == 6 : launched > 10)); // two feeds, as above
+    auto launched = session.launches() - launches_before;
+    CHECK((replay ? launched == 6 : launched > 10)); // two feeds, as in the first test
   }
   for (size_t i = 0; i < learnt.size() / 2; ++i)
     for (size_t k = 0; k < learnt[i].size(); ++k)
@@ -350,7 +351,7 @@ TEST_CASE("many threads train one model with replays, and no update is lost") {
   CHECK(std::abs((*learnt)[0].values<float>()[0] - 2) < 1e-2f);
 }
 
-TEST_CASE("where nothing can be noted down, or memory is short, steps run as ever") {
+TEST_CASE("steps run without recordings if captures fail or memory is short") {
   watchdog watch;
   replaying_session without{true, {.seed = 1, .captures_fail = true}};
   auto text = gpu_case(chain);
@@ -359,14 +360,14 @@ TEST_CASE("where nothing can be noted down, or memory is short, steps run as eve
   CHECK(without.replays().replays == 0);
 
   replaying_session small{true, {.memory = 1 << 20, .seed = 1}};
-  for (int i = 0; i < 10; ++i) { // four blocks of them fit
-    auto got = small.run(text, 0, {filled(50'000, 1)});
-    REQUIRE(got);
-    CHECK(all_are((*got)[0], 9));
+  for (int i = 0; i < 10; ++i) { // four blocks of this size fit
+    auto outcome = small.run(text, 0, {filled(50'000, 1)});
+    REQUIRE(outcome);
+    CHECK(all_are((*outcome)[0], 9));
   }
 }
 
-TEST_CASE("a GPU that is lost while it records or repeats fails its steps") {
+TEST_CASE("a GPU that is lost during recording or replay fails its steps") {
   watchdog watch;
   for (int64_t launches = 0; launches < 50; launches += 7) {
     CAPTURE(launches);

@@ -20,14 +20,14 @@ std::unique_ptr<client> session_with(int gpus, const program_options& programs,
   options.inter_op_threads = 2;
   options.programs = programs;
   options.passes = passes;
-  auto made = client::local(options);
-  REQUIRE(made);
-  return *std::move(made);
+  auto session = client::local(options);
+  REQUIRE(session);
+  return *std::move(session);
 }
 
-std::string device_errors(int gpus, const std::vector<named_text>& cases,
-                          const std::vector<std::string>& devices,
-                          const program_options& programs = {}, const pass_options& passes = {}) {
+std::string failures_of(int gpus, const std::vector<named_text>& cases,
+                        const std::vector<std::string>& devices,
+                        const program_options& programs = {}, const pass_options& passes = {}) {
   auto seed = std::random_device{}();
   UNSCOPED_INFO("seed " << seed);
   return complaints_about(*session_with(gpus, programs, passes, seed), simulated_library(), cases,
@@ -38,15 +38,15 @@ std::string device_errors(int gpus, const std::vector<named_text>& cases,
 
 TEST_CASE("every text graph gives what it promises on a simulated GPU") {
   watchdog watch{std::chrono::seconds{100}};
-  CHECK(device_errors(1, all_cases(), {""}) == "");
-  CHECK(device_errors(1, all_cases(), {""}, {}, pass_options::none()) == "");
-  CHECK(device_errors(1, all_cases(), {""}, {.region_per_node = true}) == "");
+  CHECK(failures_of(1, all_cases(), {""}) == "");
+  CHECK(failures_of(1, all_cases(), {""}, {}, pass_options::none()) == "");
+  CHECK(failures_of(1, all_cases(), {""}, {.region_per_node = true}) == "");
 }
 
 TEST_CASE("every op's example gives what it promises on a simulated GPU") {
   watchdog watch{std::chrono::seconds{100}};
-  CHECK(device_errors(1, all_examples(), {""}) == "");
-  CHECK(device_errors(1, all_examples(), {""}, {}, pass_options::none()) == "");
+  CHECK(failures_of(1, all_examples(), {""}) == "");
+  CHECK(failures_of(1, all_examples(), {""}, {}, pass_options::none()) == "");
 }
 
 TEST_CASE(
@@ -54,8 +54,8 @@ TEST_CASE(
   watchdog watch{std::chrono::seconds{100}};
   for (auto type : {dtype::bf16, dtype::f16}) {
     INFO(to_string(type));
-    CHECK(device_errors(1, all_cases(), {""}, {}, {.mixed_precision = type}) == "");
-    CHECK(device_errors(1, all_examples_for_16_bits(), {""}, {}, {.mixed_precision = type}) == "");
+    CHECK(failures_of(1, all_cases(), {""}, {}, {.mixed_precision = type}) == "");
+    CHECK(failures_of(1, all_examples_for_16_bits(), {""}, {}, {.mixed_precision = type}) == "");
   }
 }
 
@@ -63,20 +63,20 @@ TEST_CASE(
     "every text graph and every op's example gives the same where all that can be is swapped") {
   watchdog watch{std::chrono::seconds{100}};
   pass_options passes{.swap = {.mode = swap_mode::on, .at_least = 1}};
-  CHECK(device_errors(1, all_cases(), {""}, {}, passes) == "");
-  CHECK(device_errors(1, all_examples(), {""}, {}, passes) == "");
-  CHECK(device_errors(2, all_cases(), {"/gpu:0", "/gpu:1", "/cpu:0"}, {}, passes) == "");
+  CHECK(failures_of(1, all_cases(), {""}, {}, passes) == "");
+  CHECK(failures_of(1, all_examples(), {""}, {}, passes) == "");
+  CHECK(failures_of(2, all_cases(), {"/gpu:0", "/gpu:1", "/cpu:0"}, {}, passes) == "");
 }
 
 TEST_CASE("every text graph gives what it promises spread over a processor and two GPUs") {
   watchdog watch{std::chrono::seconds{100}};
   const std::vector<std::string> devices = {"/gpu:0", "/gpu:1", "/cpu:0"};
-  CHECK(device_errors(2, all_cases(), devices) == "");
-  CHECK(device_errors(2, all_examples(), devices) == "");
+  CHECK(failures_of(2, all_cases(), devices) == "");
+  CHECK(failures_of(2, all_examples(), devices) == "");
 }
 
-TEST_CASE("a simulated GPU draws the numbers that processors draw") {
-  text_case drawn{R"(
+TEST_CASE("a simulated GPU draws the same random numbers as processors") {
+  text_case sampled{R"(
 g = RandomGamma(i32[300], f64[0.3, 0.9, 1, 7.5]) seed=3 seed2=4
 h = RandomGamma(i32[7, 3], f16[0.5, 2]) seed=3 seed2=4
 p = RandomPoisson(i32[300], f32[0, 0.3, 9, 12, 1000]) seed=3 seed2=4
@@ -91,15 +91,15 @@ fetch q
 fetch t
 fetch n
 )",
-                  "drawn", &simulated_library()};
-  auto there = run(*session_with(0, {}, {}, 1), drawn),
-       here = run(*session_with(1, {}, {}, 1), drawn);
-  REQUIRE(there);
-  REQUIRE(here);
-  for (size_t i = 0; i < there->size(); ++i) {
+                    "drawn", &simulated_library()};
+  auto on_processor = run(*session_with(0, {}, {}, 1), sampled),
+       on_gpu = run(*session_with(1, {}, {}, 1), sampled);
+  REQUIRE(on_processor);
+  REQUIRE(on_gpu);
+  for (size_t i = 0; i < on_processor->size(); ++i) {
     CAPTURE(i);
     auto as_doubles = [](const tensor& x) { return converted(x, dtype::f64); };
-    auto expected = as_doubles((*there)[i]), actual = as_doubles((*here)[i]);
+    auto expected = as_doubles((*on_processor)[i]), actual = as_doubles((*on_gpu)[i]);
     REQUIRE(actual.elements() == expected.elements());
     for (int64_t k = 0; k < expected.elements(); ++k)
       CHECK(actual.data<double>()[k] == Approx(expected.data<double>()[k]).epsilon(1e-3));
@@ -111,10 +111,10 @@ TEST_CASE("a simulated GPU refuses the parameters that processors refuse") {
     return run(*session_with(1, {}, pass_options::none(), 1),
                text_case{text, "refused", &simulated_library()});
   };
-  auto refused = [&](const char* text, const char* why) {
+  auto refused = [&](const char* text, const char* message) {
     auto outcome = outcome_of(text);
     REQUIRE(!outcome);
-    CHECK(outcome.status().message().find(why) != std::string::npos);
+    CHECK(outcome.status().message().find(message) != std::string::npos);
   };
   refused("g = RandomGamma(i32[3], f64[0.3, 0]) seed=3\nfetch g\n", "alpha must be positive");
   refused("p = RandomPoisson(i32[3], f32[inf]) seed=3\nfetch p\n", "a rate must be finite");

@@ -1,4 +1,4 @@
-// Steps whose long-lived tensors spend a while in the host's memory.
+// Steps whose long-lived tensors are swapped to the host's memory for a while.
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/watchdog.hpp"
@@ -32,10 +32,10 @@ struct session_on_gpus {
     client_options options;
     options.ops = &simulated_library();
     options.make_devices = [=, this] {
-      auto made = make_simulated_devices(gpus, {.seed = std::random_device{}()},
-                                         {.limit = limit, .reserve = reserve});
-      devices = made;
-      return made;
+      auto simulated = make_simulated_devices(gpus, {.seed = std::random_device{}()},
+                                              {.limit = limit, .reserve = reserve});
+      devices = simulated;
+      return simulated;
     };
     options.inter_op_threads = 2;
     options.passes.fold = false;
@@ -48,11 +48,11 @@ struct session_on_gpus {
     client = *std::move(started);
   }
 
-  result<std::vector<tensor>> run(const graph& of, const step_signature& what,
+  result<std::vector<tensor>> run(const graph& run_graph, const step_signature& signature,
                                   const std::vector<tensor>& feeds) {
     auto deadline = step_clock::now() + 30s;
     if (!step) {
-      TROUPE_ASSIGN(step, client->prepare(of, what, deadline));
+      TROUPE_ASSIGN(step, client->prepare(run_graph, signature, deadline));
     }
     return client->run(*step, feeds, deadline);
   }
@@ -75,7 +75,7 @@ struct session_on_gpus {
   std::shared_ptr<prepared_step> step;
 };
 
-// Layers whose outputs their gradients need, last ones first.
+// Layers whose outputs their gradients need, in reverse order.
 struct deep_net {
   explicit deep_net(int64_t elements, int layers, int64_t declared = 0) : elements(elements) {
     auto x = add("Placeholder", {},
@@ -84,18 +84,18 @@ struct deep_net {
     for (int i = 0; i < layers; ++i)
       h = add("Tanh", {add("Mul", {add("Sin", {h}), constant(1.5f)})});
     auto loss = add("Sum", {add("Mul", {h, h}), constant(tensor::vector<int32_t>({0}))});
-    auto found = gradients({loss}, {x});
-    REQUIRE(found);
-    what.feeds = {x};
-    what.fetches = {loss, (*found)[0]};
+    auto input_gradients = gradients({loss}, {x});
+    REQUIRE(input_gradients);
+    signature.feeds = {x};
+    signature.fetches = {loss, (*input_gradients)[0]};
   }
 
   edge add(std::string op, std::vector<edge> inputs, attr_map attrs = {}) {
-    auto made =
+    auto added =
         nodes.add({.op = std::move(op), .inputs = std::move(inputs), .attrs = std::move(attrs)});
-    INFO((made ? "" : made.status().message()));
-    REQUIRE(made);
-    return (*made)->output(0);
+    INFO((added ? "" : added.status().message()));
+    REQUIRE(added);
+    return (*added)->output(0);
   }
   edge constant(tensor value) {
     auto type = value.type();
@@ -112,7 +112,7 @@ struct deep_net {
 
   int64_t elements;
   graph nodes{simulated_library()};
-  step_signature what;
+  step_signature signature;
 };
 
 bool same(const std::vector<tensor>& a, const std::vector<tensor>& b) {
@@ -127,17 +127,17 @@ size_t count(const graph& in, const op_def& op) {
 
 } // namespace
 
-TEST_CASE("a deep net that does not fit into a GPU's memory learns the same where it is swapped") {
+TEST_CASE("a deep net that exceeds a GPU's memory learns the same with swapping") {
   watchdog watch;
-  deep_net net{64 * 1024, 24}; // of 256 KiB each
+  deep_net net{64 * 1024, 24}; // tensors of 256 KiB
   session_on_gpus roomy{{}};
-  auto expected = roomy.run(net.nodes, net.what, net.feeds());
+  auto expected = roomy.run(net.nodes, net.signature, net.feeds());
   REQUIRE(expected);
   auto peak = roomy.memory().peak;
   auto limit = peak * 55 / 100;
 
   session_on_gpus tight{{}, limit};
-  auto failed = tight.run(net.nodes, net.what, net.feeds());
+  auto failed = tight.run(net.nodes, net.signature, net.feeds());
   REQUIRE_FALSE(failed);
   INFO(failed.status());
   CHECK(failed.status().kind() == error_kind::resource_exhausted);
@@ -149,7 +149,7 @@ TEST_CASE("a deep net that does not fit into a GPU's memory learns the same wher
     CAPTURE(reserve);
     session_on_gpus swapping{{.mode = swap_mode::automatic}, limit, 1, {}, true, reserve};
     for (int i = 0; i < 5; ++i) {
-      auto actual = swapping.run(net.nodes, net.what, net.feeds());
+      auto actual = swapping.run(net.nodes, net.signature, net.feeds());
       INFO((actual ? "" : actual.status().message()));
       REQUIRE(actual);
       CHECK(same(*actual, *expected));
@@ -164,21 +164,20 @@ TEST_CASE("a deep net that does not fit into a GPU's memory learns the same wher
   }
 }
 
-TEST_CASE("a net that fits is left as it is; one that is to be swapped is, whatever it takes") {
+TEST_CASE("automatic swapping leaves a net that fits unchanged, and forced swapping always swaps") {
   watchdog watch;
   deep_net net{64 * 1024, 12}, of_any_size{64 * 1024, 12, unknown_extent};
   session_on_gpus plain{{}};
-  auto expected = plain.run(net.nodes, net.what, net.feeds());
+  auto expected = plain.run(net.nodes, net.signature, net.feeds());
   REQUIRE(expected);
   session_on_gpus fitting{{.mode = swap_mode::automatic}};
-  REQUIRE(fitting.run(net.nodes, net.what, net.feeds()));
+  REQUIRE(fitting.run(net.nodes, net.signature, net.feeds()));
   CHECK(fitting.swaps().out == 0);
-  // Where the copies of a loaded machine are late, memory is free later: one of some runs is
-  // enough.
+  // On a loaded machine, copies and thus free memory may be late: one of the runs is enough.
   bool took_less = false;
   for (int i = 0; i < 20 && !took_less; ++i) {
     session_on_gpus swapping{swapping_all()};
-    auto actual = swapping.run(of_any_size.nodes, of_any_size.what, net.feeds());
+    auto actual = swapping.run(of_any_size.nodes, of_any_size.signature, net.feeds());
     REQUIRE(actual);
     CHECK(same(*actual, *expected));
     CHECK(swapping.swaps().out > 0);
@@ -187,12 +186,12 @@ TEST_CASE("a net that fits is left as it is; one that is to be swapped is, whate
   CHECK(took_less);
 }
 
-TEST_CASE("a step that fails leaves nothing of what it has swapped") {
+TEST_CASE("a failed step leaves no swapped tensors") {
   watchdog watch;
   deep_net net{64 * 1024, 24};
   session_on_gpus session{{.mode = swap_mode::on, .at_least = 1}, 1100 * kibibyte};
   for (int i = 0; i < 10; ++i) {
-    auto failed = session.run(net.nodes, net.what, net.feeds());
+    auto failed = session.run(net.nodes, net.signature, net.feeds());
     REQUIRE_FALSE(failed);
     CHECK(failed.status().kind() == error_kind::resource_exhausted);
   }
@@ -201,50 +200,50 @@ TEST_CASE("a step that fails leaves nothing of what it has swapped") {
   CHECK(session.memory().in_use < 10 * kibibyte);
   deep_net small{1024, 4};
   session.step = nullptr;
-  CHECK(session.run(small.nodes, small.what, small.feeds()));
+  CHECK(session.run(small.nodes, small.signature, small.feeds()));
   CHECK(session.misdeeds() == "");
 }
 
-TEST_CASE("nobody comes to wait for what he did not wait for where tensors are swapped") {
+TEST_CASE("the swap pass adds no dependencies except those of swapped tensors") {
   deep_net net{64 * 1024, 10};
-  auto closed = extract(net.nodes, net.what);
+  auto closed = extract(net.nodes, net.signature);
   REQUIRE(closed);
-  auto before = closed->nodes->nodes().size();
-  auto found = swap_long_lived(*closed, {.mode = swap_mode::automatic, .memory = 2500 * kibibyte});
-  CHECK(found.tensors > 0);
-  CHECK(found.bytes == static_cast<int64_t>(found.tensors * 256 * kibibyte));
-  CHECK(found.reduced < found.peak);
-  CHECK(found.reduced <= static_cast<int64_t>(2500 * kibibyte));
-  const auto& all = *closed->nodes;
+  auto old_size = closed->nodes->nodes().size();
+  auto report = swap_long_lived(*closed, {.mode = swap_mode::automatic, .memory = 2500 * kibibyte});
+  CHECK(report.tensors > 0);
+  CHECK(report.bytes == static_cast<int64_t>(report.tensors * 256 * kibibyte));
+  CHECK(report.reduced < report.peak);
+  CHECK(report.reduced <= static_cast<int64_t>(2500 * kibibyte));
+  const auto& swapped_graph = *closed->nodes;
   size_t early = 0;
-  CHECK(count(all, internal_ops::swap_out) == found.tensors);
-  CHECK(count(all, internal_ops::swap_in) == found.tensors);
-  CHECK(count(all, internal_ops::swapped) == found.tensors);
-  CHECK(all.nodes().size() == before + 3 * found.tensors);
-  for (const auto& at : all.nodes()) {
+  CHECK(count(swapped_graph, internal_ops::swap_out) == report.tensors);
+  CHECK(count(swapped_graph, internal_ops::swap_in) == report.tensors);
+  CHECK(count(swapped_graph, internal_ops::swapped) == report.tensors);
+  CHECK(swapped_graph.nodes().size() == old_size + 3 * report.tensors);
+  for (const auto& at : swapped_graph.nodes()) {
     for (const auto& input : at->inputs())
       REQUIRE(input.node->id() < at->id());
     for (auto* control : at->controls())
       REQUIRE(control->id() < at->id());
-    // Most copies have something to run beside.
+    // Most copies can run concurrently with another node.
     if (&at->op() == &internal_ops::swapped)
       early += at->id() > at->inputs()[0].node->id() + 2;
   }
-  CHECK(2 * early > found.tensors);
+  CHECK(2 * early > report.tensors);
 }
 
 namespace {
 
-// Differentiable ops in any order, with nodes that move elements or hand them on; a few go to the
-// processor, to the other GPU or through a shape that the GPU computes.
+// Differentiable ops in any order, with nodes that move or forward elements; a few are placed on
+// the processor or the other GPU, or depend on a shape that the GPU computes.
 struct random_net {
   random_net(unsigned seed, bool spread, bool recompute) : dice(seed), spread(spread) {
     for (int i = 0; i < 2; ++i) {
       values.push_back(
           add("Placeholder", {}, {{"dtype", dtype::f32}, {"shape", partial_shape{16, 8}}}));
-      what.feeds.push_back(values.back());
+      signature.feeds.push_back(values.back());
     }
-    // What the first and the second half make, gradients make again.
+    // Gradients compute the values of the first and the second half again.
     std::vector<std::vector<node*>> parts;
     for (int half = 0; half < 2; ++half) {
       auto begin = nodes.nodes().size();
@@ -259,12 +258,12 @@ struct random_net {
     auto loss = add("Sum", {values.back(), constant(tensor::vector<int32_t>({0, 1}))});
     for (int i = 0; i < 3; ++i)
       loss = add("Add", {loss, add("Sum", {any(), constant(tensor::vector<int32_t>({0, 1}))})});
-    auto found = gradients({loss}, what.feeds, gradient_options{.recompute = parts});
-    REQUIRE(found);
-    what.fetches = {loss, any()};
-    for (auto one : *found)
-      if (one)
-        what.fetches.push_back(one);
+    auto input_gradients = gradients({loss}, signature.feeds, gradient_options{.recompute = parts});
+    REQUIRE(input_gradients);
+    signature.fetches = {loss, any()};
+    for (auto input_gradient : *input_gradients)
+      if (input_gradient)
+        signature.fetches.push_back(input_gradient);
   }
 
   edge any() { return values[dice() % values.size()]; }
@@ -290,17 +289,17 @@ struct random_net {
       case 7: {
         if (!spread)
           return add("Relu", {x});
-        // The GPU computes a shape, which comes to the host: another region.
-        auto most = add("ArgMax", {x, constant(tensor::scalar<int32_t>(1))});
-        auto zero = add("Sub", {most, most});
+        // The GPU computes a shape, which the host needs: this begins another region.
+        auto largest = add("ArgMax", {x, constant(tensor::scalar<int32_t>(1))});
+        auto zero = add("Sub", {largest, largest});
         auto dims = add("Cast",
                         {add("Add", {add("Slice", {zero, constant(tensor::vector<int32_t>({0})),
                                                    constant(tensor::vector<int32_t>({1}))}),
                                      constant(tensor::vector<int64_t>({16}))})},
                         {{"DstT", dtype::i32}});
-        auto whole = add("Concat", {constant(tensor::scalar<int32_t>(0)), dims,
-                                    constant(tensor::vector<int32_t>({8}))});
-        return add("Add", {x, add("Fill", {whole, constant(tensor::scalar(0.25f))})});
+        auto extents = add("Concat", {constant(tensor::scalar<int32_t>(0)), dims,
+                                      constant(tensor::vector<int32_t>({8}))});
+        return add("Add", {x, add("Fill", {extents, constant(tensor::scalar(0.25f))})});
       }
       default: return add("Sub", {add("Square", {add("Tanh", {x})}), add("Neg", {any()})});
     }
@@ -310,23 +309,23 @@ struct random_net {
     std::string device;
     if (spread && dice() % 6 == 0 && op != "Const")
       device = std::array{"/cpu:0", "/gpu:0", "/gpu:1"}[dice() % 3];
-    auto made = nodes.add({.op = std::move(op),
-                           .inputs = std::move(inputs),
-                           .attrs = std::move(attrs),
-                           .device = std::move(device)});
-    INFO((made ? "" : made.status().message()));
-    REQUIRE(made);
-    return (*made)->output(0);
+    auto added = nodes.add({.op = std::move(op),
+                            .inputs = std::move(inputs),
+                            .attrs = std::move(attrs),
+                            .device = std::move(device)});
+    INFO((added ? "" : added.status().message()));
+    REQUIRE(added);
+    return (*added)->output(0);
   }
   edge constant(tensor value) {
     auto type = value.type();
     return add("Const", {}, {{"value", std::move(value)}, {"dtype", type}});
   }
   tensor any_values(shape dims) {
-    std::vector<float> all(static_cast<size_t>(dims.elements()));
-    for (auto& one : all)
-      one = std::uniform_real_distribution<float>{-1, 1}(dice);
-    return tensor::of(dims, all);
+    std::vector<float> numbers(static_cast<size_t>(dims.elements()));
+    for (auto& number : numbers)
+      number = std::uniform_real_distribution<float>{-1, 1}(dice);
+    return tensor::of(dims, numbers);
   }
 
   std::mt19937 dice;
@@ -334,12 +333,12 @@ struct random_net {
   tensor square = any_values({8, 8});
   std::vector<edge> values;
   graph nodes{simulated_library()};
-  step_signature what;
+  step_signature signature;
 };
 
 } // namespace
 
-TEST_CASE("random graphs give the same bits whether their tensors are swapped or not") {
+TEST_CASE("random graphs give the same bits with and without swapping") {
   watchdog watch{100s};
   auto base = std::random_device{}();
   uint64_t swapped = 0;
@@ -354,10 +353,10 @@ TEST_CASE("random graphs give the same bits whether their tensors are swapped or
         swapping{swapping_all(), 0, gpus, programs, round % 3 != 0, 0, precision};
     for (int i = 0; i < 5; ++i) {
       std::vector<tensor> feeds{net.any_values({16, 8}), net.any_values({16, 8})};
-      auto expected = plain.run(net.nodes, net.what, feeds);
+      auto expected = plain.run(net.nodes, net.signature, feeds);
       INFO((expected ? "" : expected.status().message()));
       REQUIRE(expected);
-      auto actual = swapping.run(net.nodes, net.what, feeds);
+      auto actual = swapping.run(net.nodes, net.signature, feeds);
       INFO((actual ? "" : actual.status().message()));
       REQUIRE(actual);
       REQUIRE(same(*actual, *expected));
@@ -370,25 +369,25 @@ TEST_CASE("random graphs give the same bits whether their tensors are swapped or
   CHECK(swapped > 0);
 }
 
-TEST_CASE("many steps at once may swap on one GPU") {
+TEST_CASE("concurrent steps may swap on one GPU") {
   watchdog watch{100s};
   deep_net net{16 * 1024, 12};
   session_on_gpus plain{{}}, swapping{swapping_all()};
-  auto expected = plain.run(net.nodes, net.what, net.feeds());
+  auto expected = plain.run(net.nodes, net.signature, net.feeds());
   REQUIRE(expected);
-  REQUIRE(swapping.run(net.nodes, net.what, net.feeds()));
-  std::atomic<int> wrong = 0;
+  REQUIRE(swapping.run(net.nodes, net.signature, net.feeds()));
+  std::atomic<int> errors = 0;
   {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t)
       threads.emplace_back([&] {
         for (int i = 0; i < 8; ++i)
-          if (auto got = swapping.run(net.nodes, net.what, net.feeds());
-              !got || !same(*got, *expected))
-            ++wrong;
+          if (auto outcome = swapping.run(net.nodes, net.signature, net.feeds());
+              !outcome || !same(*outcome, *expected))
+            ++errors;
       });
   }
-  CHECK(wrong == 0);
+  CHECK(errors == 0);
   swapping.settle();
   CHECK(swapping.swaps().held == 0);
   CHECK(swapping.misdeeds() == "");

@@ -1,4 +1,4 @@
-// Models that TensorFlow has built and run give the same here
+// Models that TensorFlow has built and run give the same results in Troupe
 // (tests/graphs/tensorflow/generate.py).
 #include "tests/support/catch.hpp"
 #include "tests/support/data_folder.hpp"
@@ -14,15 +14,15 @@ namespace troupe::test::tensorflow_test {
 
 namespace {
 
-/// A model, and what is fed and expected in each step, as text graphs say it.
+/// A model, and the feeds and expected values of each step, as in text graphs.
 struct model {
   graph nodes{library()};
   std::vector<text_run> steps;
 };
 
-// Notes a Const "feed_0/x", "expect_0/y", "byname_0" or "fails_0" of the file, or the node
-// "run_0".
-void note(const imported_graph& in, node& at, std::vector<text_run>& steps) {
+// Reads a Const "feed_0/x", "expect_0/y", "byname_0" or "fails_0" of the file, or the node "run_0",
+// into the steps.
+void read_step(const imported_graph& imported_nodes, node& at, std::vector<text_run>& steps) {
   std::string_view name = at.name();
   auto stem = name.substr(0, name.find('_'));
   if (stem != "feed" && stem != "expect" && stem != "run" && stem != "fails" && stem != "byname")
@@ -38,10 +38,10 @@ void note(const imported_graph& in, node& at, std::vector<text_run>& steps) {
   if (stem == "byname") {
     const auto& names = *constant_value(at.output(0));
     for (int64_t i = 0; i < names.elements(); ++i) {
-      auto* found = in.find(names.data<std::string>()[i]);
+      auto* target = imported_nodes.find(names.data<std::string>()[i]);
       INFO(names.data<std::string>()[i]);
-      REQUIRE(found);
-      step.targets.push_back(found);
+      REQUIRE(target);
+      step.targets.push_back(target);
     }
     return;
   }
@@ -52,59 +52,59 @@ void note(const imported_graph& in, node& at, std::vector<text_run>& steps) {
         kind == "out_of_range" ? error_kind::out_of_range : error_kind::invalid_argument, ""};
     return;
   }
-  std::string asked{name.substr(slash + 1)};
-  if (asked.ends_with("-1"))
-    asked.replace(asked.size() - 2, 1, ":");
-  auto what = in.find_edge(asked);
-  INFO(what.status());
-  REQUIRE(what);
+  std::string edge_name{name.substr(slash + 1)};
+  if (edge_name.ends_with("-1"))
+    edge_name.replace(edge_name.size() - 2, 1, ":");
+  auto named_edge = imported_nodes.find_edge(edge_name);
+  INFO(named_edge.status());
+  REQUIRE(named_edge);
   auto value = *constant_value(at.output(0));
   if (stem == "feed")
-    step.feeds.push_back({*what, value});
+    step.feeds.push_back({*named_edge, value});
   else
-    step.fetches.push_back({*what, value, default_tolerance(value.type()), 0});
+    step.fetches.push_back({*named_edge, value, default_tolerance(value.type()), 0});
 }
 
 std::unique_ptr<model> imported(const std::string& bytes) {
-  auto made = std::make_unique<model>();
-  auto in = read_graph_def(std::as_bytes(std::span{bytes}), made->nodes);
+  auto new_model = std::make_unique<model>();
+  auto in = read_graph_def(std::as_bytes(std::span{bytes}), new_model->nodes);
   INFO(in.status());
   REQUIRE(in);
-  for (const auto& at : made->nodes.nodes())
-    note(*in, *at, made->steps);
-  REQUIRE_FALSE(made->steps.empty());
-  return made;
+  for (const auto& at : new_model->nodes.nodes())
+    read_step(*in, *at, new_model->steps);
+  REQUIRE_FALSE(new_model->steps.empty());
+  return new_model;
 }
 
-std::string device_errors(const model& of, const pass_options& passes) {
+std::string failures_of(const model& tested, const pass_options& passes) {
   client_options options;
   options.ops = &library();
   options.make_devices = [] { return make_devices({.intra_op_threads = 2, .gpus = 0}); };
   options.passes = passes;
   auto local = client::local(options);
   REQUIRE(local);
-  std::string all;
-  for (size_t i = 0; i < of.steps.size(); ++i) {
+  std::string failures;
+  for (size_t i = 0; i < tested.steps.size(); ++i) {
     auto deadline = step_clock::now() + std::chrono::seconds{20};
     auto outcome = [&]() -> result<std::vector<tensor>> {
-      auto signature = signature_of(of.steps[i]);
+      auto signature = signature_of(tested.steps[i]);
       if (signature.fetches.empty() && signature.targets.empty())
         return std::vector<tensor>{};
-      TROUPE_ASSIGN(auto step, (*local)->prepare(of.nodes, signature, deadline));
-      return (*local)->run(*step, feeds_of(of.steps[i]), deadline);
+      TROUPE_ASSIGN(auto step, (*local)->prepare(tested.nodes, signature, deadline));
+      return (*local)->run(*step, feeds_of(tested.steps[i]), deadline);
     }();
-    if (auto why = complaint_about(of.steps[i], outcome); !why.empty())
-      all += concat("step ", i, ": ", why, '\n');
+    if (auto failure_text = complaint_about(tested.steps[i], outcome); !failure_text.empty())
+      failures += concat("step ", i, ": ", failure_text, '\n');
   }
-  return all;
+  return failures;
 }
 
-// Files are written where this process may write.
-void use_folder(model& of, const std::string& path) {
-  for (auto& step : of.steps)
-    for (auto& one : step.feeds)
-      if (one.to.node->name() == "folder")
-        one.value = tensor::scalar(path);
+// Sets a folder in which this process may write files.
+void use_folder(model& tested, const std::string& path) {
+  for (auto& step : tested.steps)
+    for (auto& fed : step.feeds)
+      if (fed.to.node->name() == "folder")
+        fed.value = tensor::scalar(path);
 }
 
 void run(const std::string& name) {
@@ -113,8 +113,8 @@ void run(const std::string& name) {
   auto bytes = unzipped(data_folder("graphs/tensorflow") / concat(name, ".pb.gz"));
   auto original = imported(bytes);
   use_folder(*original, folder / "files");
-  CHECK(device_errors(*original, pass_options::none()) == "");
-  CHECK(device_errors(*original, {}) == "");
+  CHECK(failures_of(*original, pass_options::none()) == "");
+  CHECK(failures_of(*original, {}) == "");
 }
 
 constexpr const char* arrays[] = {"single",
@@ -176,41 +176,46 @@ constexpr const char* trained[] = {
 
 } // namespace
 
-TEST_CASE("a convolutional network of TensorFlow classifies alike") { run("convnet"); }
+TEST_CASE("a convolutional network of TensorFlow gives the same classes") { run("convnet"); }
 
-TEST_CASE("a language model of TensorFlow, unrolled, predicts alike") { run("language"); }
+TEST_CASE("an unrolled language model of TensorFlow gives the same predictions") {
+  run("language");
+}
 
-TEST_CASE("a graph of TensorFlow with gradients and momentum learns alike") { run("momentum"); }
+TEST_CASE("a graph of TensorFlow with gradients and momentum learns the same") { run("momentum"); }
 
-TEST_CASE("a graph of TensorFlow with gradients and Adam learns alike") { run("adam"); }
+TEST_CASE("a graph of TensorFlow with gradients and Adam learns the same") { run("adam"); }
 
-TEST_CASE("functions of TensorFlow 2 that call each other give the same") { run("functions"); }
+TEST_CASE("functions of TensorFlow 2 that call each other give the same results") {
+  run("functions");
+}
 
-TEST_CASE("lookup tables of TensorFlow, of both versions, find and keep the same") {
+TEST_CASE("lookup tables of both versions of TensorFlow find and keep the same values") {
   run("tables");
 }
 
 TEST_CASE("queues of TensorFlow, of both generations, give the same elements") { run("queues"); }
 
-TEST_CASE("accumulators, barriers and staging areas of TensorFlow give the same") {
+TEST_CASE("accumulators, barriers and staging areas of TensorFlow give the same results") {
   run("coordination");
 }
 
-TEST_CASE("branches, loops and calls of TensorFlow 2 give the same") {
+TEST_CASE("branches, loops and calls of TensorFlow 2 give the same results") {
   for (const auto* name : functions) {
     INFO(name);
     run(concat("flow_", name));
   }
 }
 
-TEST_CASE("branches and loops of TensorFlow 1, of Switch, Merge and frames, give the same") {
+TEST_CASE(
+    "branches and loops of TensorFlow 1, of Switch, Merge and frames, give the same results") {
   for (const auto* name : of_first_version) {
     INFO(name);
     run(concat("v1_", name));
   }
 }
 
-TEST_CASE("training programs of TensorFlow 1 with loops and branches learn alike") {
+TEST_CASE("training programs of TensorFlow 1 with loops and branches learn the same") {
   for (const auto* name : trained) {
     INFO(name);
     run(concat("v1_trained_", name));
@@ -225,20 +230,18 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("TensorArrays and stacks of TensorFlow, of all generations, give the same") {
+TEST_CASE("TensorArrays and stacks of all generations of TensorFlow give the same results") {
   for (const auto* name : arrays) {
     INFO(name);
     run(concat("array_", name));
   }
 }
 
-TEST_CASE("readers of TensorFlow, of both generations, read the same files alike") {
-  run("readers");
-}
+TEST_CASE("readers of both generations of TensorFlow read the same records") { run("readers"); }
 
-TEST_CASE("the input of a program of TensorFlow gives the same batches") { run("input_program"); }
+TEST_CASE("an input pipeline of TensorFlow gives the same batches") { run("input_program"); }
 
-TEST_CASE("graphs of TensorFlow 2 with variables, unfrozen, learn alike") {
+TEST_CASE("unfrozen graphs of TensorFlow 2 with variables learn the same") {
   for (auto name : {"descent", "momentum", "adam", "embedding", "order", "rows", "optimizers",
                     "convnet", "recurrent", "first_api", "growing", "averages", "keras_sgd",
                     "keras_adam", "keras_rmsprop"}) {
@@ -247,22 +250,22 @@ TEST_CASE("graphs of TensorFlow 2 with variables, unfrozen, learn alike") {
   }
 }
 
-TEST_CASE("a model of TensorFlow that is written and read again gives the same") {
+TEST_CASE("a model of TensorFlow is the same after writing and reading") {
   for (auto name : {"momentum", "functions", "tables", "v2_momentum", "v2_order", "v2_rows",
                     "v2_first_api", "v2_keras_adam"}) {
     auto bytes = unzipped(data_folder("graphs/tensorflow") / concat(name, ".pb.gz"));
     auto first = imported(bytes);
     auto written = write_graph_def(first->nodes);
     REQUIRE(written);
-    graph again{library()};
-    auto in = read_graph_def(std::as_bytes(std::span{*written}), again);
+    graph read_back{library()};
+    auto in = read_graph_def(std::as_bytes(std::span{*written}), read_back);
     INFO(in.status());
     REQUIRE(in);
-    CHECK(describe(again) == describe(first->nodes));
+    CHECK(describe(read_back) == describe(first->nodes));
   }
 }
 
-TEST_CASE("functions of TensorFlow that are written and read again give the same") {
+TEST_CASE("functions of TensorFlow give the same results after writing and reading") {
   watchdog watch;
   auto check = [](std::string_view family, std::string_view name) {
     INFO(name);
@@ -270,7 +273,7 @@ TEST_CASE("functions of TensorFlow that are written and read again give the same
     auto written = write_graph_def(imported(bytes)->nodes);
     INFO(written.status());
     REQUIRE(written);
-    CHECK(device_errors(*imported(*written), {}) == "");
+    CHECK(failures_of(*imported(*written), {}) == "");
   };
   for (const auto* name : functions)
     check("flow_", name);

@@ -1,5 +1,5 @@
-// Loops and branches that a text graph writes in place: which nodes they become, and what is said
-// where they are wrong. tests/graphs/blocks.txt runs them.
+// Loops and branches that a text graph writes in place: the nodes that they become, and the errors
+// of wrong ones. tests/graphs/blocks.txt runs them.
 #include "tests/support/catch.hpp"
 #include "troupe/api/internal/library.hpp"
 #include "troupe/runtime/graph/function.hpp"
@@ -11,16 +11,16 @@ namespace {
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 
-status parse(std::string_view text, graph& into) {
-  return parse_text_graph(text, "model.txt", into).status();
+status parse(std::string_view text, graph& parsed_graph) {
+  return parse_text_graph(text, "model.txt", parsed_graph).status();
 }
 
 std::string error_of(std::string_view text) {
-  graph into{library()};
-  return parse(text, into).message();
+  graph parsed_graph{library()};
+  return parse(text, parsed_graph).message();
 }
 
-// A loop over i whose turn returns what is given.
+// A loop over i with these parts.
 std::string loop_with(std::string_view variables, std::string_view condition,
                       std::string_view turn) {
   return concat("x = f32[1, 2]\nw = while (", variables, ") {\n", condition, "\n} do {\n", turn,
@@ -31,8 +31,8 @@ constexpr std::string_view less = "  m = Less(i, i32(3))\n  return m";
 
 } // namespace
 
-TEST_CASE("a loop in place becomes one node, and what it takes from outside its input") {
-  graph into{library()};
+TEST_CASE("a loop in place becomes one node, whose inputs are the outer edges that it uses") {
+  graph parsed_graph{library()};
   auto parsed = parse(R"(
     n = Placeholder dtype=i32 shape=[]
     w = while (i = i32(0)) {
@@ -43,10 +43,10 @@ TEST_CASE("a loop in place becomes one node, and what it takes from outside its 
       return i
     } parallel_iterations=2
   )",
-                      into);
+                      parsed_graph);
   INFO(parsed);
   REQUIRE(parsed.ok());
-  const auto* loop = into.find("w");
+  const auto* loop = parsed_graph.find("w");
   REQUIRE(loop);
   CHECK(loop->op().name == "StatelessWhile");
   REQUIRE(loop->inputs().size() == 2);
@@ -57,11 +57,11 @@ TEST_CASE("a loop in place becomes one node, and what it takes from outside its 
   CHECK(body.handed_on(1) == 1);
   REQUIRE(body.body().find("i"));
   CHECK_THAT(body.body().find("i")->description(), Contains("(model.txt:7)"));
-  CHECK_FALSE(into.find("i"));
+  CHECK_FALSE(parsed_graph.find("i"));
 }
 
-TEST_CASE("small constants from outside are copied into blocks, so that shapes follow from them") {
-  graph into{library()};
+TEST_CASE("small outer constants are copied into blocks, so that shapes are known there") {
+  graph parsed_graph{library()};
   auto parsed = parse(R"(
     axis = i32(0)
     large = f32{300}[1]
@@ -74,18 +74,18 @@ TEST_CASE("small constants from outside are copied into blocks, so that shapes f
       return a
     }
   )",
-                      into);
+                      parsed_graph);
   INFO(parsed);
   REQUIRE(parsed.ok());
-  CHECK(into.find("y")->output_shape(0) == partial_shape{600});
+  CHECK(parsed_graph.find("y")->output_shape(0) == partial_shape{600});
   std::vector<std::string> inputs;
-  for (const auto& each : into.find("y")->inputs())
-    inputs.push_back(each.name());
+  for (const auto& input : parsed_graph.find("y")->inputs())
+    inputs.push_back(input.name());
   CHECK(inputs == std::vector<std::string>{"Const", "x", "large"});
 }
 
-TEST_CASE("a loop or branch in place with effects becomes the op that has effects") {
-  graph into{library()};
+TEST_CASE("a loop or branch in place with effects becomes the stateful op") {
+  graph parsed_graph{library()};
   auto parsed = parse(R"(
     v = VariableV2 dtype=f32 shape=[]
     w = while (i = i32(0)) {
@@ -99,15 +99,15 @@ TEST_CASE("a loop or branch in place with effects becomes the op that has effect
       return i
     }
   )",
-                      into);
+                      parsed_graph);
   INFO(parsed);
   REQUIRE(parsed.ok());
-  CHECK(into.find("w")->op().name == "While");
-  const auto& body = into.find("w")->attr<function_value>("body").body->body();
+  CHECK(parsed_graph.find("w")->op().name == "While");
+  const auto& body = parsed_graph.find("w")->attr<function_value>("body").body->body();
   CHECK(body.find("e")->op().name == "If");
 }
 
-TEST_CASE("what is wrong with a loop in place is said with line and column") {
+TEST_CASE("errors in a loop in place name line and column") {
   CHECK_THAT(error_of("w = while (i) {\n}"),
              StartsWith("model.txt:1:13: expected '=' and the first value"));
   CHECK_THAT(error_of(loop_with("i = i32(0), i = i32(1)", less, "  return i")),
@@ -134,7 +134,7 @@ TEST_CASE("what is wrong with a loop in place is said with line and column") {
              Contains("there is no node 'm'"));
 }
 
-TEST_CASE("what is wrong with a branch in place is said with line and column") {
+TEST_CASE("errors in a branch in place name line and column") {
   CHECK_THAT(error_of("y = if (bool(true)) {\n  a = f32[1]\n  return a\n}\n"),
              StartsWith("model.txt:4:2: expected 'else' and the other branch"));
   CHECK_THAT(error_of("y = if (bool(true)) {\n  a = f32[1]\n  return a\n} else {\n}\n"),
@@ -144,14 +144,14 @@ TEST_CASE("what is wrong with a branch in place is said with line and column") {
              StartsWith("model.txt:2:3: a function within a function"));
 }
 
-TEST_CASE("names from outside are known in blocks, and not in functions") {
+TEST_CASE("outer names are known in blocks, and not in functions") {
   CHECK_THAT(error_of("near = f32[1]\nbody f() {\n  y = Neg(near)\n  return y\n}\n"),
              StartsWith("model.txt:3:11: there is no node 'near'"));
   CHECK_THAT(error_of("near = f32[1]\ny = if (bool(true)) {\n  a = Neg(neer)\n  return a\n}\n"),
              Contains("did you mean 'near'"));
 }
 
-TEST_CASE("blocks are nested a hundred deep, and no deeper") {
+TEST_CASE("blocks may be nested a hundred deep, and no deeper") {
   auto nested = [](int depth) {
     std::string text;
     for (int i = 0; i < depth; ++i)

@@ -1,4 +1,5 @@
-// Runs every case in this folder, and every op's example, in one process and spread over clusters.
+// Runs every case of this folder, and every op's example, in one process and on clusters of several
+// sizes.
 #include "tests/graphs/all_cases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
@@ -78,7 +79,7 @@ TEST_CASE("every text graph gives the same with any single pass") {
   }
 }
 
-TEST_CASE("every text graph and every op's example gives the same where products take 16 bits") {
+TEST_CASE("every text graph and every op's example gives the same if products use 16 bits") {
   watchdog watch;
   for (auto type : {dtype::bf16, dtype::f16}) {
     INFO(to_string(type));

@@ -1,4 +1,4 @@
-// What a graph gives does not depend on which of two processors runs which node.
+// The results of a graph do not depend on the placement of its nodes on two processors.
 #include "tests/graphs/all_cases.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
@@ -14,32 +14,32 @@ namespace troupe::test::two_devices_test {
 
 namespace {
 
-// A device for each node, by lot. State that one node uses together shares its device.
+// A random device for each node. States that one node uses together share a device.
 class lots {
 public:
-  lots(unsigned seed, const graph& of) : dice_(seed) {
-    for (const auto& node : of.nodes())
+  lots(unsigned seed, const graph& placed_graph) : dice_(seed) {
+    for (const auto& node : placed_graph.nodes())
       for (int i = 0; i < static_cast<int>(node->inputs().size()); ++i)
         if (node->input_is_ref(i)) {
-          const auto* one = last_of(resource_behind(node->inputs()[0]));
-          together_[last_of(resource_behind(node->inputs()[static_cast<size_t>(i)]))] = one;
+          const auto* root_state = last_of(resource_behind(node->inputs()[0]));
+          together_[last_of(resource_behind(node->inputs()[static_cast<size_t>(i)]))] = root_state;
         }
   }
   std::string operator()(const node& at) {
     for (int i = 0; i < static_cast<int>(at.inputs().size()); ++i)
       if (at.input_is_ref(i))
-        return ""; // goes where its state is
-    auto drawn = dice_() % 2;
+        return ""; // placed with its state
+    auto device_number = dice_() % 2;
     if (at.op().makes != resource::none)
-      drawn = of_state_.try_emplace(last_of(&at), drawn).first->second;
-    return concat("/cpu:", drawn);
+      device_number = of_state_.try_emplace(last_of(&at), device_number).first->second;
+    return concat("/cpu:", device_number);
   }
 
 private:
   const node* last_of(const node* state) const {
-    for (auto it = together_.find(state); it != together_.end() && it->second != state;
-         it = together_.find(state))
-      state = it->second;
+    for (auto entry = together_.find(state); entry != together_.end() && entry->second != state;
+         entry = together_.find(state))
+      state = entry->second;
     return state;
   }
 
@@ -50,17 +50,17 @@ private:
 
 using outcomes = std::vector<result<std::vector<tensor>>>;
 
-outcomes run_all_of(client& in, const text_graph& text, const graph& of) {
-  outcomes all;
+outcomes run_all_of(client& session, const text_graph& text, const graph& placed_graph) {
+  outcomes results;
   for (const auto& run : text.runs) {
     auto deadline = step_clock::now() + std::chrono::seconds{20};
-    all.push_back([&]() -> result<std::vector<tensor>> {
-      TROUPE_ASSIGN(auto step, in.prepare(of, signature_of(run), deadline));
-      return in.run(*step, feeds_of(run), deadline);
+    results.push_back([&]() -> result<std::vector<tensor>> {
+      TROUPE_ASSIGN(auto step, session.prepare(placed_graph, signature_of(run), deadline));
+      return session.run(*step, feeds_of(run), deadline);
     }());
   }
-  REQUIRE(in.reset("", step_clock::now() + std::chrono::seconds{20}));
-  return all;
+  REQUIRE(session.reset("", step_clock::now() + std::chrono::seconds{20}));
+  return results;
 }
 
 std::string difference(const outcomes& expected, const outcomes& actual, double tolerance) {
@@ -68,15 +68,15 @@ std::string difference(const outcomes& expected, const outcomes& actual, double 
     const auto &a = expected[run], &b = actual[run];
     if (bool(a) != bool(b) || (!a && a.status().kind() != b.status().kind()))
       return concat("run ", run, ": ", a.status(), ", and on two devices: ", b.status());
-    std::string why;
+    std::string mismatch;
     for (size_t i = 0; a && i < a->size(); ++i)
-      if (!close_to((*b)[i], (*a)[i], tolerance, &why))
-        return concat("run ", run, ", fetch ", i, ": ", why);
+      if (!close_to((*b)[i], (*a)[i], tolerance, &mismatch))
+        return concat("run ", run, ", fetch ", i, ": ", mismatch);
   }
   return "";
 }
 
-// The same with handles; updates have no outputs.
+// The same with handles; these updates have no outputs.
 constexpr std::string_view old_and_new_by_handle = R"(
 v = VarHandleOp dtype=f32 shape=[2] @"{home}"
 init = AssignVariableOp(v, f32[1, 2])
@@ -126,16 +126,16 @@ fetch newest = f32[-10, -26]
 fetch v = f32[10, 26]
 )";
 
-std::string with(std::string text, const std::string& home, const std::string& away) {
-  for (auto [what, by] : {std::pair{"{home}", home}, {"{away}", away}})
-    for (size_t at; (at = text.find(what)) != std::string::npos;)
-      text.replace(at, std::string_view{what}.size(), by);
+std::string with_devices(std::string text, const std::string& home, const std::string& away) {
+  for (auto [placeholder, device] : {std::pair{"{home}", home}, {"{away}", away}})
+    for (size_t at; (at = text.find(placeholder)) != std::string::npos;)
+      text.replace(at, std::string_view{placeholder}.size(), device);
   return text;
 }
 
 } // namespace
 
-TEST_CASE("a read on another device sees the updates that it depends on, and no others") {
+TEST_CASE("a read on another device sees exactly the updates that it depends on") {
   watchdog watch;
   for (bool deterministic : {false, true})
     for (bool region_per_node : {false, true})
@@ -148,22 +148,22 @@ TEST_CASE("a read on another device sees the updates that it depends on, and no 
              {std::pair{"/cpu:0", "/cpu:1"}, {"/cpu:1", "/cpu:0"}, {"/cpu:0", "/cpu:0"}}) {
           INFO(home << ", " << away);
           for (auto text : {old_and_new, old_and_new_by_handle})
-            CHECK(run_all(*session, text_case{with(std::string{text}, home, away)}) == "");
+            CHECK(run_all(*session, text_case{with_devices(std::string{text}, home, away)}) == "");
         }
       }
 }
 
-TEST_CASE("a read on another task sees the updates that it depends on, and no others") {
+TEST_CASE("a read on another task sees exactly the updates that it depends on") {
   watchdog watch;
   auto cluster = make_cluster(1, 1);
   auto ps = start_task(cluster, {"ps", 0}), worker = start_task(cluster, {"worker", 0});
   auto client = connect_to(cluster);
   for (auto text : {old_and_new, old_and_new_by_handle})
-    CHECK(run_all(*client, text_case{with(std::string{text}, "/job:ps/task:0",
-                                          "/job:worker/task:0")}) == "");
+    CHECK(run_all(*client, text_case{with_devices(std::string{text}, "/job:ps/task:0",
+                                                  "/job:worker/task:0")}) == "");
 }
 
-TEST_CASE("a read elsewhere waits for a queue that its reader waits for") {
+TEST_CASE("a remote read waits for the queue that its consumer waits for") {
   watchdog watch;
   auto session = make_session(2);
   text_case text{R"(
@@ -190,27 +190,28 @@ target put
   CHECK(complaint_about(text.text.runs[1], waited) == "");
 }
 
-TEST_CASE("every text graph gives the same with its nodes placed by lot on two devices") {
+TEST_CASE("every text graph gives the same with its nodes placed at random on two devices") {
   watchdog watch{std::chrono::seconds{100}};
   auto seed = std::random_device{}();
   auto cases = all_cases(), examples = all_examples();
   cases.insert(cases.end(), examples.begin(), examples.end());
   for (int round = 0; round < 3; ++round) {
-    auto one = make_session(1), two = make_session(2); // some kernels learn as long as these live
-    for (const auto& each : cases) {
-      INFO(each.name << ", seed " << ++seed);
-      text_case written{each.text, each.name};
+    // Some kernels keep what they learn while these sessions live.
+    auto one_device = make_session(1), two_devices = make_session(2);
+    for (const auto& stored : cases) {
+      INFO(stored.name << ", seed " << ++seed);
+      text_case written{stored.text, stored.name};
       graph together{library()}, apart{library()};
       auto text =
           place_each(written.text, *written.nodes, together, [](auto&) { return std::string{}; });
-      auto expected = run_all_of(*one, text, together);
+      auto expected = run_all_of(*one_device, text, together);
       text = place_each(written.text, *written.nodes, apart, lots{seed, *written.nodes});
-      auto actual = run_all_of(*two, text, apart);
-      std::string complaints;
+      auto actual = run_all_of(*two_devices, text, apart);
+      std::string failures;
       for (size_t i = 0; i < text.runs.size(); ++i)
-        complaints += complaint_about(text.runs[i], actual[i]);
-      CHECK(complaints == "");
-      if (complaints.empty())
+        failures += complaint_about(text.runs[i], actual[i]);
+      CHECK(failures == "");
+      if (failures.empty())
         CHECK(difference(expected, actual, 1e-5) == "");
     }
   }
@@ -218,8 +219,8 @@ TEST_CASE("every text graph gives the same with its nodes placed by lot on two d
 
 namespace {
 
-// Numbers, three variables, updates of these and reads of them, by references and by handles,
-// ordered by data and by control at random.
+// A graph of numbers, three variables, and updates and reads of these, by references and by
+// handles, ordered by data and by control at random.
 class random_graph {
 public:
   random_graph(unsigned seed, bool placed) : dice_(seed), placed_(placed), lots_(seed + 1) {
@@ -245,20 +246,20 @@ public:
 
 private:
   size_t below(size_t bound) { return dice_() % bound; }
-  edge any(const std::vector<edge>& of) { return of[below(of.size())]; }
+  edge any(const std::vector<edge>& candidates) { return candidates[below(candidates.size())]; }
 
   edge add(std::string op, std::vector<edge> inputs, attr_map attrs = {},
            std::vector<node*> controls = {}) {
     auto at_state = !inputs.empty() && op.starts_with("Assign");
     auto device = at_state ? std::string{} : concat("/cpu:", lots_() % 2);
-    auto made = nodes.add({.op = std::move(op),
-                           .inputs = std::move(inputs),
-                           .attrs = std::move(attrs),
-                           .controls = std::move(controls),
-                           .device = placed_ ? device : std::string{}});
-    INFO((made ? "" : made.status().message()));
-    REQUIRE(made);
-    return (*made)->output(0);
+    auto added = nodes.add({.op = std::move(op),
+                            .inputs = std::move(inputs),
+                            .attrs = std::move(attrs),
+                            .controls = std::move(controls),
+                            .device = placed_ ? device : std::string{}});
+    INFO((added ? "" : added.status().message()));
+    REQUIRE(added);
+    return (*added)->output(0);
   }
   edge constant(double value) {
     return add("Const", {}, {{"value", tensor::scalar(value)}, {"dtype", dtype::f64}});
@@ -317,13 +318,13 @@ TEST_CASE("random graphs with state give the same on two devices as on one") {
       random_graph at{seed, i >= 2};
       INFO(describe(at.nodes));
       auto deadline = step_clock::now() + std::chrono::seconds{20};
-      auto run = [&](step_signature what) -> result<std::vector<tensor>> {
-        TROUPE_ASSIGN(auto step, sessions[i]->prepare(at.nodes, what, deadline));
+      auto run = [&](step_signature signature) -> result<std::vector<tensor>> {
+        TROUPE_ASSIGN(auto step, sessions[i]->prepare(at.nodes, signature, deadline));
         return sessions[i]->run(*step, {}, deadline);
       };
       REQUIRE(run({.feeds = {}, .fetches = {}, .targets = at.initializers}));
       outcomes actual;
-      for (int again = 0; again < 2; ++again)
+      for (int repetition = 0; repetition < 2; ++repetition)
         actual.push_back(run({.feeds = {}, .fetches = at.fetches, .targets = {}}));
       REQUIRE(sessions[i]->reset("", deadline));
       INFO((actual[0] ? "" : actual[0].status().message()));

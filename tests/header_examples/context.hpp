@@ -1,4 +1,4 @@
-// The names that the examples in comments of public headers take for granted.
+// The names that the examples in comments of public headers assume.
 #pragma once
 #include "troupe/troupe.hpp"
 

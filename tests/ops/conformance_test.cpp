@@ -1,4 +1,4 @@
-// What every op promises by being in the library.
+// The promises that every registered op makes.
 #include "tests/ops/every_op.hpp"
 
 #include "tests/support/catch.hpp"
@@ -16,69 +16,70 @@ namespace {
 
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-device_errors check_definition(const op_def& op) {
-  device_errors found;
+failure_list check_definition(const op_def& op) {
+  failure_list errors;
   auto first = op.doc.substr(0, op.doc.find("\n\n"));
   if (first.empty() || !is_letter(first.front()) || first.back() != '.')
-    found.push_back(concat("its doc must begin with a sentence, got '", first, "'"));
+    errors.push_back(concat("its doc must begin with a sentence, got '", first, "'"));
   if (!op.infer)
-    found.push_back("has no shape function");
+    errors.push_back("has no shape function");
   if (op.gradient && !op.no_gradient.empty())
-    found.push_back("has a gradient, and a reason why it has none");
+    errors.push_back("has a gradient, and a reason why it has none");
   if (!op.gradient && op.no_gradient.empty())
-    found.push_back("has no gradient, and no reason for that");
+    errors.push_back("has no gradient, and no reason for that");
   if (op.example.empty())
-    found.push_back("has no example");
+    errors.push_back("has no example");
   for (const auto* ports : {&op.inputs, &op.outputs})
     for (const auto& port : *ports)
       if (port.name.empty())
-        found.push_back("a port has no name");
-  return found;
+        errors.push_back("a port has no name");
+  return errors;
 }
 
-// The runtime hands these to an actor, or gives them their value itself.
+// The runtime passes these to an actor, or gives them their value itself.
 bool runs_without_kernel(const op_def& op) {
   return has(op.effects, effect::blocking) || has(op.effects, effect::fed) || op.make_responder ||
          op.calls != calling::never;
 }
 
-device_errors check_kernel(const op_def& op) {
-  device_errors found;
+failure_list check_kernel(const op_def& op) {
+  failure_list errors;
   auto* kernel = library().find_kernel(op.name, device_kind::cpu);
   if (!kernel) {
     if (!runs_without_kernel(op))
-      found.push_back("has no kernel for the CPU");
-    return found;
+      errors.push_back("has no kernel for the CPU");
+    return errors;
   }
   auto* key = op.find_attr(kernel->key);
-  auto any = std::ranges::any_of(kernel->run, [](auto& one) { return one.type == dtype::none; });
-  if (any)
-    return found;
+  auto accepts_any_type = std::ranges::any_of(
+      kernel->run, [](auto& kernel_entry) { return kernel_entry.type == dtype::none; });
+  if (accepts_any_type)
+    return errors;
   if (!key || key->kind != attr_kind::type) {
-    found.push_back(
+    errors.push_back(
         concat("its kernel is chosen by '", kernel->key, "', which is no type attribute"));
-    return found;
+    return errors;
   }
   for (int i = 1; i < dtype_count; ++i) {
     auto type = static_cast<dtype>(i);
     auto has_kernel =
         std::ranges::find(kernel->run, type, &typed_kernel::type) != kernel->run.end();
     if (key->allowed.contains(type) != has_kernel)
-      found.push_back(concat(type, has_kernel ? " has a kernel, but is not allowed"
-                                              : " is allowed, but has no kernel"));
+      errors.push_back(concat(type, has_kernel ? " has a kernel, but is not allowed"
+                                               : " is allowed, but has no kernel"));
   }
-  return found;
+  return errors;
 }
 
-device_errors check_example(const op_def& op, placeholders shapes) {
+failure_list check_example(const op_def& op, placeholders shapes) {
   if (needs_runtime(library(), op))
     return {};
   return run_example(library(), op, small_device(), shapes).device_errors;
 }
 
-// Runs each sample in every type that the attribute allows.
-void check_types(const op_sample& sample, const attr_def& attr, device_errors& found) {
-  auto is_list = [](const tensor& one) { return one.type() == dtype::variant; };
+// Runs the sample with each type that the attribute allows.
+void check_types(const op_sample& sample, const attr_def& attr, failure_list& errors) {
+  auto is_list = [](const tensor& input) { return input.type() == dtype::variant; };
   if (std::ranges::any_of(sample.inputs, is_list))
     return; // its items have types, too
   std::optional<std::vector<tensor>> expected;
@@ -88,7 +89,7 @@ void check_types(const op_sample& sample, const attr_def& attr, device_errors& f
     if (!attr.allowed.contains(type))
       continue;
     auto complain = [&](const auto&... parts) {
-      found.push_back(concat("with ", attr.name, '=', type, ": ", parts...));
+      errors.push_back(concat("with ", attr.name, '=', type, ": ", parts...));
     };
     auto built = rebuild(library(), with_type(sample, attr.name, type), true);
     if (!built) {
@@ -105,23 +106,23 @@ void check_types(const op_sample& sample, const attr_def& attr, device_errors& f
     if (!expected)
       expected = *outputs;
     for (size_t i = 0; i < outputs->size(); ++i)
-      if (std::string why;
+      if (std::string reason;
           floating.contains((*outputs)[i].type()) &&
           !close_to(converted((*outputs)[i], dtype::f64),
                     converted(converted((*expected)[i], (*outputs)[i].type()), dtype::f64), 0.05,
-                    &why))
-        complain("differs from ", (*expected)[i].type(), ": ", why);
+                    &reason))
+        complain("differs from ", (*expected)[i].type(), ": ", reason);
   }
 }
 
-// Describes everything that a node is.
+// Describes everything about a node.
 std::string all_about(const node& at, std::string_view device) {
   std::ostringstream out;
   out << at.name() << " = " << at.op().name << '(';
   for (const auto& input : at.inputs())
     out << input << ", ";
-  for (auto* before : at.controls())
-    out << '^' << before->name() << ", ";
+  for (auto* predecessor : at.controls())
+    out << '^' << predecessor->name() << ", ";
   out << ") @" << device << " {";
   for (const auto& [name, value] : at.attrs())
     out << name << '=' << value << ", ";
@@ -146,41 +147,42 @@ status copy_by_graph_def_text(const graph& from, graph& to) {
   return read_graph_def_text(text, to).status();
 }
 
-device_errors check_serialization(const op_def& op, status (*copy_to)(const graph&, graph&)) {
+failure_list check_serialization(const op_def& op, status (*copy_to)(const graph&, graph&)) {
   graph written{library()}, read{library()};
   if (auto parsed = parse_text_graph(op.example, op.name, written); !parsed)
     return {parsed.status().message()};
   if (auto outcome = copy_to(written, read); !outcome)
     return {outcome.message()};
-  device_errors found;
+  failure_list errors;
   for (const auto& at : written.nodes()) {
     auto* copy = read.find(at->name());
     if (!copy)
-      found.push_back(concat("'", at->name(), "' is gone"));
+      errors.push_back(concat("'", at->name(), "' is gone"));
     else {
-      // A node that is read from a GraphDef prefers its device, and does not require it.
+      // A node read from a GraphDef prefers its device, and does not require it.
       auto device = copy->device() == at->device() + '?' ? at->device() : copy->device();
-      auto before = all_about(*at, at->device()), after = all_about(*copy, device);
-      if (after != before)
-        found.push_back(concat("'", before, "' became '", after, "'"));
+      auto expected = all_about(*at, at->device()), actual = all_about(*copy, device);
+      if (actual != expected)
+        errors.push_back(concat("'", expected, "' became '", actual, "'"));
     }
   }
-  return found;
+  return errors;
 }
 
 } // namespace
 
-TEST_CASE("every op says what it is") { check_every_op(check_definition); }
+TEST_CASE("every op has a definition that is complete") { check_every_op(check_definition); }
 
-TEST_CASE("every op has a CPU kernel for exactly the types that it allows") {
+TEST_CASE("every op has CPU kernels for exactly the types that it allows") {
   check_every_op(check_kernel);
 }
 
-TEST_CASE("every example gives what it says") {
+TEST_CASE("every op's example gives the values that it states") {
   check_every_op([](const op_def& op) { return check_example(op, placeholders::as_written); });
 }
 
-TEST_CASE("every shape function knows as much as its inputs, and agrees with the kernel") {
+TEST_CASE(
+    "every op's shape function infers full shapes from known inputs, as the kernel makes them") {
   check_every_op([](const op_def& op) { return check_example(op, placeholders::as_fed); },
                  {{"BroadcastGradientArgs", "how many axes depends on the shapes that it is given"},
                   {"CTCBeamSearchDecoder", "how many labels there are depends on the logits"},
@@ -231,22 +233,22 @@ TEST_CASE("every shape function knows as much as its inputs, and agrees with the
                   {"Where", "how many elements depends on the values"}});
 }
 
-TEST_CASE("every shape function agrees with the kernel where nothing is known") {
+TEST_CASE("every op's shape function agrees with the kernel for unknown inputs") {
   check_every_op([](const op_def& op) { return check_example(op, placeholders::unknown); });
 }
 
-TEST_CASE("every op runs in all its types, and to the same effect") {
+TEST_CASE("every op runs with all its types, with the same result") {
   check_every_op(
       [](const op_def& op) {
-        device_errors found;
+        failure_list errors;
         if (needs_runtime(library(), op))
-          return found;
+          return errors;
         auto shown = run_example(library(), op, small_device(), placeholders::as_written);
         for (const auto& sample : shown.samples)
           for (const auto& attr : op.attrs)
-            if (attr.kind == attr_kind::type && found.empty())
-              check_types(sample, attr, found);
-        return found;
+            if (attr.kind == attr_kind::type && errors.empty())
+              check_types(sample, attr, errors);
+        return errors;
       },
       {{"Bitcast", "its shape depends on the size of both types"},
        {"DecodeRaw", "the same bytes are other numbers in another type"},
@@ -258,7 +260,7 @@ TEST_CASE("every op runs in all its types, and to the same effect") {
        {"Range", "the step of its example, 0.5, is none in whole numbers"}});
 }
 
-TEST_CASE("every op survives serialization, as bytes and as a GraphDef of either form") {
+TEST_CASE("every op is the same after serialization, as bytes and as a GraphDef of either form") {
   check_every_op([&](const op_def& op) { return check_serialization(op, copy_by_wire); });
   constexpr auto inlined = "the nodes of a called function are read instead of the call",
                  by_handle = "TensorFlow's functions take variables by handles, not by references";

@@ -11,44 +11,44 @@
 namespace troupe::test {
 
 const registry& library() {
-  static const auto all = [] {
-    auto made = std::make_unique<registry>();
-    if (auto added = ops::add_all(*made); !added)
+  static const auto library_ops = [] {
+    auto new_registry = std::make_unique<registry>();
+    if (auto added = ops::add_all(*new_registry); !added)
       throw std::logic_error{added.message()};
-    if (auto added = add_checkpoint_work(*made); !added)
+    if (auto added = add_checkpoint_work(*new_registry); !added)
       throw std::logic_error{added.message()};
-    return made;
+    return new_registry;
   }();
-  return *all;
+  return *library_ops;
 }
 
 device& small_device() {
-  static auto made = make_cpu_device({.intra_op_threads = 2, .memory_limit = size_t{16} << 20});
-  return *made;
+  static auto cpu = make_cpu_device({.intra_op_threads = 2, .memory_limit = size_t{16} << 20});
+  return *cpu;
 }
 
-void check_every_op(const std::function<device_errors(const op_def&)>& check,
+void check_every_op(const std::function<failure_list(const op_def&)>& check,
                     const std::vector<exception>& exceptions) {
   for (const auto* op : library().ops()) {
     if (op->name.starts_with('_'))
-      continue; // the runtime makes these, and runs them itself
+      continue; // the runtime makes and runs these itself
     if (!is_wanted(op->name))
       continue;
     INFO(op->name);
-    auto found = check(*op);
+    auto errors = check(*op);
     auto excepted = std::ranges::find(exceptions, op->name, &exception::op);
     if (excepted == exceptions.end())
-      for (const auto& device_error : found)
-        FAIL_CHECK(op->name << ": " << device_error);
-    else if (found.empty())
+      for (const auto& failure_text : errors)
+        FAIL_CHECK(op->name << ": " << failure_text);
+    else if (errors.empty())
       FAIL_CHECK(op->name << " needs its exception no more: " << excepted->reason);
   }
   for (const auto& name : wanted_ops())
-    if (auto known = library().find_op(name); !known)
-      FAIL_CHECK("TROUPE_OPS: " << known.status().message());
-  for (const auto& one : exceptions)
-    if (!library().find_op(one.op))
-      FAIL_CHECK("exception for an op that does not exist: " << one.op);
+    if (auto op = library().find_op(name); !op)
+      FAIL_CHECK("TROUPE_OPS: " << op.status().message());
+  for (const auto& listed : exceptions)
+    if (!library().find_op(listed.op))
+      FAIL_CHECK("exception for an op that does not exist: " << listed.op);
 }
 
 } // namespace troupe::test

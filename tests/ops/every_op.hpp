@@ -1,5 +1,5 @@
-// Walks the registry: what holds for one op must hold for every op, or stand in a list with a
-// reason.
+// Walks the registry: a promise about ops must hold for every op that is not listed as an
+// exception, with the reason.
 #pragma once
 #include "tests/support/op_samples.hpp"
 
@@ -13,7 +13,7 @@ namespace troupe::test {
 /// All ops and kernels of the library.
 const registry& library();
 
-/// A device with two threads and 16 MiB, for kernels that are asked for too much.
+/// A device with two threads and 16 MiB, for kernels that request too much memory.
 device& small_device();
 
 struct exception {
@@ -21,11 +21,11 @@ struct exception {
   std::string_view reason;
 };
 
-using device_errors = std::vector<std::string>;
+using failure_list = std::vector<std::string>;
 
-/// Fails the test for each device_error about an op without an exception, for each exception that
-/// is not needed any more, and for exceptions of ops that do not exist.
-void check_every_op(const std::function<device_errors(const op_def&)>& check,
+/// Fails the test for each failure of an op without an exception, for each exception that
+/// is no longer needed, and for exceptions of ops that do not exist.
+void check_every_op(const std::function<failure_list(const op_def&)>& check,
                     const std::vector<exception>& exceptions = {});
 
 } // namespace troupe::test

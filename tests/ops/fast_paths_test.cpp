@@ -1,5 +1,5 @@
-// Kernels have faster ways for large operands, which small examples do not reach: they must compute
-// the same.
+// Kernels compute large operands by faster methods, which small examples do not reach: results must
+// be the same.
 #include "tests/ops/every_op.hpp"
 #include "tests/support/evaluate.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
@@ -14,20 +14,20 @@ namespace troupe::test::fast_paths_test {
 
 namespace {
 
-std::vector<double> values_of(const tensor& of) {
-  auto wide = converted(of, dtype::f64);
+std::vector<double> values_of(const tensor& values) {
+  auto wide = converted(values, dtype::f64);
   return {wide.values<double>().begin(), wide.values<double>().end()};
 }
 
-/// Runs a text graph: `fast` must be what `exact` is, but for so much of the largest element.
-void agree(std::string_view text, double tolerance) {
+/// Runs a text graph: `fast` must equal `exact` up to this fraction of the largest element.
+void check_agreement(std::string_view text, double tolerance) {
   graph in{library()};
   auto parsed = parse_text_graph(text, "test", in);
   if (!parsed)
     FAIL(parsed.status().message());
   static const auto on = make_cpu_device({.intra_op_threads = 2});
-  evaluator by{in, *on};
-  auto outputs = by.run({}, {{in.find("fast"), 0}, {in.find("exact"), 0}});
+  evaluator graph_evaluator{in, *on};
+  auto outputs = graph_evaluator.run({}, {{in.find("fast"), 0}, {in.find("exact"), 0}});
   if (!outputs)
     FAIL(outputs.status().message());
   REQUIRE((*outputs)[0].dims() == (*outputs)[1].dims());
@@ -48,7 +48,7 @@ void agree(std::string_view text, double tolerance) {
 } // namespace
 
 TEST_CASE("3x3 convolutions of many channels are exact to 1e-5 of the largest element") {
-  // Odd extents, so that tiles of Winograd's algorithm reach over the edges.
+  // Odd extents, so that tiles of Winograd's algorithm extend past the edges.
   constexpr std::string_view operands = R"(
 x = RandomUniform(i32[2, 42, 43, 64]) dtype=f32 seed=1 seed2=1
 w = RandomUniform(i32[3, 3, 64, 64]) dtype=f32 seed=2 seed2=1
@@ -84,8 +84,8 @@ exact = Conv2DBackpropInput(i32[3, 29, 30, 3], wide_w, wide_dy) strides=[1, 4, 3
         1e-5);
 }
 
-TEST_CASE("max pooling picks the first of equal elements, in whatever number of channels") {
-  // Whole numbers go a plain way. 37 channels are two vectors of floats and some more.
+TEST_CASE("max pooling picks the first of equal elements, for any number of channels") {
+  // Integers are computed one by one. 37 channels are two vectors of floats and a remainder.
   constexpr std::string_view operands = R"(
 noise = RandomUniform(i32[3, 9, 11, 37]) dtype=f32 seed=1 seed2=1
 tenfold = Mul(noise, f32(10))
@@ -110,7 +110,7 @@ exact = MaxPoolGrad(whole_x, whole_y, whole_dy) ksize=[1, 3, 3, 1] strides=[1, 2
         0);
 }
 
-TEST_CASE("the first NaN of a window is its largest, and gets the gradient") {
+TEST_CASE("max pooling takes the first NaN of a window as its largest, and gives it the gradient") {
   agree(R"(
 x = Fill(i32[1, 1, 4, 20], f32(nan))
 y = MaxPool(x) ksize=[1, 1, 4, 1] strides=[1, 1, 4, 1] padding="VALID"
@@ -122,7 +122,7 @@ exact = Concat(i32(2), dy, none)
         0);
 }
 
-TEST_CASE("sums and extremes of long rows and columns are those of doubles") {
+TEST_CASE("reductions of long rows and columns have the sums and extremes of doubles") {
   for (auto op : {"Sum", "Max", "Min", "Mean"})
     for (auto axes : {"[0]", "[1]", "[0, 1]"})
       agree("x = RandomUniform(i32[203, 9001]) dtype=f32 seed=1 seed2=1\n"

@@ -3,7 +3,7 @@
 namespace troupe::test {
 
 std::vector<exception> few_goldens() {
-  std::vector<exception> all{
+  std::vector<exception> exceptions{
       {"Abort", "it ends the process in TensorFlow"},
       {"AudioSummary", "TensorFlow has taken it out; AudioSummaryV2 has cases"},
       {"Case", "functions are no values of a case; tests/graphs/tensorflow/control_flow.py"},
@@ -130,12 +130,12 @@ std::vector<exception> few_goldens() {
   };
   for (const auto* op : library().ops())
     if (op->name.starts_with("TensorArray") || op->name.starts_with("Stack"))
-      all.push_back(
+      exceptions.push_back(
           {op->name, "a handle is no value of a case; tests/graphs/tensorflow/arrays.py"});
   for (const auto* op : library().ops())
     if (op->ask || op->make_responder)
-      all.push_back({op->name, "a case is one step, what waits needs several"});
-  return all;
+      exceptions.push_back({op->name, "a case is one step, what waits needs several"});
+  return exceptions;
 }
 
 } // namespace troupe::test

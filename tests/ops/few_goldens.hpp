@@ -1,4 +1,4 @@
-// The ops that have fewer than six golden cases, and why.
+// The ops that have fewer than six golden cases, with the reasons.
 #pragma once
 #include "tests/ops/every_op.hpp"
 

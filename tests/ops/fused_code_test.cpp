@@ -1,4 +1,4 @@
-// The kernels that GPUs get for fused ops are programs that their compiler takes.
+// The GPU kernels for fused ops are programs that their compiler accepts.
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "troupe/devices/gpu/cuda/compiled_kernel.hpp"
@@ -22,27 +22,27 @@ fused_stage stage(const op_def& op, dtype type, size_t first, size_t second) {
           .origin = std::string{op.name}};
 }
 
-// One after the other, all ops that have code for the type, and give it.
+// Chains all ops that have code for the type and return it.
 fused_stages chain_of_all(dtype type, size_t inputs) {
-  fused_stages made{.inputs = inputs, .all = {}};
+  fused_stages stages{.inputs = inputs, .all = {}};
   for (const auto* op : simulated_library().ops()) {
     auto* kernel = simulated_library().find_kernel(op->name, device_kind::gpu);
     auto* entry = kernel ? kernel->find(type) : nullptr;
     if (!entry || !entry->code)
       continue;
-    auto last = made.all.empty() ? 0 : inputs + made.all.size() - 1;
-    auto added = stage(*op, type, last, made.all.size() % inputs);
+    auto last = stages.all.empty() ? 0 : inputs + stages.all.size() - 1;
+    auto added = stage(*op, type, last, stages.all.size() % inputs);
     if (added.type == type)
-      made.all.push_back(added);
+      stages.all.push_back(added);
   }
-  return made;
+  return stages;
 }
 
-bool cannot_compile(const status& why) { return why.kind() == error_kind::failed_precondition; }
+bool cannot_compile(const status& code) { return code.kind() == error_kind::failed_precondition; }
 
 } // namespace
 
-TEST_CASE("every op's code on GPUs compiles, for every type and place of the inputs") {
+TEST_CASE("every op's GPU code compiles, for every type and position of the inputs") {
   constexpr size_t inputs = 4;
   size_t ops_seen = 0;
   for (auto type : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::boolean, dtype::i8,
@@ -70,7 +70,7 @@ TEST_CASE("every op's code on GPUs compiles, for every type and place of the inp
   CHECK(ops_seen >= 2);
 }
 
-TEST_CASE("an op without code on GPUs is named") {
+TEST_CASE("the error for an op without GPU code names the op") {
   auto* op = *simulated_library().find_op("MatMul");
   fused_stages stages{.inputs = 1, .all = {stage(*op, dtype::f32, 0, 0)}};
   std::vector<dtype> types{dtype::f32};

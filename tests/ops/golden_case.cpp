@@ -16,12 +16,12 @@
 namespace troupe::test {
 namespace {
 
-// Takes a number of base 128 from the front.
-size_t take_varint(std::string_view& from) {
+// Takes a number in base 128 from the front.
+size_t take_varint(std::string_view& bytes) {
   size_t value = 0;
-  for (unsigned shift = 0; !from.empty() && shift < 64; shift += 7) {
-    auto byte = static_cast<unsigned char>(from.front());
-    from.remove_prefix(1);
+  for (unsigned shift = 0; !bytes.empty() && shift < 64; shift += 7) {
+    auto byte = static_cast<unsigned char>(bytes.front());
+    bytes.remove_prefix(1);
     value |= static_cast<size_t>(byte & 127) << shift;
     if (byte < 128)
       return value;
@@ -29,32 +29,33 @@ size_t take_varint(std::string_view& from) {
   throw std::runtime_error{"a file of golden cases is cut off"};
 }
 
-// Takes a length and as many bytes.
-std::string_view take_sized(std::string_view& from) {
-  auto size = take_varint(from);
-  if (size > from.size())
+// Takes a length and that many bytes.
+std::string_view take_sized(std::string_view& bytes) {
+  auto size = take_varint(bytes);
+  if (size > bytes.size())
     throw std::runtime_error{"a file of golden cases is cut off"};
-  auto taken = from.substr(0, size);
-  from.remove_prefix(size);
-  return taken;
+  auto content = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return content;
 }
 
-// Calls body with "<stem>0", "<stem>1", ... as long as there are such nodes; some may be left out.
-void for_each_numbered(const graph& in, std::string_view stem, size_t at_most,
+// Calls body with "<stem>0", "<stem>1", ... for the nodes that exist; some may be omitted.
+void for_each_numbered(const graph& nodes, std::string_view stem, size_t at_most,
                        const std::function<void(size_t, node&)>& body) {
   for (size_t i = 0; i < at_most; ++i)
-    if (auto* found = in.find(concat(stem, i)))
-      body(i, *found);
+    if (auto* numbered = nodes.find(concat(stem, i)))
+      body(i, *numbered);
 }
 
 class case_runner {
 public:
-  case_runner(client& in, const graph& of) : client_(in), graph_(of), case_(*of.find("case")) {
-    if (const auto* given = graph_.find("tolerance"))
-      tolerance_ = constant_value({const_cast<node*>(given), 0})->data<double>()[0];
+  case_runner(client& session, const graph& golden_graph)
+      : client_(session), graph_(golden_graph), case_(*golden_graph.find("case")) {
+    if (const auto* tolerance_node = graph_.find("tolerance"))
+      tolerance_ = constant_value({const_cast<node*>(tolerance_node), 0})->data<double>()[0];
   }
 
-  std::string device_error() {
+  std::string failure_of_case() {
     std::vector<node*> starts;
     for_each_numbered(graph_, "init_", case_.inputs().size(),
                       [&](size_t, node& at) { starts.push_back(&at); });
@@ -67,10 +68,10 @@ public:
         compared_.push_back({case_.output(i), {}});
     for_each_numbered(graph_, "expect_", static_cast<size_t>(case_.outputs()),
                       [&](size_t i, node& at) { compare(case_.output(static_cast<int>(i)), at); });
-    auto why = check(refused);
+    auto mismatch = check(refused);
     for_each_numbered(graph_, "after_", case_.inputs().size(),
                       [&](size_t i, node& at) { compare(case_.inputs()[i], at); });
-    return refused || compared_.empty() || !why.empty() ? why : check(false);
+    return refused || compared_.empty() || !mismatch.empty() ? mismatch : check(false);
   }
 
 private:
@@ -90,12 +91,12 @@ private:
     return client_.run(*step, {}, deadline);
   }
 
-  // Runs the case, or what reads its variables after it, and compares.
+  // Runs the case, or the reads of its variables after it, and compares.
   std::string check(bool refused) {
     auto compared = std::exchange(compared_, {});
     std::vector<edge> fetches;
-    for (const auto& one : compared)
-      fetches.push_back(one.actual);
+    for (const auto& pair : compared)
+      fetches.push_back(pair.actual);
     auto outcome = run(fetches, case_ran_ ? std::vector<node*>{} : std::vector<node*>{&case_});
     case_ran_ = true;
     if (refused)
@@ -108,16 +109,16 @@ private:
     for (size_t i = 0; i < compared.size(); ++i) {
       const auto& expected = compared[i].expected;
       const auto& actual = (*outcome)[i];
-      std::string why;
+      std::string mismatch;
       auto tolerance = tolerance_.value_or(default_tolerance(expected.type()));
-      if (!close_to(actual, expected, tolerance, &why))
-        return report(concat("'", compared[i].actual, "': ", why, "\n  expected ", expected,
+      if (!close_to(actual, expected, tolerance, &mismatch))
+        return report(concat("'", compared[i].actual, "': ", mismatch, "\n  expected ", expected,
                              "\n  actual   ", actual));
     }
     return "";
   }
 
-  std::string report(const std::string& why) const {
+  std::string report(const std::string& reason) const {
     auto text = concat(case_.op().name, '\n');
     for (const auto& [name, value] : case_.attrs())
       text += concat("  ", name, '=', value, '\n');
@@ -127,7 +128,7 @@ private:
       if (const auto* value = constant_value(from))
         text += concat("  input ", i, start ? " (variable) " : " ", *value, '\n');
     }
-    return text + "  " + why;
+    return text + "  " + reason;
   }
 
   client& client_;
@@ -162,7 +163,7 @@ std::vector<golden_case> golden_cases() {
     if (entry.path().extension() == ".gz")
       files.push_back(entry.path());
   std::ranges::sort(files);
-  std::vector<golden_case> all;
+  std::vector<golden_case> cases;
   for (const auto& path : files) {
     auto content = unzipped(path);
     auto family = path.stem().stem().string();
@@ -170,23 +171,23 @@ std::vector<golden_case> golden_cases() {
     for (int number = 1; !rest.empty(); ++number)
       if (golden_case next{concat(family, ' ', number), std::string{take_sized(rest)}};
           is_wanted(next.op()))
-        all.push_back(std::move(next));
+        cases.push_back(std::move(next));
   }
-  return all;
+  return cases;
 }
 
-std::string complaint_about(client& in, const registry& ops, const golden_case& what) {
+std::string complaint_about(client& session, const registry& ops, const golden_case& stored) {
   graph nodes{ops};
-  auto imported = read_graph_def(std::as_bytes(std::span{what.bytes}), nodes);
+  auto imported = read_graph_def(std::as_bytes(std::span{stored.bytes}), nodes);
   if (!imported) {
     auto kind = imported.status().kind();
-    auto refused = what.bytes.find("refused") != std::string::npos && ops.find_op(what.op());
+    auto refused = stored.bytes.find("refused") != std::string::npos && ops.find_op(stored.op());
     return refused && kind != error_kind::internal ? ""
-                                                   : concat(what.op(), ": ", imported.status());
+                                                   : concat(stored.op(), ": ", imported.status());
   }
-  auto why = case_runner{in, nodes}.device_error();
-  auto cleared = in.reset("", step_clock::now() + std::chrono::seconds{20});
-  return why.empty() && !cleared ? concat(cleared) : why;
+  auto failure_text = case_runner{session, nodes}.failure_of_case();
+  auto cleared = session.reset("", step_clock::now() + std::chrono::seconds{20});
+  return failure_text.empty() && !cleared ? concat(cleared) : failure_text;
 }
 
 } // namespace troupe::test

@@ -1,4 +1,4 @@
-// Ops compute what an independent implementation computes (tests/ops/goldens/README.md).
+// Ops compute the results of an independent implementation (tests/ops/goldens/README.md).
 #include "tests/ops/every_op.hpp"
 #include "tests/ops/few_goldens.hpp"
 #include "tests/ops/golden_case.hpp"
@@ -20,9 +20,9 @@ void run_all_goldens(client_options options) {
   REQUIRE(local);
   auto cases = golden_cases();
   CHECK(!cases.empty());
-  for (const auto& one : cases)
-    if (auto why = complaint_about(**local, *options.ops, one); !why.empty())
-      FAIL_CHECK(one.name << ": " << why);
+  for (const auto& stored : cases)
+    if (auto failure_text = complaint_about(**local, *options.ops, stored); !failure_text.empty())
+      FAIL_CHECK(stored.name << ": " << failure_text);
 }
 
 client_options on_processors(const pass_options& passes) {
@@ -35,15 +35,15 @@ client_options on_processors(const pass_options& passes) {
 
 } // namespace
 
-TEST_CASE("every op computes what others compute", "[golden]") {
+TEST_CASE("every op computes the results of an independent implementation", "[golden]") {
   run_all_goldens(on_processors(pass_options::none()));
 }
 
-TEST_CASE("every op computes what others compute, whatever passes make of it", "[golden]") {
+TEST_CASE("every op computes its golden results after graph passes", "[golden]") {
   run_all_goldens(on_processors({}));
 }
 
-TEST_CASE("every op computes what others compute, on a simulated GPU", "[golden][gpu_goldens]") {
+TEST_CASE("every op computes its golden results on a simulated GPU", "[golden][gpu_goldens]") {
   client_options options;
   options.ops = &simulated_library();
   options.make_devices = [] { return make_simulated_devices(1, {.longest_delay = {}}); };
@@ -51,7 +51,7 @@ TEST_CASE("every op computes what others compute, on a simulated GPU", "[golden]
   run_all_goldens(options);
 }
 
-TEST_CASE("every op computes what others compute, on a GPU", "[gpu][golden]") {
+TEST_CASE("every op computes its golden results on a GPU", "[gpu][golden]") {
   if (!has_gpu())
     return;
   client_options options;
@@ -63,18 +63,18 @@ TEST_CASE("every op computes what others compute, on a GPU", "[gpu][golden]") {
   }
 }
 
-TEST_CASE("every op computes what others compute, where cuDNN computes all layers it can",
+TEST_CASE("every op computes its golden results where cuDNN computes all layers it supports",
           "[gpu]") {
   if (!has_gpu())
     return;
   client_options options;
   options.ops = &test::library();
   options.make_devices = [] {
-    auto made = make_gpu_devices();
-    for (auto& one : made)
-      if (one->kind() == device_kind::gpu)
-        gpu::choose_layers(gpu::gpu_of(*one), gpu::layers_by::library);
-    return made;
+    auto devices = make_gpu_devices();
+    for (auto& each_device : devices)
+      if (each_device->kind() == device_kind::gpu)
+        gpu::choose_layers(gpu::gpu_of(*each_device), gpu::layers_by::library);
+    return devices;
   };
   options.passes = pass_options::none();
   run_all_goldens(options);
@@ -84,14 +84,14 @@ TEST_CASE("every op has at least six golden cases") {
   if (!all_ops_wanted())
     return;
   std::map<std::string, int, std::less<>> cases;
-  for (const auto& one : golden_cases())
-    ++cases[one.op()];
+  for (const auto& stored : golden_cases())
+    ++cases[stored.op()];
   check_every_op(
       [&](const op_def& op) {
-        auto found = cases.find(op.name);
-        auto count = found == cases.end() ? 0 : found->second;
-        return count >= 6 ? device_errors{}
-                          : device_errors{concat("has only ", count, " golden cases")};
+        auto count_entry = cases.find(op.name);
+        auto count = count_entry == cases.end() ? 0 : count_entry->second;
+        return count >= 6 ? failure_list{}
+                          : failure_list{concat("has only ", count, " golden cases")};
       },
       few_goldens());
 }

@@ -16,15 +16,16 @@ double log_gamma(double x) {
   return ::lgamma_r(x, &sign);
 }
 
-// Parameters from 1e-4 to 1e8, and places where functions of them are neither 0 nor 1.
+// Parameters from 1e-4 to 1e8, and positions where the functions are neither 0 nor 1.
 class arguments {
 public:
   explicit arguments(uint64_t seed) : random_(seed) {}
 
   double parameter() { return std::pow(10, between(-4, 8)); }
   double place(double a) {
-    auto far = between(0, 1) < 0.3;
-    return far ? a * std::exp(between(-3, 3)) : std::max(a + between(-5, 5) * std::sqrt(a), 1e-9);
+    auto is_distant = between(0, 1) < 0.3;
+    return is_distant ? a * std::exp(between(-3, 3))
+                      : std::max(a + between(-5, 5) * std::sqrt(a), 1e-9);
   }
   double between(double low, double high) {
     return std::uniform_real_distribution<double>{low, high}(random_);
@@ -36,7 +37,7 @@ private:
 
 } // namespace
 
-TEST_CASE("incomplete functions of GPUs are those of processors") {
+TEST_CASE("GPUs compute incomplete functions as processors do") {
   auto seed = std::random_device{}();
   CAPTURE(seed);
   arguments drawn{seed};
@@ -55,21 +56,21 @@ TEST_CASE("incomplete functions of GPUs are those of processors") {
       continue;
     auto step = 1e-5 * a;
     auto slope = special::incomplete_gamma_slope(a, x, log_gamma, special::digamma);
-    auto about =
+    auto numeric_slope =
         (special::lower_gamma(a + step, x) - special::lower_gamma(a - step, x)) / (2 * step);
-    CHECK(slope == Approx(about).epsilon(1e-4).margin(1e-7));
-    // The density at x carries the change of the lower function.
+    CHECK(slope == Approx(numeric_slope).epsilon(1e-4).margin(1e-7));
+    // The density at x converts the slope of the sample to that of the lower function.
     auto density = std::exp((a - 1) * std::log(x) - x - log_gamma(a));
-    auto moved = special::gamma_sample_slope(a, x, log_gamma, special::digamma);
+    auto sample_slope = special::gamma_sample_slope(a, x, log_gamma, special::digamma);
     if (density > 1e-200)
-      CHECK(moved * density == Approx(-slope).epsilon(1e-6).margin(1e-12));
+      CHECK(sample_slope * density == Approx(-slope).epsilon(1e-6).margin(1e-12));
   }
 }
 
-TEST_CASE("incomplete functions are not defined where those of processors are not") {
-  const double odd[] = {-1, 0, 1, INFINITY, NAN};
-  for (auto a : odd)
-    for (auto x : odd) {
+TEST_CASE("GPUs' incomplete functions are NaN where those of processors are") {
+  const double edge_cases[] = {-1, 0, 1, INFINITY, NAN};
+  for (auto a : edge_cases)
+    for (auto x : edge_cases) {
       CAPTURE(a, x);
       auto same = [](double actual, double expected) {
         CHECK((actual == expected || (std::isnan(actual) && std::isnan(expected))));

@@ -1,4 +1,4 @@
-// Lookup tables, beyond what their examples show.
+// Lookup tables beyond the cases of their examples.
 #include "tests/ops/every_op.hpp"
 #include "tests/support/catch.hpp"
 #include "troupe/ops/lookup/shared/lookup_table.hpp"
@@ -20,11 +20,11 @@ using troupe::ops::table_content;
 namespace {
 
 void holds(const std::string& text) {
-  for (const auto& device_error : complaints_about(library(), text, small_device()))
-    FAIL_CHECK(device_error << "\nof\n" << text);
+  for (const auto& failure_text : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(failure_text << "\nof\n" << text);
 }
 
-// A text file that goes with it.
+// A temporary text file.
 class text_file {
 public:
   explicit text_file(std::string_view content) {
@@ -42,7 +42,7 @@ private:
   std::filesystem::path path_;
 };
 
-// Initialises a table of such a file, then looks all keys up.
+// Initialises a table from such a file, then looks up all keys.
 struct from_file {
   std::string content, attrs;
   std::string key = "string", value = "i64";
@@ -58,19 +58,19 @@ struct from_file {
     holds(concat(graph(file.path()), "run\nfetch all = ", key, keys, "\nfetch all:1 = ", value,
                  values, '\n'));
   }
-  void fails(const std::string& kind, const std::string& why) const {
+  void fails(const std::string& kind, const std::string& message) const {
     text_file file{content};
-    auto text = why;
+    auto text = message;
     if (auto at = text.find("FILE"); at != text.npos)
       text.replace(at, 4, file.path());
     holds(concat(graph(file.path()), "error ", kind, " \"", text, "\"\n"));
   }
 };
 
-tensor found(const lookup_table& in, const tensor& keys, const tensor& absent) {
+tensor looked_up(const lookup_table& table, const tensor& keys, const tensor& absent) {
   kernel_context at{nullptr, small_device()};
-  auto values = *tensor::make(in.holds().value, keys.dims());
-  auto outcome = in.find(at, keys, absent, values);
+  auto values = *tensor::make(table.holds().value, keys.dims());
+  auto outcome = table.find(at, keys, absent, values);
   INFO(outcome);
   REQUIRE(outcome.ok());
   return values;
@@ -78,7 +78,7 @@ tensor found(const lookup_table& in, const tensor& keys, const tensor& absent) {
 
 } // namespace
 
-TEST_CASE("a constant table has no answers before it is initialised, and one set of pairs then") {
+TEST_CASE("a constant table is initialised before it is used, and only once") {
   holds(R"(
 t = HashTable key_dtype=string value_dtype=i64
 init = InitializeTable(t, string["a", "b", "a"], i64[1, 2, 1])
@@ -113,7 +113,7 @@ fetch all:1 = i64[1, 2]
 )");
 }
 
-TEST_CASE("a key with two values initialises nothing") {
+TEST_CASE("pairs with two values for a key do not initialise a table") {
   holds(R"(
 t = HashTableV2 key_dtype=string value_dtype=f32
 init = InitializeTableV2(t, string["a", "b", "a"], f32[1, 2, 3])
@@ -196,7 +196,7 @@ error invalid_argument "value_shape must be fully known"
 )");
 }
 
-TEST_CASE("what a graph could not know is checked when it runs") {
+TEST_CASE("a table's types and keys that are unknown in the graph are checked at run time") {
   holds(R"(
 t = MutableHashTable key_dtype=i64 value_dtype=i64
 keys = Placeholder dtype=i64 shape=?
@@ -224,7 +224,7 @@ fetch size = i64(0)
 )");
 }
 
-TEST_CASE("a table that changes keeps the order of its keys, but for the places of removed ones") {
+TEST_CASE("a mutable table keeps the order of its keys, except that new keys fill removed places") {
   holds(R"(
 t = MutableHashTable key_dtype=string value_dtype=string
 put = LookupTableInsert(t, string[["a", "b"], ["c", "d"]], string[["1", "2"], ["3", "4"]])
@@ -269,7 +269,7 @@ fetch found = f64[0, 0.5, -0.5, -1]
 )");
 }
 
-TEST_CASE("tables are for all types of keys and values") {
+TEST_CASE("tables support all types of keys and values") {
   std::map<std::string, std::string> keys{
       {"i32", "[1, -2]"}, {"i64", "[1, -2]"}, {"string", "[\"1\", \"\"]"}};
   std::map<std::string, std::string> values{{"bool", "[true, false]"}, {"i32", "[1, 2]"},
@@ -330,7 +330,7 @@ TEST_CASE("text files give keys and values by line and by column") {
       .gives("[\"a\", \"b\", \"c\"]", "[1.5, inf, 1000]");
 }
 
-TEST_CASE("a line that is none of what a table wants is named with its file") {
+TEST_CASE("the error for a line that does not fit the table names line and file") {
   auto columns = "key_index=0 value_index=1";
   from_file{"a\t1\nb\n", columns}.fails(
       "invalid_argument", "FILE:2: has only 1 column between '\\\\t', number 1 (from 0) is wanted");
@@ -345,7 +345,7 @@ TEST_CASE("a line that is none of what a table wants is named with its file") {
       "invalid_argument", "has 2 lines, vocab_size says 3");
 }
 
-TEST_CASE("files that cannot be read, and attributes that say nothing, are told") {
+TEST_CASE("unreadable files and meaningless attributes are errors that say so") {
   const std::string table = "t = HashTable key_dtype=string value_dtype=i64\n";
   auto init = [&](const std::string& path, const std::string& attrs, const std::string& error) {
     holds(concat(table, "init = InitializeTableFromTextFile(t, string(\"", path, "\")) ", attrs,
@@ -370,7 +370,7 @@ error invalid_argument "a text file tells no truth values"
 )");
 }
 
-TEST_CASE("a table does what a map does") {
+TEST_CASE("a table has the content of a map after the same changes") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random{seed};
@@ -398,26 +398,26 @@ TEST_CASE("a table does what a map does") {
         auto vw = tensor::vector(value_words);
         REQUIRE(table.insert({k, tensor::vector(values)}, *memory).ok());
         REQUIRE(words.insert({kw, vw}, *memory).ok());
-        REQUIRE(identical(vw, tensor::vector(value_words))); // it took copies
+        REQUIRE(identical(vw, tensor::vector(value_words))); // the table holds copies
         for (size_t i = 0; i < keys.size(); ++i)
           model[keys[i]] = values[i];
       }
       REQUIRE(table.size() == std::ssize(model));
       REQUIRE(words.size() == std::ssize(model));
     }
-    std::vector<int64_t> all, expected;
+    std::vector<int64_t> keys_asked, expected;
     std::vector<std::string> all_words, expected_words;
     for (int64_t key = -range; key <= range; ++key) {
-      auto it = model.find(key);
-      all.push_back(key);
+      auto entry = model.find(key);
+      keys_asked.push_back(key);
       all_words.push_back(std::to_string(key));
-      expected.push_back(it == model.end() ? -1 : it->second);
+      expected.push_back(entry == model.end() ? -1 : entry->second);
       expected_words.push_back(
-          it == model.end() ? "?" : std::string(30, 'x') + std::to_string(it->second));
+          entry == model.end() ? "?" : std::string(30, 'x') + std::to_string(entry->second));
     }
-    CHECK(identical(found(table, tensor::vector(all), tensor::scalar<int64_t>(-1)),
+    CHECK(identical(looked_up(table, tensor::vector(keys_asked), tensor::scalar<int64_t>(-1)),
                     tensor::vector(expected)));
-    CHECK(identical(found(words, tensor::vector(all_words), tensor::scalar(std::string{"?"})),
+    CHECK(identical(looked_up(words, tensor::vector(all_words), tensor::scalar(std::string{"?"})),
                     tensor::vector(expected_words)));
     auto pairs = *table.content(*memory);
     REQUIRE(pairs.keys.elements() == std::ssize(model));
@@ -426,7 +426,7 @@ TEST_CASE("a table does what a map does") {
   }
 }
 
-TEST_CASE("who looks while others change a table sees all of a change or none of it") {
+TEST_CASE("a reader of a table that others change sees all of a change or none of it") {
   constexpr int64_t count = 200;
   constexpr int rounds = 200;
   lookup_table table{"t", {.key = dtype::i64, .value = dtype::i64}};
@@ -434,14 +434,16 @@ TEST_CASE("who looks while others change a table sees all of a change or none of
   for (int64_t i = 0; i < count; ++i)
     numbers[static_cast<size_t>(i)] = i * 1000;
   auto keys = tensor::vector(numbers);
-  auto all = [&](int64_t value) { return tensor::vector(std::vector<int64_t>(count, value)); };
+  auto all_values = [&](int64_t value) {
+    return tensor::vector(std::vector<int64_t>(count, value));
+  };
   std::atomic<int> torn{0}, failed{0}, writing{2};
   {
     std::vector<std::jthread> threads;
     for (int64_t writer = 1; writer <= 2; ++writer)
       threads.emplace_back([&, writer] {
         for (int round = 0; round < rounds; ++round) {
-          auto value = all(writer * rounds + round);
+          auto value = all_values(writer * rounds + round);
           auto outcome = round % 3 == 2   ? table.remove(keys)
                          : round % 3 == 1 ? table.replace({keys, value}, heap_allocator())
                                           : table.insert({keys, value}, heap_allocator());
@@ -469,37 +471,37 @@ TEST_CASE("who looks while others change a table sees all of a change or none of
   CHECK(torn == 0);
 }
 
-TEST_CASE("a table is declared alike by all nodes of its name") {
-  container all;
+TEST_CASE("all nodes that name a table must declare it alike") {
+  container tables;
   using ops::table_signature;
   auto declare = [&](table_signature holds) {
-    return all.find_or_add(std::make_shared<lookup_table>("t", holds));
+    return tables.find_or_add(std::make_shared<lookup_table>("t", holds));
   };
   table_signature plain{.key = dtype::i64, .value = dtype::f32};
   auto first = declare(plain);
   REQUIRE(first);
   CHECK(*declare(plain) == *first);
-  auto other = plain;
-  other.value_dims = shape{2};
-  CHECK(declare(other).status().message() ==
+  auto conflicting = plain;
+  conflicting.value_dims = shape{2};
+  CHECK(declare(conflicting).status().message() ==
         "table 't' exists as i64 to f32[], and is declared again as i64 to f32[2]");
-  other = plain;
-  other.constant = true;
-  CHECK_FALSE(declare(other));
+  conflicting = plain;
+  conflicting.constant = true;
+  CHECK_FALSE(declare(conflicting));
 }
 
 TEST_CASE("a table in a container that is cleared is empty, or not initialised") {
-  container all;
+  container tables;
   auto keys = tensor::vector<int64_t>({1}), values = tensor::vector<int64_t>({2});
   auto constant = std::make_shared<lookup_table>(
       "c", ops::table_signature{.key = dtype::i64, .value = dtype::i64, .constant = true});
   auto mutated = std::make_shared<lookup_table>(
       "m", ops::table_signature{.key = dtype::i64, .value = dtype::i64});
-  REQUIRE(all.find_or_add(constant));
-  REQUIRE(all.find_or_add(mutated));
+  REQUIRE(tables.find_or_add(constant));
+  REQUIRE(tables.find_or_add(mutated));
   REQUIRE(constant->initialize({keys, values}, heap_allocator()).ok());
   REQUIRE(mutated->insert({keys, values}, heap_allocator()).ok());
-  all.clear();
+  tables.clear();
   CHECK(mutated->size() == 0);
   CHECK(constant->content(heap_allocator()).status().kind() == error_kind::failed_precondition);
   CHECK(constant->initialize({keys, tensor::vector<int64_t>({3})}, heap_allocator()).ok());

@@ -1,5 +1,5 @@
-// What the kernels of GPUs make of many elements is what processors make of them, to the bit:
-// sorts, scans and reductions go other ways than for the few elements of examples and golden cases.
+// GPU kernels compute many elements as processors do, bit by bit: sorts, scans and reductions take
+// other paths than for the few elements of examples and golden cases.
 #include "tests/support/catch.hpp"
 #include "tests/support/real_gpus.hpp"
 #include "tests/support/simulated_gpus.hpp"
@@ -17,7 +17,7 @@ namespace troupe::test::many_elements_test {
 namespace {
 
 struct big_case {
-  std::string nodes; ///< that compute `y`, and perhaps `z`, from `a` and `b`
+  std::string nodes; ///< these compute `y`, and perhaps `z`, from `a` and `b`
   std::vector<tensor> operands;
   int outputs = 1;
 
@@ -37,29 +37,29 @@ std::unique_ptr<client> session_on(const registry& ops, device_maker make) {
   options.ops = &ops;
   options.make_devices = std::move(make);
   options.passes = pass_options::none();
-  auto made = client::local(options);
-  REQUIRE(made);
-  return *std::move(made);
+  auto session = client::local(options);
+  REQUIRE(session);
+  return *std::move(session);
 }
 
-// Runs a case so many times, so that it is recorded and repeated, too.
-std::vector<result<std::vector<tensor>>> outcomes(client& in, const registry& ops,
-                                                  const big_case& what, int runs) {
+// Runs a case this many times, so that it is also recorded and replayed.
+std::vector<result<std::vector<tensor>>> outcomes(client& session, const registry& ops,
+                                                  const big_case& tested, int runs) {
   auto deadline = step_clock::now() + std::chrono::seconds{60};
-  auto parsed = what.parsed(ops);
+  auto parsed = tested.parsed(ops);
   step_signature signature;
   for (const auto* name : {"a", "b"})
-    if (auto* found = parsed.nodes->find(name))
-      signature.feeds.push_back({found, 0});
-  for (const auto& one : parsed.text.runs.at(0).fetches)
-    signature.fetches.push_back(one.from);
-  auto step = in.prepare(*parsed.nodes, signature, deadline);
-  std::vector<result<std::vector<tensor>>> found;
+    if (auto* fed = parsed.nodes->find(name))
+      signature.feeds.push_back({fed, 0});
+  for (const auto& fetch : parsed.text.runs.at(0).fetches)
+    signature.fetches.push_back(fetch.from);
+  auto step = session.prepare(*parsed.nodes, signature, deadline);
+  std::vector<result<std::vector<tensor>>> results;
   if (!step)
-    found.emplace_back(step.status());
+    results.emplace_back(step.status());
   for (int i = 0; step && i < runs; ++i)
-    found.push_back(in.run(**step, what.operands, deadline));
-  return found;
+    results.push_back(session.run(**step, tested.operands, deadline));
+  return results;
 }
 
 bool same_bits(const tensor& a, const tensor& b) {
@@ -70,17 +70,17 @@ bool same_bits(const tensor& a, const tensor& b) {
 void compare(client& on_gpu, const registry& ops, const std::vector<big_case>& cases) {
   auto on_processor =
       session_on(library(), [] { return make_devices({.intra_op_threads = 2, .gpus = 0}); });
-  for (const auto& one : cases) {
-    INFO(one.nodes << " of " << one.operands[0].dims());
-    auto expected = std::move(outcomes(*on_processor, library(), one, 1).at(0));
+  for (const auto& tested : cases) {
+    INFO(tested.nodes << " of " << tested.operands[0].dims());
+    auto expected = std::move(outcomes(*on_processor, library(), tested, 1).at(0));
     if (!expected)
       FAIL(expected.status().message());
-    for (const auto& actual : outcomes(on_gpu, ops, one, 4)) {
+    for (const auto& actual : outcomes(on_gpu, ops, tested, 4)) {
       if (!actual)
         FAIL(actual.status().message());
       for (size_t i = 0; i < actual->size(); ++i)
-        if (std::string why; !close_to((*actual)[i], (*expected)[i], 0, &why))
-          FAIL_CHECK(why);
+        if (std::string mismatch; !close_to((*actual)[i], (*expected)[i], 0, &mismatch))
+          FAIL_CHECK(mismatch);
     }
   }
 }
@@ -92,55 +92,57 @@ public:
   // Simulated GPUs are slow, and have no tiles to fill.
   int64_t extent(int64_t usual) const { return for_real_ ? usual : usual / 9; }
 
-  int64_t one(int64_t least, int64_t most) {
-    return std::uniform_int_distribution<int64_t>{least, most}(from_);
+  int64_t integer(int64_t min, int64_t max) {
+    return std::uniform_int_distribution<int64_t>{min, max}(from_);
   }
-  // Whole numbers, of which halves and sums of floats have all bits.
+  // Whole numbers that halves and sums of floats represent exactly.
   template <class T>
-  tensor numbers(const shape& dims, int64_t least = -9, int64_t most = 9) {
-    return made<T>(dims, [&] { return static_cast<T>(static_cast<float>(one(least, most))); });
+  tensor numbers(const shape& dims, int64_t min = -9, int64_t max = 9) {
+    return drawn_tensor<T>(dims,
+                           [&] { return static_cast<T>(static_cast<float>(integer(min, max))); });
   }
   template <class T>
   tensor words(const shape& dims) {
     using limits = std::numeric_limits<T>;
-    return made<T>(dims, [&] { return static_cast<T>(one(limits::min(), limits::max())); });
+    return drawn_tensor<T>(dims,
+                           [&] { return static_cast<T>(integer(limits::min(), limits::max())); });
   }
-  // Many equal ones, both zeros, infinities, and NaN of either sign.
+  // Many equal values, both zeros, infinities, and NaN of either sign.
   template <class T>
   tensor oddities(const shape& dims) {
-    return made<T>(dims, [&] {
-      switch (one(0, 99)) {
+    return drawn_tensor<T>(dims, [&] {
+      switch (integer(0, 99)) {
         case 0: return static_cast<T>(std::numeric_limits<float>::quiet_NaN());
         case 1: return static_cast<T>(std::numeric_limits<float>::infinity());
         case 2: return static_cast<T>(-std::numeric_limits<float>::infinity());
         case 3: return static_cast<T>(-0.0f);
         case 4: return static_cast<T>(-std::numeric_limits<float>::quiet_NaN());
-        default: return static_cast<T>(static_cast<float>(one(-800, 800)) / 16);
+        default: return static_cast<T>(static_cast<float>(integer(-800, 800)) / 16);
       }
     });
   }
   tensor truths(const shape& dims, bool usual, int64_t others) {
-    auto all = made<bool>(dims, [&] { return usual; });
+    auto flags = drawn_tensor<bool>(dims, [&] { return usual; });
     for (int64_t i = 0; i < others; ++i)
-      all.data<bool>()[one(0, all.elements() - 1)] = !usual;
-    return all;
+      flags.data<bool>()[integer(0, flags.elements() - 1)] = !usual;
+    return flags;
   }
 
 private:
   template <class T, class Draw>
-  static tensor made(const shape& dims, Draw draw) {
-    auto all = tensor::make(dtype_of<T>, dims);
-    REQUIRE(all);
-    for (auto& value : all->template values<T>())
+  static tensor drawn_tensor(const shape& dims, Draw draw) {
+    auto filled = tensor::make(dtype_of<T>, dims);
+    REQUIRE(filled);
+    for (auto& value : filled->template values<T>())
       value = draw();
-    return *std::move(all);
+    return *std::move(filled);
   }
 
   std::mt19937 from_;
   bool for_real_;
 };
 
-// `all` rows at once, a row by itself, and a few.
+// All rows at once, one row by itself, and a few rows.
 template <class T>
 void add_sorts(std::vector<big_case>& to, const drawing& like,
                const std::function<tensor(const shape&)>& draw) {
@@ -159,27 +161,29 @@ void add_sorts(std::vector<big_case>& to, const drawing& like,
 }
 
 std::vector<big_case> sorts(drawing& draw) {
-  std::vector<big_case> all;
-  add_sorts<float16>(all, draw, [&](const shape& of) { return draw.oddities<float16>(of); });
-  add_sorts<bfloat16>(all, draw, [&](const shape& of) { return draw.oddities<bfloat16>(of); });
-  add_sorts<float>(all, draw, [&](const shape& of) { return draw.oddities<float>(of); });
-  add_sorts<double>(all, draw, [&](const shape& of) { return draw.oddities<double>(of); });
-  add_sorts<int32_t>(all, draw, [&](const shape& of) { return draw.words<int32_t>(of); });
-  add_sorts<int64_t>(all, draw, [&](const shape& of) { return draw.words<int64_t>(of); });
-  return all;
+  std::vector<big_case> cases;
+  add_sorts<float16>(cases, draw, [&](const shape& dims) { return draw.oddities<float16>(dims); });
+  add_sorts<bfloat16>(cases, draw,
+                      [&](const shape& dims) { return draw.oddities<bfloat16>(dims); });
+  add_sorts<float>(cases, draw, [&](const shape& dims) { return draw.oddities<float>(dims); });
+  add_sorts<double>(cases, draw, [&](const shape& dims) { return draw.oddities<double>(dims); });
+  add_sorts<int32_t>(cases, draw, [&](const shape& dims) { return draw.words<int32_t>(dims); });
+  add_sorts<int64_t>(cases, draw, [&](const shape& dims) { return draw.words<int64_t>(dims); });
+  return cases;
 }
 
 std::vector<big_case> scans(drawing& draw) {
-  std::vector<big_case> all;
+  std::vector<big_case> cases;
   for (const auto* op : {"Cumsum", "Cumprod"})
-    for (const auto* how : {"", " exclusive=true", " reverse=true", " exclusive=true reverse=true"})
+    for (const auto* attrs :
+         {"", " exclusive=true", " reverse=true", " exclusive=true reverse=true"})
       for (const auto& dims : {shape{draw.extent(100'003)}, shape{draw.extent(301), 1'009},
                                shape{draw.extent(9'001), 3}, shape{7, 0}}) {
-        auto text = concat("y = ", op, "(a, i32(-1))", how);
-        all.push_back({text, {draw.words<int32_t>(dims)}});
-        all.push_back({text, {draw.words<int64_t>(dims)}});
+        auto text = concat("y = ", op, "(a, i32(-1))", attrs);
+        cases.push_back({text, {draw.words<int32_t>(dims)}});
+        cases.push_back({text, {draw.words<int64_t>(dims)}});
       }
-  return all;
+  return cases;
 }
 
 template <class T>
@@ -198,80 +202,83 @@ void add_reductions(std::vector<big_case>& to, drawing& draw) {
 }
 
 std::vector<big_case> reductions(drawing& draw) {
-  std::vector<big_case> all;
-  add_reductions<float16>(all, draw);
-  add_reductions<bfloat16>(all, draw);
-  add_reductions<float>(all, draw);
-  add_reductions<double>(all, draw);
-  all.push_back({"y = L2Loss(a)", {draw.numbers<bfloat16>({draw.extent(90'001)})}});
-  all.push_back({"y = L2Loss(a)", {draw.numbers<float>({draw.extent(90'001)})}});
-  all.push_back({"y = L2Loss(a)", {draw.numbers<double>({draw.extent(90'001)})}});
-  add_reductions<int32_t>(all, draw);
-  add_reductions<int64_t>(all, draw);
-  for (auto others : {0, 1, 90})
+  std::vector<big_case> cases;
+  add_reductions<float16>(cases, draw);
+  add_reductions<bfloat16>(cases, draw);
+  add_reductions<float>(cases, draw);
+  add_reductions<double>(cases, draw);
+  cases.push_back({"y = L2Loss(a)", {draw.numbers<bfloat16>({draw.extent(90'001)})}});
+  cases.push_back({"y = L2Loss(a)", {draw.numbers<float>({draw.extent(90'001)})}});
+  cases.push_back({"y = L2Loss(a)", {draw.numbers<double>({draw.extent(90'001)})}});
+  add_reductions<int32_t>(cases, draw);
+  add_reductions<int64_t>(cases, draw);
+  for (auto other_count : {0, 1, 90})
     for (const auto* axes : {"[0, 1]", "[1]"}) {
       shape dims{150, 3'001};
-      all.push_back({concat("y = All(a, i32", axes, ')'), {draw.truths(dims, true, others)}});
-      all.push_back({concat("y = Any(a, i32", axes, ')'), {draw.truths(dims, false, others)}});
+      cases.push_back(
+          {concat("y = All(a, i32", axes, ')'), {draw.truths(dims, true, other_count)}});
+      cases.push_back(
+          {concat("y = Any(a, i32", axes, ')'), {draw.truths(dims, false, other_count)}});
     }
-  return all;
+  return cases;
 }
 
-// Several updates for one part count in their order: the last one stays.
+// Several updates of one segment are applied in order: the last one stays.
 std::vector<big_case> updates(drawing& draw) {
-  std::vector<big_case> all;
+  std::vector<big_case> cases;
   for (auto count : {draw.extent(20'011), draw.extent(90'001)}) {
     auto parts = draw.numbers<int32_t>({count}, 0, 776);
     auto rows = draw.numbers<float>({count, 3}), values = draw.words<int32_t>({count});
-    all.push_back({"y = UnsortedSegmentSum(a, b, i32(777))", {rows, parts}});
-    all.push_back({"y = UnsortedSegmentMax(a, b, i32(777))", {rows, parts}});
-    all.push_back({"y = UnsortedSegmentProd(a, b, i32(777))", {values, parts}});
-    all.push_back({"weights = Abs(a)\ny = Bincount(b, i32(700), weights)",
-                   {draw.numbers<float>({count}), parts}});
+    cases.push_back({"y = UnsortedSegmentSum(a, b, i32(777))", {rows, parts}});
+    cases.push_back({"y = UnsortedSegmentMax(a, b, i32(777))", {rows, parts}});
+    cases.push_back({"y = UnsortedSegmentProd(a, b, i32(777))", {values, parts}});
+    cases.push_back({"weights = Abs(a)\ny = Bincount(b, i32(700), weights)",
+                     {draw.numbers<float>({count}), parts}});
     auto places = draw.extent(900'000);
     auto at = draw.numbers<int32_t>({count, 1}, 0, places - 1);
-    all.push_back(
+    cases.push_back(
         {concat("to = Fill(i32[", places, ", 3], f32(1))\ny = TensorScatterAdd(to, b, a)"),
          {rows, at}});
-    all.push_back(
+    cases.push_back(
         {concat("to = Fill(i32[", places, "], i32(1))\ny = TensorScatterUpdate(to, b, a)"),
          {values, at}});
   }
-  return all;
+  return cases;
 }
 
-// Images whose channels fill packs, or do not; windows that overlap, leave gaps, or reach beyond
+// Images whose channels do or do not fill packs; windows that overlap, leave gaps, or extend beyond
 // the image; equal elements, infinities and NaN.
 template <class T>
 void add_pools(std::vector<big_case>& to, drawing& draw) {
   for (auto channels : {8, 12, 24})
-    for (const auto* how : {"ksize=[1, 2, 2, 1] strides=[1, 2, 2, 1] padding=\"VALID\"",
-                            "ksize=[1, 3, 3, 1] strides=[1, 2, 2, 1] padding=\"SAME\"",
-                            "ksize=[1, 3, 2, 1] strides=[1, 1, 3, 1] padding=\"SAME\"",
-                            "ksize=[1, 1, 2, 1] strides=[1, 2, 4, 1] padding=\"VALID\"",
-                            "ksize=[1, 17, 15, 1] strides=[1, 9, 8, 1] padding=\"VALID\""}) {
+    for (const auto* window_attrs :
+         {"ksize=[1, 2, 2, 1] strides=[1, 2, 2, 1] padding=\"VALID\"",
+          "ksize=[1, 3, 3, 1] strides=[1, 2, 2, 1] padding=\"SAME\"",
+          "ksize=[1, 3, 2, 1] strides=[1, 1, 3, 1] padding=\"SAME\"",
+          "ksize=[1, 1, 2, 1] strides=[1, 2, 4, 1] padding=\"VALID\"",
+          "ksize=[1, 17, 15, 1] strides=[1, 9, 8, 1] padding=\"VALID\""}) {
       auto x = draw.oddities<T>({2, 21, 18, channels});
-      to.push_back({concat("y = MaxPool(a) ", how), {x}});
-      to.push_back(
-          {concat("p = MaxPool(a) ", how, "\ndy = OnesLike(p)\ny = MaxPoolGrad(a, p, dy) ", how),
-           {x}});
+      to.push_back({concat("y = MaxPool(a) ", window_attrs), {x}});
+      to.push_back({concat("p = MaxPool(a) ", window_attrs,
+                           "\ndy = OnesLike(p)\ny = MaxPoolGrad(a, p, dy) ", window_attrs),
+                    {x}});
     }
 }
 
 std::vector<big_case> pools(drawing& draw) {
-  std::vector<big_case> all;
-  add_pools<float16>(all, draw);
-  add_pools<bfloat16>(all, draw);
-  add_pools<float>(all, draw);
-  add_pools<double>(all, draw);
-  return all;
+  std::vector<big_case> cases;
+  add_pools<float16>(cases, draw);
+  add_pools<bfloat16>(cases, draw);
+  add_pools<float>(cases, draw);
+  add_pools<double>(cases, draw);
+  return cases;
 }
 
 std::vector<big_case> all_big_cases(drawing draw) {
-  std::vector<big_case> all;
-  for (auto some : {sorts(draw), scans(draw), reductions(draw), updates(draw), pools(draw)})
-    std::ranges::move(some, std::back_inserter(all));
-  return all;
+  std::vector<big_case> cases;
+  for (auto group : {sorts(draw), scans(draw), reductions(draw), updates(draw), pools(draw)})
+    std::ranges::move(group, std::back_inserter(cases));
+  return cases;
 }
 
 auto simulated_gpu_session(const gpu::memory_options& memory = {}) {
@@ -282,14 +289,14 @@ auto simulated_gpu_session(const gpu::memory_options& memory = {}) {
 
 } // namespace
 
-TEST_CASE("simulated GPUs make of many elements what processors make of them") {
+TEST_CASE("simulated GPUs compute many elements as processors do") {
   watchdog watch{std::chrono::seconds{100}};
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   compare(*simulated_gpu_session(), simulated_library(), all_big_cases(drawing{seed, false}));
 }
 
-TEST_CASE("GPUs make of many elements what processors make of them", "[gpu]") {
+TEST_CASE("GPUs compute many elements as processors do", "[gpu]") {
   watchdog watch{std::chrono::seconds{100}};
   if (!has_gpu())
     return;
@@ -299,7 +306,7 @@ TEST_CASE("GPUs make of many elements what processors make of them", "[gpu]") {
           all_big_cases(drawing{seed}));
 }
 
-TEST_CASE("sums of floats on a GPU have the same bits each time", "[gpu]") {
+TEST_CASE("sums of floats on a GPU have the same bits in each run", "[gpu]") {
   watchdog watch{std::chrono::seconds{100}};
   if (!has_gpu())
     return;
@@ -310,18 +317,19 @@ TEST_CASE("sums of floats on a GPU have the same bits each time", "[gpu]") {
         "rows = Range(i32(0), i32(500), i32(1))\nfive = FloorMod(rows, i32(5))\n"
         "y = UnsortedSegmentSum(a, five, i32(5))"}) {
     INFO(nodes);
-    auto made = text_case{"x = RandomUniform(i32[500, 9001]) dtype=f64 seed=3 seed2=5\nfetch x"};
-    auto a = run(*session, made);
+    auto input_case =
+        text_case{"x = RandomUniform(i32[500, 9001]) dtype=f64 seed=3 seed2=5\nfetch x"};
+    auto a = run(*session, input_case);
     REQUIRE(a);
-    auto all = outcomes(*session, library(), {nodes, {a->front()}}, 20);
-    for (const auto& one : all) {
-      REQUIRE(one);
-      CHECK(same_bits(one->front(), all.front()->front()));
+    auto repeated = outcomes(*session, library(), {nodes, {a->front()}}, 20);
+    for (const auto& repeat : repeated) {
+      REQUIRE(repeat);
+      CHECK(same_bits(repeat->front(), repeated.front()->front()));
     }
   }
 }
 
-TEST_CASE("a sort that finds no memory to work in fails, and the device goes on") {
+TEST_CASE("a sort without working memory fails, and the device continues") {
   auto session = simulated_gpu_session({.limit = size_t{8} << 20});
   drawing draw{1};
   auto sort = [&](int64_t elements) {

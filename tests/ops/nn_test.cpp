@@ -7,8 +7,8 @@ namespace troupe::test::nn_test {
 namespace {
 
 void holds(std::string_view text) {
-  for (const auto& device_error : complaints_about(library(), text, small_device()))
-    FAIL_CHECK(device_error);
+  for (const auto& failure_text : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(failure_text);
 }
 
 } // namespace
@@ -48,14 +48,14 @@ error invalid_argument "label -1 of row 0"
 )");
 }
 
-TEST_CASE("an impossible class costs nothing unless it is wanted") {
+TEST_CASE("an impossible class has no cross entropy unless its label is positive") {
   holds(R"(
 x = SoftmaxCrossEntropyWithLogits(f32[[-inf, 0], [-inf, 0]], f32[[0, 1], [1, 0]])
 fetch x = f32[0, inf]
 )");
 }
 
-TEST_CASE("BiasAdd and its gradient know both data formats") {
+TEST_CASE("BiasAdd and its gradient support both data formats") {
   holds(R"(
 x = Placeholder dtype=f32 shape=[1,2,1,3]
 last = BiasAdd(x, f32[10, 20, 30])
@@ -89,7 +89,7 @@ fetch u = u8[0, 255]
 )");
 }
 
-TEST_CASE("InTopK counts ties in, and nothing that is not finite") {
+TEST_CASE("InTopK includes ties, and excludes predictions that are not finite") {
   holds(R"(
 ties = InTopK(f32[[0.5, 0.5, 0], [0.5, 0.5, 0.6]], i64[1, 1]) k=1
 outside = InTopK(f32[[1, 2], [1, 2], [nan, 2], [inf, 2]], i32[2, -1, 1, 1]) k=2
@@ -100,7 +100,7 @@ fetch none = bool[false]
 )");
 }
 
-TEST_CASE("L2Loss of nothing is nothing") {
+TEST_CASE("L2Loss of an empty tensor is zero") {
   holds(R"(
 none = L2Loss(f64{0}[])
 many = L2Loss(f32{100000}[1])

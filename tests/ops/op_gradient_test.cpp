@@ -11,16 +11,16 @@ namespace troupe::test::op_gradient_test {
 
 namespace {
 
-// Samples whose values must stay as the example has them: labels that are probabilities.
+// Samples whose values must stay as in the example: labels that are probabilities.
 constexpr std::string_view exact[] = {"SoftmaxCrossEntropyWithLogits"};
 
-// Functions of reals only where the samples are positive.
+// Functions of reals that are defined for positive samples only.
 constexpr std::string_view positive[] = {"Pow"};
 
-// Outputs that carry gradients, where the others are there for the gradient's own use.
+// Outputs that carry gradients, where the others only serve the gradient itself.
 constexpr struct {
   std::string_view op;
-  unsigned outputs; // bits
+  unsigned outputs; // bit set
 } differentiable[] = {
     {"LSTMBlockCell", 1u << 1 | 1u << 6},
     {"BlockLSTM", 1u << 1 | 1u << 6},
@@ -30,14 +30,14 @@ constexpr struct {
 };
 
 bool carries_gradient(const op_def& op, int output) {
-  for (const auto& one : differentiable)
-    if (one.op == op.name)
-      return one.outputs >> output & 1;
+  for (const auto& listed : differentiable)
+    if (listed.op == op.name)
+      return listed.outputs >> output & 1;
   return true;
 }
 
-bool among(std::span<const std::string_view> names, const op_sample& of) {
-  return std::ranges::find(names, of.op->name) != names.end();
+bool among(std::span<const std::string_view> names, const op_sample& sample) {
+  return std::ranges::find(names, sample.op->name) != names.end();
 }
 
 // Moves values away from where a function has a corner or two elements tie.
@@ -51,7 +51,7 @@ tensor jittered(const tensor& from, bool absolute) {
   return to;
 }
 
-// The sample in f64, wherever its types can be.
+// The sample with f64 for each type attribute that allows it.
 op_sample in_double(op_sample sample) {
   for (const auto& attr : sample.op->attrs)
     if (attr.kind == attr_kind::type && attr.allowed.contains(dtype::f64))
@@ -63,12 +63,12 @@ op_sample in_double(op_sample sample) {
   return sample;
 }
 
-tensor weights_like(const tensor& of) {
-  auto made = *tensor::make(dtype::f64, of.dims());
-  auto values = made.values<double>();
+tensor weights_like(const tensor& like) {
+  auto weights = *tensor::make(dtype::f64, like.dims());
+  auto values = weights.values<double>();
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = 0.5 + 0.1 * static_cast<double>((i * 3) % 7);
-  return made;
+  return weights;
 }
 
 double weighted_sum(const std::vector<tensor>& ys, const std::vector<tensor>& weights) {
@@ -81,26 +81,26 @@ double weighted_sum(const std::vector<tensor>& ys, const std::vector<tensor>& we
 
 class comparison {
 public:
-  comparison(rebuilt& what, std::vector<edge> ys) : what_(what), ys_(std::move(ys)) {}
+  comparison(rebuilt& tested, std::vector<edge> ys) : tested_(tested), ys_(std::move(ys)) {}
 
-  status run(device_errors& found) {
-    evaluator by{*what_.in, small_device()};
-    for (const auto& [variable, value] : what_.variables)
-      TROUPE_TRY(by.variable_of(*variable).assign(value));
-    TROUPE_ASSIGN(auto values, by.run(what_.feeds, ys_));
+  status run(failure_list& errors) {
+    evaluator graph_evaluator{*tested_.in, small_device()};
+    for (const auto& [variable, value] : tested_.variables)
+      TROUPE_TRY(graph_evaluator.variable_of(*variable).assign(value));
+    TROUPE_ASSIGN(auto values, graph_evaluator.run(tested_.feeds, ys_));
     std::vector<edge> weight_edges;
     for (const auto& y : values) {
       weights_.push_back(weights_like(y));
-      TROUPE_ASSIGN(auto* added,
-                    what_.in->add({.op = "Const",
-                                   .attrs = {{"value", weights_.back()}, {"dtype", dtype::f64}}}));
+      TROUPE_ASSIGN(auto* added, tested_.in->add({.op = "Const",
+                                                  .attrs = {{"value", weights_.back()},
+                                                            {"dtype", dtype::f64}}}));
       weight_edges.push_back({added, 0});
     }
     std::vector<edge> xs;
-    for (const auto& [to, value] : what_.feeds)
+    for (const auto& [to, value] : tested_.feeds)
       if (value.type() == dtype::f64)
         xs.push_back(to);
-    for (const auto& [variable, value] : what_.variables)
+    for (const auto& [variable, value] : tested_.variables)
       if (value.type() == dtype::f64)
         xs.push_back({variable, 0});
     if (xs.empty())
@@ -109,29 +109,30 @@ public:
     for (size_t i = 0; i < xs.size(); ++i) {
       tensor analytic;
       if (gradient_edges[i]) {
-        TROUPE_ASSIGN(auto fetched, by.run(what_.feeds, {gradient_edges[i]}));
+        TROUPE_ASSIGN(auto fetched, graph_evaluator.run(tested_.feeds, {gradient_edges[i]}));
         analytic = fetched[0];
       }
-      TROUPE_TRY(compare(by, xs[i], analytic, found));
+      TROUPE_TRY(compare(graph_evaluator, xs[i], analytic, errors));
     }
     return {};
   }
 
 private:
-  status compare(evaluator& by, edge x, const tensor& analytic, device_errors& found) {
-    auto feed = std::ranges::find_if(
-        what_.feeds, [&](const evaluator::feed& each) { return is_same_edge(each.first, x); });
-    auto is_fed = feed != what_.feeds.end();
-    auto original = is_fed ? feed->second : *by.variable_of(*x.node).read();
-    auto put = [&](tensor value) -> status {
+  status compare(evaluator& graph_evaluator, edge x, const tensor& analytic, failure_list& errors) {
+    auto feed = std::ranges::find_if(tested_.feeds, [&](const evaluator::feed& candidate) {
+      return is_same_edge(candidate.first, x);
+    });
+    auto is_fed = feed != tested_.feeds.end();
+    auto original = is_fed ? feed->second : *graph_evaluator.variable_of(*x.node).read();
+    auto set_value = [&](tensor value) -> status {
       if (!is_fed)
-        return by.variable_of(*x.node).assign(std::move(value));
+        return graph_evaluator.variable_of(*x.node).assign(std::move(value));
       feed->second = std::move(value);
       return {};
     };
     if (!analytic.empty() && !(analytic.dims() == original.dims()))
-      found.push_back(concat("the gradient of '", x, "' has shape ", analytic.dims(), ", must be ",
-                             original.dims()));
+      errors.push_back(concat("the gradient of '", x, "' has shape ", analytic.dims(), ", must be ",
+                              original.dims()));
     else
       for (size_t i = 0; i < original.values<double>().size(); ++i) {
         auto step = 1e-5 * std::max(1.0, std::abs(original.values<double>()[i]));
@@ -139,37 +140,37 @@ private:
         for (int side : {0, 1}) {
           auto moved = *original.clone();
           moved.values<double>()[i] += side ? step : -step;
-          TROUPE_TRY(put(std::move(moved)));
-          TROUPE_ASSIGN(auto values, by.run(what_.feeds, ys_));
+          TROUPE_TRY(set_value(std::move(moved)));
+          TROUPE_ASSIGN(auto values, graph_evaluator.run(tested_.feeds, ys_));
           ends[side] = weighted_sum(values, weights_);
         }
-        TROUPE_TRY(put(original));
+        TROUPE_TRY(set_value(original));
         auto numeric = (ends[1] - ends[0]) / (2 * step);
-        auto given = analytic.empty() ? 0.0 : analytic.values<double>()[i];
+        auto actual = analytic.empty() ? 0.0 : analytic.values<double>()[i];
         auto rounding = 1e-15 * std::max(std::abs(ends[0]), std::abs(ends[1])) / step;
-        if (!(std::abs(given - numeric) <= rounding + 1e-6 * std::max(1.0, std::abs(numeric)))) {
-          found.push_back(concat("d/d'", x, "'[", i, "] is ", given, ", differences give ", numeric,
-                                 " at ", to_string(original)));
+        if (!(std::abs(actual - numeric) <= rounding + 1e-6 * std::max(1.0, std::abs(numeric)))) {
+          errors.push_back(concat("d/d'", x, "'[", i, "] is ", actual, ", differences give ",
+                                  numeric, " at ", to_string(original)));
           break;
         }
       }
     return {};
   }
 
-  rebuilt& what_;
+  rebuilt& tested_;
   std::vector<edge> ys_;
   std::vector<tensor> weights_;
 };
 
-// Differentiates all outputs together, and each alone, so that gradients of some may be absent.
-void check_sample(const op_sample& sample, bool known, device_errors& found) {
+// Differentiates all outputs together, and each alone, so that some gradients may be absent.
+void check_sample(const op_sample& sample, bool known, failure_list& errors) {
   for (int only = -1; only < 8; ++only) {
     auto constant = std::vector<bool>(sample.inputs.size());
     for (size_t i = 0; i < constant.size(); ++i)
       constant[i] = known && sample.inputs[i].type() != dtype::f64;
     auto built = rebuild(library(), sample, known, constant);
     if (!built) {
-      found.push_back(concat(built.status()));
+      errors.push_back(concat(built.status()));
       return;
     }
     std::vector<edge> ys;
@@ -179,51 +180,52 @@ void check_sample(const op_sample& sample, bool known, device_errors& found) {
         ys.push_back(built->at->output(i));
     if (ys.empty() || (only >= 0 && built->at->outputs() == 1)) {
       if (only < 0)
-        found.push_back("no output of the sample is differentiable");
+        errors.push_back("no output of the sample is differentiable");
       continue;
     }
-    auto before = found.size();
-    if (auto outcome = comparison{*built, ys}.run(found); !outcome)
-      found.push_back(concat(outcome));
-    for (auto i = before; i < found.size(); ++i)
-      found[i] += concat(known ? " (shapes known" : " (nothing known", ", output ", only, ')');
-    if (!found.empty())
+    auto old_count = errors.size();
+    if (auto outcome = comparison{*built, ys}.run(errors); !outcome)
+      errors.push_back(concat(outcome));
+    for (auto i = old_count; i < errors.size(); ++i)
+      errors[i] += concat(known ? " (shapes known" : " (nothing known", ", output ", only, ')');
+    if (!errors.empty())
       return;
   }
 }
 
-device_errors check(const op_def& op, bool known) {
-  device_errors found;
+failure_list check(const op_def& op, bool known) {
+  failure_list errors;
   if (!op.gradient || op.inputs.empty() || needs_runtime(library(), op))
-    return found;
+    return errors;
   auto shown = run_example(library(), op, small_device(), placeholders::as_written);
   if (shown.samples.empty())
-    found.push_back("no sample to check its gradient with");
+    errors.push_back("no sample to check its gradient with");
   for (const auto& sample : shown.samples)
-    check_sample(in_double(sample), known, found);
-  return found;
+    check_sample(in_double(sample), known, errors);
+  return errors;
 }
 
-// z = op(x + i y, ...) for each op that computes complex elements from complex elements, and all
-// that is real about z.
-device_errors check_complex(const op_def& op) {
+// z = op(x + i y, ...) for each op that maps complex elements to complex elements, and the real
+// functions of z.
+failure_list check_complex(const op_def& op) {
   auto maps_elements = has(op.effects, effect::elementwise) && !op.inputs.empty() &&
                        op.outputs[0].type == op.inputs[0].type;
   auto* type = maps_elements ? op.find_attr(op.inputs[0].type) : nullptr;
   if (!op.gradient || !type || !type->allowed.contains(dtype::c128))
     return {};
   const std::vector<double> samples[] = {{0.3, -0.7}, {0.4, 0.2}, {1.1, -0.6}, {-0.5, 0.8}};
-  rebuilt what;
-  what.in = std::make_unique<graph>(library());
+  rebuilt tested;
+  tested.in = std::make_unique<graph>(library());
   size_t next = 0;
   auto add = [&](std::string name, std::vector<edge> inputs, attr_map attrs = {}) -> edge {
-    auto made = what.in->add({.op = std::move(name), .inputs = std::move(inputs), .attrs = attrs});
-    REQUIRE(made);
-    return {*made, 0};
+    auto added =
+        tested.in->add({.op = std::move(name), .inputs = std::move(inputs), .attrs = attrs});
+    REQUIRE(added);
+    return {*added, 0};
   };
   auto part = [&] {
     auto x = add("Placeholder", {}, {{"dtype", dtype::f64}, {"shape", partial_shape{shape{2}}}});
-    what.feeds.emplace_back(x, tensor::vector(samples[next++]));
+    tested.feeds.emplace_back(x, tensor::vector(samples[next++]));
     return x;
   };
   std::vector<edge> operands, ys;
@@ -234,10 +236,10 @@ device_errors check_complex(const op_def& op) {
   auto z = add(std::string{op.name}, operands);
   for (auto* real : {"Real", "Imag", "ComplexAbs", "Angle"})
     ys.push_back(add(real, {z}, {{"Tout", dtype::f64}}));
-  device_errors found;
-  if (auto outcome = comparison{what, ys}.run(found); !outcome)
-    found.push_back(concat(outcome));
-  return found;
+  failure_list errors;
+  if (auto outcome = comparison{tested, ys}.run(errors); !outcome)
+    errors.push_back(concat(outcome));
+  return errors;
 }
 
 constexpr exception nowhere[] = {
@@ -315,27 +317,27 @@ constexpr exception nowhere[] = {
     {"While", "functions are no numbers; tests/api/control_flow_gradient_test.cpp"},
 };
 
-std::vector<exception> with(std::span<const exception> some, exception one) {
-  std::vector<exception> all{some.begin(), some.end()};
-  all.push_back(one);
-  return all;
+std::vector<exception> with_exception(std::span<const exception> listed, exception one) {
+  std::vector<exception> exceptions{listed.begin(), listed.end()};
+  exceptions.push_back(one);
+  return exceptions;
 }
 
 } // namespace
 
-TEST_CASE("every gradient agrees with differences") {
+TEST_CASE("every op's gradient agrees with central differences") {
   check_every_op([](const op_def& op) { return check(op, true); },
                  {std::begin(nowhere), std::end(nowhere)});
 }
 
-TEST_CASE(
-    "every gradient agrees with differences where no shape and no value is known in advance") {
+TEST_CASE("every op's gradient agrees with central differences if shapes and values are unknown") {
   check_every_op(
       [](const op_def& op) { return check(op, false); },
-      with(nowhere, {"MatrixSolveLs", "has one formula for tall matrices, another for wide ones"}));
+      with_exception(
+          nowhere, {"MatrixSolveLs", "has one formula for tall matrices, another for wide ones"}));
 }
 
-TEST_CASE("every gradient of complex numbers agrees with differences") {
+TEST_CASE("every op's gradient of complex numbers agrees with central differences") {
   check_every_op(check_complex,
                  {{"Sign", "its gradient is 0, as that of real numbers"},
                   {"SquaredDifference", "takes differences as if they were real, as others do"}});

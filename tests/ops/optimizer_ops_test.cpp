@@ -12,14 +12,14 @@ namespace troupe::test::optimizer_ops_test {
 namespace {
 
 void holds(std::string_view text) {
-  for (const auto& device_error : complaints_about(library(), text, small_device()))
-    FAIL_CHECK(device_error);
+  for (const auto& failure_text : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(failure_text);
 }
 
 tensor filled(const shape& dims, float value) {
-  auto made = *tensor::make(dtype::f32, dims);
-  std::ranges::fill(made.values<float>(), value);
-  return made;
+  auto filled_tensor = *tensor::make(dtype::f32, dims);
+  std::ranges::fill(filled_tensor.values<float>(), value);
+  return filled_tensor;
 }
 
 edge add(graph& in, node_spec spec) { return {*in.add(std::move(spec)), 0}; }
@@ -35,7 +35,7 @@ edge variable_of(graph& in, const shape& dims) {
 
 } // namespace
 
-TEST_CASE("a variable is no slot of its own") {
+TEST_CASE("an optimizer refuses a variable as its own slot") {
   holds(R"(
 w = VariableV2 dtype=f32 shape=[2]
 init = Assign(w, f32[1, 2])
@@ -47,7 +47,7 @@ error invalid_argument "inputs 0 and 1 are one variable, 'w'"
 )");
 }
 
-TEST_CASE("a slot must be there, and have the variable's shape") {
+TEST_CASE("a slot must be initialised, and have the variable's shape") {
   holds(R"(
 w = VariableV2 dtype=f32 shape=?
 m = VariableV2 dtype=f32 shape=?
@@ -66,7 +66,7 @@ error invalid_argument "'w' has a value of shape [2], 'm' goes with it and has [
 )");
 }
 
-TEST_CASE("a bad index changes nothing") {
+TEST_CASE("an update with an invalid index changes nothing") {
   holds(R"(
 w = VariableV2 dtype=f32 shape=[3]
 init = Assign(w, f32[1, 2, 3])
@@ -95,25 +95,25 @@ fetch least = i8[-128, 1]
 )");
 }
 
-TEST_CASE("rows that come often get all their updates, on however many threads") {
+TEST_CASE("repeated rows get all their updates on any number of threads") {
   constexpr int64_t rows = 7, columns = 16, updates = 40'000;
   graph in{library()};
   auto w = variable_of(in, {rows, columns});
   auto init = add(in, {.op = "Assign", .inputs = {w, constant(in, filled({rows, columns}, 1))}});
-  std::vector<int32_t> which;
+  std::vector<int32_t> row_indices;
   for (int32_t i = 0; i < updates; ++i)
-    which.push_back(i % (i % 3 ? 2 : 7));
+    row_indices.push_back(i % (i % 3 ? 2 : 7));
   auto ones = constant(in, filled({updates, columns}, 1));
   auto step =
-      add(in, {.op = "ScatterAdd", .inputs = {w, constant(in, tensor::vector(which)), ones}});
-  evaluator by{in, small_device()};
-  REQUIRE(by.run({}, {}, {init.node}));
-  auto found = by.run({}, {step});
-  REQUIRE(found);
+      add(in, {.op = "ScatterAdd", .inputs = {w, constant(in, tensor::vector(row_indices)), ones}});
+  evaluator graph_evaluator{in, small_device()};
+  REQUIRE(graph_evaluator.run({}, {}, {init.node}));
+  auto outputs = graph_evaluator.run({}, {step});
+  REQUIRE(outputs);
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
-      CHECK(found->front().values<float>()[static_cast<size_t>(row * columns + column)] ==
-            static_cast<float>(1 + std::ranges::count(which, static_cast<int32_t>(row))));
+      CHECK(outputs->front().values<float>()[static_cast<size_t>(row * columns + column)] ==
+            static_cast<float>(1 + std::ranges::count(row_indices, static_cast<int32_t>(row))));
 }
 
 TEST_CASE("updates that lock the same variables in different roles do not wait for each other") {
@@ -124,18 +124,18 @@ TEST_CASE("updates that lock the same variables in different roles do not wait f
     return add(in, {.op = "ApplyMomentum", .inputs = {value, slot, rate, ones, rate}}).node;
   };
   node* steps[] = {step(a, b), step(b, a)};
-  class variable held[] = {{"a", dtype::f32, shape{64}}, {"b", dtype::f32, shape{64}}};
-  for (auto& one : held)
-    REQUIRE(one.assign(filled({64}, 1)).ok());
+  class variable variables[] = {{"a", dtype::f32, shape{64}}, {"b", dtype::f32, shape{64}}};
+  for (auto& each_variable : variables)
+    REQUIRE(each_variable.assign(filled({64}, 1)).ok());
   auto* kernel = library().find_kernel("ApplyMomentum", device_kind::cpu);
   std::atomic<int> failures{0};
-  auto work = [&](int which) {
-    auto state = kernel->prepare({*steps[which], small_device()});
+  auto work = [&](int first) {
+    auto state = kernel->prepare({*steps[first], small_device()});
     tensor slots[] = {{}, {}, tensor::scalar(0.0f), filled({64}, 1), tensor::scalar(0.0f), {}};
     uint32_t inputs[] = {0, 1, 2, 3, 4};
-    named_state* states[] = {&held[which], &held[1 - which], nullptr, nullptr, nullptr};
+    named_state* states[] = {&variables[first], &variables[1 - first], nullptr, nullptr, nullptr};
     dtype types[] = {dtype::f32};
-    instruction code{.run = kernel->find(*steps[which]),
+    instruction code{.run = kernel->find(*steps[first]),
                      .state = state->get(),
                      .inputs = inputs,
                      .states = states,
@@ -143,7 +143,7 @@ TEST_CASE("updates that lock the same variables in different roles do not wait f
                      .first_output = 5,
                      .input_count = 5,
                      .output_count = 1,
-                     .origin = steps[which]};
+                     .origin = steps[first]};
     kernel_context context{slots, small_device()};
     context.step_to(code);
     for (int round = 0; round < 2000; ++round)

@@ -1,4 +1,4 @@
-// What kernels of GPUs are made of does what its header says, on simulated ones. Many kernels use
+// The primitives of GPU kernels do what their headers state, on simulated GPUs. Many kernels use
 // sorts, scans along rows and reductions (many_elements_test.cpp); the others are called here.
 #include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
@@ -13,69 +13,69 @@ struct primitives {
   simulated_gpu on;
   std::mt19937 random{on.seed};
 
-  int64_t draw(int64_t least, int64_t most) {
-    return std::uniform_int_distribution<int64_t>{least, most}(random);
+  int64_t draw(int64_t min, int64_t max) {
+    return std::uniform_int_distribution<int64_t>{min, max}(random);
   }
   kernel_context context() { return {nullptr, *on.device}; }
 
   template <class T>
   tensor uploaded(const std::vector<T>& values) {
-    auto made =
+    auto on_device =
         tensor::make(dtype_of<T>, shape{static_cast<int64_t>(values.size())}, on.device->memory());
-    REQUIRE(made);
-    std::ranges::copy(values, static_cast<T*>(made->raw())); // nothing runs there yet
-    return *std::move(made);
+    REQUIRE(on_device);
+    std::ranges::copy(values, static_cast<T*>(on_device->raw())); // nothing runs there yet
+    return *std::move(on_device);
   }
   template <class T>
-  std::vector<T> downloaded(const tensor& what) {
-    auto got = on.download(what).get();
-    REQUIRE(got);
-    auto values = got->template values<T>();
+  std::vector<T> downloaded(const tensor& on_device) {
+    auto values_here = on.download(on_device).get();
+    REQUIRE(values_here);
+    auto values = values_here->template values<T>();
     return {values.begin(), values.end()};
   }
 };
 
 } // namespace
 
-TEST_CASE("flags select the places of those that are set, in their order") {
-  primitives with;
-  INFO("seed " << with.on.seed);
+TEST_CASE("select_flagged returns the positions of set flags in order") {
+  primitives fixture;
+  INFO("seed " << fixture.on.seed);
   for (int64_t count : {0, 1, 2, 63, 1'000, 70'001})
     for (auto percent : {0, 3, 97, 100}) {
       std::vector<uint8_t> flags(static_cast<size_t>(count));
       std::vector<int64_t> expected;
       for (int64_t i = 0; i < count; ++i)
-        if (with.draw(1, 100) <= percent) {
-          flags[static_cast<size_t>(i)] = static_cast<uint8_t>(with.draw(1, 255));
+        if (fixture.draw(1, 100) <= percent) {
+          flags[static_cast<size_t>(i)] = static_cast<uint8_t>(fixture.draw(1, 255));
           expected.push_back(i);
         }
-      auto at = with.context();
-      auto found = ops::gpu::select_flagged(at, with.uploaded(flags));
-      REQUIRE(found);
-      CHECK(with.downloaded<int64_t>(found->count) ==
+      auto at = fixture.context();
+      auto selected = ops::gpu::select_flagged(at, fixture.uploaded(flags));
+      REQUIRE(selected);
+      CHECK(fixture.downloaded<int64_t>(selected->count) ==
             std::vector{static_cast<int64_t>(expected.size())});
-      auto places = with.downloaded<int64_t>(found->places);
+      auto places = fixture.downloaded<int64_t>(selected->places);
       REQUIRE(places.size() == flags.size());
       places.resize(expected.size());
       CHECK(places == expected);
     }
 }
 
-TEST_CASE("partial sums begin with none and end with all") {
-  primitives with;
-  INFO("seed " << with.on.seed);
-  auto check = [&]<class T>(T least, T most) {
+TEST_CASE("partial_sums begins with zero and ends with the total") {
+  primitives fixture;
+  INFO("seed " << fixture.on.seed);
+  auto check = [&]<class T>(T min, T max) {
     for (int64_t count : {0, 1, 2, 63, 1'000, 70'001}) {
       std::vector<T> numbers(static_cast<size_t>(count));
-      for (auto& one : numbers)
-        one = static_cast<T>(with.draw(least, most));
+      for (auto& number : numbers)
+        number = static_cast<T>(fixture.draw(min, max));
       std::vector<int64_t> expected{0};
-      for (auto one : numbers)
-        expected.push_back(expected.back() + one);
-      auto at = with.context();
-      auto sums = ops::gpu::partial_sums(at, with.uploaded(numbers));
+      for (auto number : numbers)
+        expected.push_back(expected.back() + number);
+      auto at = fixture.context();
+      auto sums = ops::gpu::partial_sums(at, fixture.uploaded(numbers));
       REQUIRE(sums);
-      CHECK(with.downloaded<int64_t>(*sums) == expected);
+      CHECK(fixture.downloaded<int64_t>(*sums) == expected);
     }
   };
   check(uint8_t{0}, uint8_t{255});
@@ -83,9 +83,9 @@ TEST_CASE("partial sums begin with none and end with all") {
   check(int64_t{-1'000'000'000'000}, int64_t{2'000'000'000'000});
 }
 
-TEST_CASE("rows are sorted by the lowest bits of their keys, and equal keys keep their order") {
-  primitives with;
-  INFO("seed " << with.on.seed);
+TEST_CASE("sort_rows sorts by the lowest bits of the keys, and keeps the order of equal keys") {
+  primitives fixture;
+  INFO("seed " << fixture.on.seed);
   auto check = [&]<class Key, class Place>(Key, Place) {
     for (auto [rows, columns] : {std::pair<int64_t, int64_t>{1, 5},
                                  {3, 7},
@@ -100,13 +100,13 @@ TEST_CASE("rows are sorted by the lowest bits of their keys, and equal keys keep
       for (int bits : {1, 7, static_cast<int>(8 * sizeof(Key))}) {
         std::vector<Key> keys(static_cast<size_t>(rows * columns));
         for (auto& key : keys)
-          key = static_cast<Key>(with.draw(INT64_MIN, INT64_MAX));
-        auto given = with.uploaded(keys);
-        auto at = with.context();
-        auto sorted = ops::gpu::sort_rows(at, given.reshaped(shape{rows, columns}), bits);
+          key = static_cast<Key>(fixture.draw(INT64_MIN, INT64_MAX));
+        auto unsorted = fixture.uploaded(keys);
+        auto at = fixture.context();
+        auto sorted = ops::gpu::sort_rows(at, unsorted.reshaped(shape{rows, columns}), bits);
         REQUIRE(sorted);
-        auto found = with.downloaded<Key>(sorted->keys);
-        auto places = with.downloaded<Place>(sorted->places);
+        auto sorted_keys = fixture.downloaded<Key>(sorted->keys);
+        auto places = fixture.downloaded<Place>(sorted->places);
         auto mask = static_cast<Key>(~Key{0} >> (8 * sizeof(Key) - bits));
         std::vector<Place> order(static_cast<size_t>(columns));
         for (int64_t row = 0; row < rows; ++row) {
@@ -116,11 +116,11 @@ TEST_CASE("rows are sorted by the lowest bits of their keys, and equal keys keep
           for (int64_t i = 0; i < columns; ++i) {
             auto to = static_cast<size_t>(row * columns + i);
             auto place = order[static_cast<size_t>(i)];
-            if (places[to] != place || found[to] != from[place])
+            if (places[to] != place || sorted_keys[to] != from[place])
               FAIL("row " << row << " of " << columns << ", place " << i);
           }
         }
-        CHECK(with.downloaded<Key>(given) == keys);
+        CHECK(fixture.downloaded<Key>(unsorted) == keys);
       }
   };
   check(uint32_t{}, int32_t{});

@@ -8,12 +8,12 @@ namespace {
 
 void holds(std::string_view text) {
   auto device = make_cpu_device({.intra_op_threads = 2});
-  for (const auto& device_error : complaints_about(library(), text, *device))
-    FAIL_CHECK(device_error);
+  for (const auto& failure_text : complaints_about(library(), text, *device))
+    FAIL_CHECK(failure_text);
 }
 
-// Bytes a and b of many values, and how far from 0 they are as whole numbers. The ranges of the
-// products below have it at 128 and 64.
+// Bytes a and b of many values, and their distance from 0 as whole numbers. The ranges of the
+// products below place zero at 128 and 64.
 std::string operands(int64_t count_a, std::string_view dims_a, int64_t count_b,
                      std::string_view dims_b) {
   auto operand = [](std::string_view name, int64_t count, std::string_view dims, int zero) {
@@ -28,7 +28,7 @@ std::string operands(int64_t count_a, std::string_view dims_a, int64_t count_b,
 
 } // namespace
 
-TEST_CASE("a product of bytes that is cut into blocks is that of whole numbers") {
+TEST_CASE("a product of bytes computed in blocks equals the product of integers") {
   holds(operands(103000, "[1030, 100]", 102400, "[100, 1024]") + R"(
 expected = MatMul(a_far, b_far)
 y = QuantizedMatMul(a, b, f32(-128), f32(127), f32(-64), f32(191))
@@ -39,7 +39,7 @@ fetch farthest = i32(0)
 )");
 }
 
-TEST_CASE("a convolution of bytes that is cut into blocks is that of whole numbers") {
+TEST_CASE("a convolution of bytes computed in blocks equals the one of integers") {
   holds(operands(33600, "[2, 70, 60, 4]", 180, "[3, 3, 4, 5]") + R"(
 expected = Conv2D(a_far, b_far) strides=[1, 1, 1, 1] padding="SAME"
 y = QuantizedConv2D(a, b, f32(-128), f32(127), f32(-64), f32(191)) strides=[1, 1, 1, 1] padding="SAME"

@@ -13,14 +13,15 @@ namespace {
 
 class drawing {
 public:
-  drawing(std::string op, dtype type, int64_t count, int64_t seed, device& on) : by_(in_, on) {
+  drawing(std::string op, dtype type, int64_t count, int64_t seed, device& on)
+      : evaluator_(in_, on) {
     auto dims = *in_.add(
         {.op = "Const",
          .attrs = {{"value", tensor::vector(std::vector<int64_t>{count})}, {"dtype", dtype::i64}}});
     at_ = *in_.add(
         {.op = std::move(op), .inputs = {{dims, 0}}, .attrs = {{"dtype", type}, {"seed", seed}}});
   }
-  tensor operator()() { return (*by_.run({}, {{at_, 0}}))[0]; }
+  tensor operator()() { return (*evaluator_.run({}, {{at_, 0}}))[0]; }
   std::vector<double> doubles() {
     auto drawn = converted((*this)(), dtype::f64);
     return {drawn.values<double>().begin(), drawn.values<double>().end()};
@@ -28,7 +29,7 @@ public:
 
 private:
   graph in_{library()};
-  evaluator by_;
+  evaluator evaluator_;
   node* at_ = nullptr;
 };
 
@@ -37,18 +38,18 @@ struct moments {
 };
 
 moments moments_of(const std::vector<double>& xs) {
-  moments of;
+  moments result;
   auto n = static_cast<double>(xs.size());
   for (auto x : xs)
-    of.mean += x / n;
+    result.mean += x / n;
   for (auto x : xs)
-    of.variance += (x - of.mean) * (x - of.mean) / n;
+    result.variance += (x - result.mean) * (x - result.mean) / n;
   for (auto x : xs) {
-    auto z = (x - of.mean) / std::sqrt(of.variance);
-    of.skew += z * z * z / n;
-    of.kurtosis += z * z * z * z / n;
+    auto z = (x - result.mean) / std::sqrt(result.variance);
+    result.skew += z * z * z / n;
+    result.kurtosis += z * z * z * z / n;
   }
-  return of;
+  return result;
 }
 
 constexpr std::string_view families[] = {"RandomUniform", "RandomStandardNormal",
@@ -67,12 +68,12 @@ TEST_CASE("Philox gives the known answers") {
         philox::block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("equal seeds give equal numbers for any number of threads, run after run") {
-  auto one = make_cpu_device({.intra_op_threads = 1}),
+TEST_CASE("equal seeds give equal sequences of numbers for any number of threads") {
+  auto one_thread = make_cpu_device({.intra_op_threads = 1}),
        four = make_cpu_device({.intra_op_threads = 4});
   for (auto op : families)
     for (auto type : types) {
-      drawing a{std::string{op}, type, 100'003, 7, *one},
+      drawing a{std::string{op}, type, 100'003, 7, *one_thread},
           b{std::string{op}, type, 100'003, 7, *four};
       auto first = a();
       CHECK(identical(first, b()));
@@ -82,7 +83,7 @@ TEST_CASE("equal seeds give equal numbers for any number of threads, run after r
     }
 }
 
-TEST_CASE("without a seed the numbers differ, with different seeds too") {
+TEST_CASE("random numbers differ without a seed, and between seeds") {
   drawing a{"RandomUniform", dtype::f32, 100, 0, small_device()},
       b{"RandomUniform", dtype::f32, 100, 0, small_device()},
       c{"RandomUniform", dtype::f32, 100, 1, small_device()},
@@ -91,15 +92,15 @@ TEST_CASE("without a seed the numbers differ, with different seeds too") {
   CHECK_FALSE(identical(c(), d()));
 }
 
-TEST_CASE("uniform numbers are even and stay below 1, in every type") {
+TEST_CASE("uniform numbers have an even distribution over [0, 1), in every type") {
   for (auto type : types) {
     auto drawn = drawing{"RandomUniform", type, 200'000, 3, small_device()}.doubles();
     CAPTURE(type);
     CHECK(*std::ranges::min_element(drawn) >= 0);
     CHECK(*std::ranges::max_element(drawn) < 1);
-    auto of = moments_of(drawn);
-    CHECK(of.mean == Approx(0.5).margin(0.005));
-    CHECK(of.variance == Approx(1.0 / 12).margin(0.002));
+    auto result = moments_of(drawn);
+    CHECK(result.mean == Approx(0.5).margin(0.005));
+    CHECK(result.variance == Approx(1.0 / 12).margin(0.002));
   }
 }
 
@@ -129,13 +130,13 @@ error invalid_argument "minval must be less than maxval, got 3 and 3"
             .empty());
 }
 
-TEST_CASE("whole numbers are even over any range, the largest included") {
-  auto device_errors = complaints_about(library(), R"(
+TEST_CASE("random integers are evenly distributed over any range, the largest included") {
+  auto failures = complaints_about(library(), R"(
 least = RandomUniformInt(i64[1000], i32(-2147483648), i32(-2147483647)) seed=1
 fetch least = i32{1000}[-2147483648]
 )",
-                                        small_device());
-  CHECK(device_errors.empty());
+                                   small_device());
+  CHECK(failures.empty());
   graph in{library()};
   auto constant = [&](tensor value) {
     auto type = value.type();
@@ -147,17 +148,17 @@ fetch least = i32{1000}[-2147483648]
                         .inputs = {constant(tensor::vector(std::vector<int64_t>{100'000})),
                                    constant(tensor::scalar(from)), constant(tensor::scalar(to))},
                         .attrs = {{"seed", 5}}});
-    evaluator by{in, small_device()};
-    return (*by.run({}, {{at, 0}}))[0];
+    evaluator graph_evaluator{in, small_device()};
+    return (*graph_evaluator.run({}, {{at, 0}}))[0];
   };
   std::vector<int> counts(10);
-  auto few = draw(-3, 7), any = draw(INT64_MIN, INT64_MAX);
-  for (auto value : few.values<int64_t>())
+  auto narrow = draw(-3, 7), unbounded = draw(INT64_MIN, INT64_MAX);
+  for (auto value : narrow.values<int64_t>())
     ++counts.at(static_cast<size_t>(value + 3));
   for (auto count : counts)
     CHECK(count == Approx(10'000).epsilon(0.05));
   int negative = 0;
-  for (auto value : any.values<int64_t>())
+  for (auto value : unbounded.values<int64_t>())
     negative += value < 0;
   CHECK(negative == Approx(50'000).epsilon(0.02));
 }

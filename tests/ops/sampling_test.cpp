@@ -14,20 +14,20 @@ namespace troupe::test::sampling_test {
 
 namespace {
 
-// A text graph whose node `x` is run again and again.
+// A text graph whose node `x` is run repeatedly.
 class sampled {
 public:
-  explicit sampled(std::string_view text, device& on = small_device()) : by_(in_, on) {
+  explicit sampled(std::string_view text, device& on = small_device()) : evaluator_(in_, on) {
     auto parsed = parse_text_graph(text, "test", in_);
     if (!parsed)
       throw std::logic_error{parsed.status().message()};
     x_ = in_.find("x");
   }
   std::vector<tensor> outputs() {
-    std::vector<edge> all;
+    std::vector<edge> edges;
     for (int i = 0; i < x_->outputs(); ++i)
-      all.push_back({x_, i});
-    return *by_.run({}, all);
+      edges.push_back({x_, i});
+    return *evaluator_.run({}, edges);
   }
   std::vector<double> doubles() {
     auto drawn = converted(outputs()[0], dtype::f64);
@@ -36,44 +36,44 @@ public:
 
 private:
   graph in_{library()};
-  evaluator by_;
+  evaluator evaluator_;
   node* x_ = nullptr;
 };
 
-double mean(const std::vector<double>& of) {
-  return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-double variance(const std::vector<double>& of) {
-  auto middle = mean(of);
+double variance(const std::vector<double>& values) {
+  auto middle = mean(values);
   double sum = 0;
-  for (auto x : of)
+  for (auto x : values)
     sum += (x - middle) * (x - middle);
-  return sum / static_cast<double>(of.size());
+  return sum / static_cast<double>(values.size());
 }
 
-// Whether whole numbers come as often as they are likely: Pearson's test, far out in the tail so
-// that fixed seeds pass unless something is wrong.
-void check_frequencies(const std::vector<double>& drawn, const std::vector<double>& likely) {
-  std::vector<double> counts(likely.size() + 1);
+// Checks that integers are as frequent as their probabilities: Pearson's test, so far out in the
+// tail that fixed seeds pass unless there is an error.
+void check_frequencies(const std::vector<double>& drawn, const std::vector<double>& probabilities) {
+  std::vector<double> counts(probabilities.size() + 1);
   for (auto x : drawn)
-    ++counts[std::min(static_cast<size_t>(x), likely.size())];
-  double rest = 1, statistic = 0;
+    ++counts[std::min(static_cast<size_t>(x), probabilities.size())];
+  double remaining = 1, chi_squared = 0;
   int cells = 0;
   auto add = [&](double p, double count) {
     auto expected = p * static_cast<double>(drawn.size());
     if (expected < 5)
       return;
-    statistic += (count - expected) * (count - expected) / expected;
+    chi_squared += (count - expected) * (count - expected) / expected;
     ++cells;
   };
-  for (size_t k = 0; k < likely.size(); ++k) {
-    CHECK((likely[k] > 0 || counts[k] == 0));
-    add(likely[k], counts[k]);
-    rest -= likely[k];
+  for (size_t k = 0; k < probabilities.size(); ++k) {
+    CHECK((probabilities[k] > 0 || counts[k] == 0));
+    add(probabilities[k], counts[k]);
+    remaining -= probabilities[k];
   }
-  add(rest, counts.back());
-  CHECK(statistic < cells + 5 * std::sqrt(2.0 * cells));
+  add(remaining, counts.back());
+  CHECK(chi_squared < cells + 5 * std::sqrt(2.0 * cells));
 }
 
 std::vector<double> poisson(double rate) {
@@ -93,8 +93,8 @@ std::vector<double> log_uniform(int64_t range) {
 
 } // namespace
 
-TEST_CASE("equal seeds give equal samples for any number of threads, run after run") {
-  auto one = make_cpu_device({.intra_op_threads = 1}),
+TEST_CASE("equal seeds give equal sequences of samples for any number of threads") {
+  auto one_thread = make_cpu_device({.intra_op_threads = 1}),
        four = make_cpu_device({.intra_op_threads = 4});
   for (std::string_view text :
        {"x = RandomGamma(i64[20001], f32[0.3, 1, 7]) seed=3",
@@ -107,7 +107,7 @@ TEST_CASE("equal seeds give equal samples for any number of threads, run after r
         "x = LearnedUnigramCandidateSampler(i64[[1]]) num_true=1 num_sampled=99 unique=true "
         "range_max=999 seed=3"}) {
     CAPTURE(text);
-    sampled a{text, *one}, b{text, *four};
+    sampled a{text, *one_thread}, b{text, *four};
     auto first = a.outputs(), second = a.outputs();
     CHECK(identical(first[0], b.outputs()[0]));
     CHECK(identical(second[0], b.outputs()[0]));
@@ -115,16 +115,17 @@ TEST_CASE("equal seeds give equal samples for any number of threads, run after r
   }
 }
 
-TEST_CASE("what draws without state draws what the same seeds draw with it, in each run") {
+TEST_CASE("stateless ops draw in each run what stateful ops with the same seeds draw first") {
   auto four = make_cpu_device({.intra_op_threads = 4});
-  for (auto [without, with] : {std::pair{"StatelessRandomUniform", "RandomUniform"},
-                               std::pair{"StatelessRandomNormal", "RandomStandardNormal"},
-                               std::pair{"StatelessTruncatedNormal", "TruncatedNormal"}})
+  for (auto [stateless_op, stateful_op] :
+       {std::pair{"StatelessRandomUniform", "RandomUniform"},
+        std::pair{"StatelessRandomNormal", "RandomStandardNormal"},
+        std::pair{"StatelessTruncatedNormal", "TruncatedNormal"}})
     for (auto type : {dtype::f16, dtype::bf16, dtype::f32, dtype::f64}) {
       auto attr = concat(" dtype=", type);
-      sampled a{concat("x = ", without, "(i64[50001], i64[7, -9])", attr), *four},
-          b{concat("x = ", with, "(i64[50001]) seed=7 seed2=-9", attr)},
-          other{concat("x = ", without, "(i64[50001], i32[7, 9])", attr)};
+      sampled a{concat("x = ", stateless_op, "(i64[50001], i64[7, -9])", attr), *four},
+          b{concat("x = ", stateful_op, "(i64[50001]) seed=7 seed2=-9", attr)},
+          other{concat("x = ", stateless_op, "(i64[50001], i32[7, 9])", attr)};
       auto first = a.outputs();
       CHECK(identical(first[0], b.outputs()[0]));
       CHECK(identical(first[0], a.outputs()[0]));
@@ -151,7 +152,7 @@ TEST_CASE("gamma-distributed numbers have their mean and variance, in every type
   check_frequencies(tenths, std::vector<double>(10, 0.1));
 }
 
-TEST_CASE("Poisson-distributed numbers come as often as they should, whatever the method") {
+TEST_CASE("Poisson-distributed numbers have their probabilities, with every method") {
   for (auto rate : {0.4, 4.0, 9.9, 10.0, 37.5, 300.0}) {
     CAPTURE(rate);
     auto text = concat("(i64[40000], f64(", rate, ")) seed=", 13);
@@ -164,12 +165,12 @@ TEST_CASE("Poisson-distributed numbers come as often as they should, whatever th
     CHECK(x == INT32_MAX);
 }
 
-TEST_CASE("classes come as often as their logits say, impossible ones never") {
+TEST_CASE("Multinomial draws classes with the probabilities of their logits") {
   auto drawn = sampled{"x = Multinomial(f64[[0, 1, -inf, 2, nan]], i32(40000)) seed=3"}.doubles();
   auto sum = 1 + std::exp(1.0) + std::exp(2.0);
   check_frequencies(drawn, {1 / sum, std::exp(1.0) / sum, 0, std::exp(2.0) / sum, 0});
-  sampled whole{"x = Multinomial(i8[[-100, 27]], i32(100)) seed=3 output_dtype=i32"};
-  CHECK(mean(whole.doubles()) == 1);
+  sampled integer_logits{"x = Multinomial(i8[[-100, 27]], i32(100)) seed=3 output_dtype=i32"};
+  CHECK(mean(integer_logits.doubles()) == 1);
   CHECK(complaints_about(library(), R"(
 x = Multinomial(f32[[0, 1], [-inf, nan]], i32(2))
 fetch x
@@ -179,27 +180,27 @@ error invalid_argument "row 1 of logits has no class that is possible"
             .empty());
 }
 
-TEST_CASE("a shuffle keeps all rows, and brings each anywhere") {
+TEST_CASE("a shuffle keeps all rows, and moves each to every position equally often") {
   sampled shuffle{"x = RandomShuffle(i64[[0, 9], [1, 8], [2, 7], [3, 6], [4, 5]]) seed=3"};
   std::vector<double> first, place_of_last;
   for (int i = 0; i < 5000; ++i) {
     auto rows = shuffle.outputs()[0];
     auto values = rows.values<int64_t>();
-    std::set<int64_t> seen;
+    std::set<int64_t> rows_seen;
     for (size_t row = 0; row < 5; ++row) {
       REQUIRE(values[2 * row] + values[2 * row + 1] == 9);
-      seen.insert(values[2 * row]);
+      rows_seen.insert(values[2 * row]);
       if (values[2 * row] == 4)
         place_of_last.push_back(static_cast<double>(row));
     }
-    REQUIRE(seen.size() == 5);
+    REQUIRE(rows_seen.size() == 5);
     first.push_back(static_cast<double>(values[0]));
   }
   check_frequencies(first, std::vector<double>(5, 0.2));
   check_frequencies(place_of_last, std::vector<double>(5, 0.2));
 }
 
-TEST_CASE("candidates come as often as their distribution says") {
+TEST_CASE("candidate samplers draw classes with the probabilities of their distribution") {
   auto drawn = [](std::string_view op, std::string_view attrs) {
     return sampled{concat("x = ", op, "(i64[[0]]) num_true=1 num_sampled=40000 unique=false ",
                           attrs, " seed=17")}
@@ -218,18 +219,18 @@ TEST_CASE("candidates come as often as their distribution says") {
                     {0.25, 0.75});
 }
 
-TEST_CASE("unique candidates differ, and so many as are sampled are to be expected") {
+TEST_CASE("unique candidates differ, and their expected counts add up to their number") {
   for (std::string_view op : {"UniformCandidateSampler", "LogUniformCandidateSampler",
                               "ThreadUnsafeUnigramCandidateSampler"}) {
     CAPTURE(op);
-    std::string all;
+    std::string true_classes;
     for (int k = 0; k < 100; ++k)
-      all += concat(k ? ", " : "", k);
-    sampled by{concat("x = ", op, "(i64[[", all,
-                      "]]) num_true=100 num_sampled=20 unique=true range_max=100 seed=1")};
+      true_classes += concat(k ? ", " : "", k);
+    sampled sampler{concat("x = ", op, "(i64[[", true_classes,
+                           "]]) num_true=100 num_sampled=20 unique=true range_max=100 seed=1")};
     double expected = 0;
     for (int run = 0; run < 50; ++run) {
-      auto out = by.outputs();
+      auto out = sampler.outputs();
       auto classes = out[0].values<int64_t>();
       CHECK(std::set(classes.begin(), classes.end()).size() == 20);
       for (auto count : out[1].values<float>())
@@ -245,22 +246,23 @@ TEST_CASE("unique candidates differ, and so many as are sampled are to be expect
   CHECK(mean(everything.doubles()) == 4);
 }
 
-TEST_CASE("a sampler that learns samples what it saw") {
-  sampled by{"x = LearnedUnigramCandidateSampler(i64[[2, 2, 2, 4]]) num_true=4 num_sampled=20000 "
-             "unique=false range_max=5 seed=3"};
+TEST_CASE("a learning sampler draws the classes that it has seen") {
+  sampled sampler{
+      "x = LearnedUnigramCandidateSampler(i64[[2, 2, 2, 4]]) num_true=4 num_sampled=20000 "
+      "unique=false range_max=5 seed=3"};
   for (int run = 0; run < 25; ++run)
-    by.outputs();
-  // 5 at first, and 4 in each of 25 runs
-  check_frequencies(by.doubles(), {1 / 105., 1 / 105., 76 / 105., 1 / 105., 26 / 105.});
+    sampler.outputs();
+  // 5 at first, and 4 in each of 25 runs.
+  check_frequencies(sampler.doubles(), {1 / 105., 1 / 105., 76 / 105., 1 / 105., 26 / 105.});
 }
 
-TEST_CASE("what cannot be sampled is refused") {
-  auto refused = [](std::string_view call, std::string_view why) {
-    auto device_errors = complaints_about(
-        library(), concat("x = ", call, "\nfetch x\nerror invalid_argument \"", why, "\"\n"),
+TEST_CASE("samplers refuse impossible parameters") {
+  auto refused = [](std::string_view call, std::string_view reason) {
+    auto failures = complaints_about(
+        library(), concat("x = ", call, "\nfetch x\nerror invalid_argument \"", reason, "\"\n"),
         small_device());
-    for (const auto& one : device_errors)
-      FAIL_CHECK(one);
+    for (const auto& message : failures)
+      FAIL_CHECK(message);
   };
   refused("UniformCandidateSampler(i64[[0]]) num_true=1 num_sampled=4 unique=true range_max=3",
           "num_sampled is 4, but there are only 3 unique classes");
@@ -276,14 +278,14 @@ TEST_CASE("what cannot be sampled is refused") {
   refused("StatelessRandomUniform(i32[2], i32[1, 2, 3])", "seed must have two elements");
 }
 
-TEST_CASE("unique classes that hardly ever come are given up for lost") {
-  auto device_errors = complaints_about(library(), R"(
+TEST_CASE("a sampler of unique classes gives up on classes that are too improbable") {
+  auto failures = complaints_about(library(), R"(
 x = FixedUnigramCandidateSampler(i64[[0]]) num_true=1 num_sampled=2 unique=true range_max=2 unigrams=[1, 0] seed=1
 fetch x
 error resource_exhausted "but needs 1 more that differ"
 )",
-                                        small_device());
-  CHECK(device_errors.empty());
+                                   small_device());
+  CHECK(failures.empty());
 }
 
 } // namespace troupe::test::sampling_test

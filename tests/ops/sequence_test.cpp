@@ -1,4 +1,5 @@
-// Recurrent cells and the loss of unaligned sequences, where other implementations cannot follow.
+// Recurrent cells and the loss of unaligned sequences, in cases that other implementations do not
+// compute.
 #include "tests/ops/every_op.hpp"
 
 #include "tests/support/catch.hpp"
@@ -8,13 +9,13 @@ namespace troupe::test::sequence_test {
 namespace {
 
 void holds(std::string_view text) {
-  for (const auto& device_error : complaints_about(library(), text, small_device()))
-    FAIL_CHECK(device_error);
+  for (const auto& failure_text : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(failure_text);
 }
 
 } // namespace
 
-TEST_CASE("a sequence is what its steps are, one after another") {
+TEST_CASE("a recurrent layer over a sequence equals its steps in order") {
   holds(R"(
 w = f64[[1, -1, 0.5, 2], [0.25, 1, -2, 1]]
 b = f64[0.1, 0.2, 0.3, 0.4]
@@ -32,7 +33,7 @@ fetch cs_differs = f64{3,1,1}[0]
 )");
 }
 
-TEST_CASE("recurrent ops say what does not fit") {
+TEST_CASE("recurrent ops name the input that does not fit") {
   holds(R"text(
 y = BlockLSTM(i64(3), f32{2,1,1}[0], f32[[0]], f32[[0]], f32{2,4}[0], f32[0], f32[0], f32[0], f32{4}[0])
 fetch y
@@ -73,7 +74,7 @@ fetch y:1 = f32{2,0,2}[]
 )");
 }
 
-TEST_CASE("paths that are all but impossible have a loss still") {
+TEST_CASE("CTC loss is finite for paths that are almost impossible") {
   holds(R"(
 x = f32[[[0, -1000, -1000]], [[0, -1000, -1000]]]
 y = CTCLoss(x, i64[[0, 0]], i32[1], i32[2])
@@ -81,7 +82,7 @@ fetch y ~ 1e-3 = f32[1999.3069]
 )");
 }
 
-TEST_CASE("labels that do not fit are named") {
+TEST_CASE("CTC loss names labels that do not fit") {
   holds(R"text(
 y = CTCLoss(f32{2,1,3}[0], i64[[0, 1], [0, 0]], i32[0, 1], i32[2])
 fetch y

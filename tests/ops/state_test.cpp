@@ -9,8 +9,8 @@ namespace troupe::test::state_test {
 namespace {
 
 void holds(std::string_view text) {
-  for (const auto& device_error : complaints_about(library(), text, small_device()))
-    FAIL_CHECK(device_error);
+  for (const auto& failure_text : complaints_about(library(), text, small_device()))
+    FAIL_CHECK(failure_text);
 }
 
 } // namespace
@@ -27,7 +27,7 @@ error failed_precondition "'v' is uninitialised"
 )");
 }
 
-TEST_CASE("an update does not reach those who hold the old value") {
+TEST_CASE("an update does not change values that were read before it") {
   holds(R"(
 start = f32[1, 2]
 v = VariableV2 dtype=f32 shape=[2]
@@ -42,7 +42,7 @@ fetch v = f32[11, 12]
 )");
 }
 
-TEST_CASE("shapes are validated as Assign is told") {
+TEST_CASE("Assign validates shapes if validate_shape is set") {
   holds(R"(
 v = VariableV2 dtype=f32 shape=?
 init = Assign(v, f32[1, 2])
@@ -66,7 +66,7 @@ error invalid_argument "the variable has shape [2], the value [3]"
 )");
 }
 
-TEST_CASE("whole numbers wrap around") {
+TEST_CASE("updates of integers wrap around") {
   holds(R"(
 v = VariableV2 dtype=i8 shape=[]
 init = Assign(v, i8(127))
@@ -85,24 +85,24 @@ TEST_CASE("updates from many threads exclude each other") {
   auto* variable =
       *in.add({.op = "VariableV2", .attrs = {{"dtype", dtype::f32}, {"shape", shape{100}}}});
   std::vector<float> ones(100, 1.0f);
-  auto* one =
+  auto* ones_node =
       *in.add({.op = "Const", .attrs = {{"value", tensor::vector(ones)}, {"dtype", dtype::f32}}});
-  auto* add = *in.add({.op = "AssignAdd", .inputs = {{variable, 0}, {one, 0}}});
+  auto* add = *in.add({.op = "AssignAdd", .inputs = {{variable, 0}, {ones_node, 0}}});
   auto* kernel = library().find_kernel("AssignAdd", device_kind::cpu);
   auto state = *kernel->prepare({*add, small_device()});
-  class variable held {
+  class variable shared {
     "v", dtype::f32, shape { 100 }
   };
-  REQUIRE(held.assign(*tensor::vector(ones).clone()).ok());
+  REQUIRE(shared.assign(*tensor::vector(ones).clone()).ok());
 
   constexpr int threads = 4, rounds = 500;
   std::atomic<int> failures{0};
-  std::vector<std::thread> all;
+  std::vector<std::thread> threads_running;
   for (int i = 0; i < threads; ++i)
-    all.emplace_back([&] {
+    threads_running.emplace_back([&] {
       tensor slots[] = {{}, tensor::vector(ones), {}};
       uint32_t inputs[] = {0, 1};
-      named_state* states[] = {&held, nullptr};
+      named_state* states[] = {&shared, nullptr};
       dtype types[] = {dtype::f32};
       instruction code{.run = kernel->find(*add),
                        .state = state.get(),
@@ -117,15 +117,15 @@ TEST_CASE("updates from many threads exclude each other") {
       context.step_to(code);
       for (int round = 0; round < rounds; ++round) {
         failures += !code.run(context).ok();
-        auto snapshot = *held.read(); // consistent: all elements from one moment
+        auto snapshot = *shared.read(); // consistent: all elements from one moment
         for (auto value : snapshot.values<float>())
           failures += value != snapshot.values<float>()[0];
       }
     });
-  for (auto& thread : all)
+  for (auto& thread : threads_running)
     thread.join();
   CHECK(failures == 0);
-  CHECK(held.read()->values<float>()[99] == 1 + threads * rounds);
+  CHECK(shared.read()->values<float>()[99] == 1 + threads * rounds);
 }
 
 } // namespace troupe::test::state_test

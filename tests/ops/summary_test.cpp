@@ -1,4 +1,4 @@
-// Images in summaries, whose files differ from zlib to zlib; all else has golden cases.
+// Images in summaries, whose files depend on the version of zlib; all else has golden cases.
 #include "tests/support/catch.hpp"
 #include "troupe/serialization/events/event_file.hpp"
 #include "troupe/troupe.hpp"
@@ -16,37 +16,37 @@ struct shown_image {
   pixels values;
 };
 
-std::vector<shown_image> shown(const tensor& images, const image_summary_options& how = {}) {
+std::vector<shown_image> shown(const tensor& images, const image_summary_options& options = {}) {
   graph_builder g;
   auto s = session::local();
   auto summary = to_scalar<std::string>(
-      s.fetch(image_summary(tensor::scalar(std::string{"i"}), g.constant(images), how)));
-  auto found = value_or_throw(parse_event(value_or_throw(write_summary_event(0, 0, summary))));
-  std::vector<shown_image> made;
-  for (const auto& one : found.values) {
-    const auto& image = std::get<event_image>(one.value);
+      s.fetch(image_summary(tensor::scalar(std::string{"i"}), g.constant(images), options)));
+  auto event = value_or_throw(parse_event(value_or_throw(write_summary_event(0, 0, summary))));
+  std::vector<shown_image> images_shown;
+  for (const auto& summary_value : event.values) {
+    const auto& image = std::get<event_image>(summary_value.value);
     auto decoded = s.fetch(decode_png(g.constant(tensor::scalar(image.png))));
     CHECK(decoded.dims() == shape{image.height, image.width, image.channels});
     auto bytes = decoded.values<uint8_t>();
-    made.push_back({one.tag, decoded.dims(), {bytes.begin(), bytes.end()}});
+    images_shown.push_back({summary_value.tag, decoded.dims(), {bytes.begin(), bytes.end()}});
   }
-  return made;
+  return images_shown;
 }
 
 template <class T>
 tensor images_of(const shape& dims, const std::vector<double>& from) {
   std::vector<T> values;
-  for (auto each : from)
+  for (auto number : from)
     if constexpr (std::is_same_v<T, float16>)
-      values.emplace_back(static_cast<float>(each));
+      values.emplace_back(static_cast<float>(number));
     else
-      values.push_back(static_cast<T>(each));
+      values.push_back(static_cast<T>(number));
   return tensor::of<T>(dims, values);
 }
 
 } // namespace
 
-// What TensorFlow 2.21 makes of the same.
+// The expected values come from TensorFlow 2.21.
 TEST_CASE("images of a summary are scaled as TensorFlow scales them") {
   const shape dims{2, 2, 3, 1};
   const std::vector<double> values{0, 1, NAN, -2, 3, 0.1, 0, 1, 7, 2, 3, 0.1};
@@ -62,12 +62,12 @@ TEST_CASE("images of a summary are scaled as TensorFlow scales them") {
   auto f64 = shown(images_of<double>(dims, values));
   CHECK(f64[0].values == pixels{128, 170, 255, 43, 254, 132});
   CHECK(f64[1].values == second);
-  auto one = shown(images_of<float>(dims, values), {.max_images = 1});
-  REQUIRE(one.size() == 1);
-  CHECK(one[0].tag == "i/image");
+  auto single = shown(images_of<float>(dims, values), {.max_images = 1});
+  REQUIRE(single.size() == 1);
+  CHECK(single[0].tag == "i/image");
 }
 
-TEST_CASE("images of bytes stay as they are, and pixels that are not finite get a colour") {
+TEST_CASE("images of bytes are unchanged, and pixels that are not finite get the bad colour") {
   std::vector<double> counted;
   for (int i = 0; i < 24; ++i)
     counted.push_back(i);
@@ -84,13 +84,13 @@ TEST_CASE("images of bytes stay as they are, and pixels that are not finite get 
 }
 
 TEST_CASE("images that cannot be shown are refused") {
-  auto refused = [](const tensor& images, const image_summary_options& how = {}) {
+  auto refused = [](const tensor& images, const image_summary_options& options = {}) {
     try {
-      shown(images, how);
+      shown(images, options);
       return std::string{};
-    } catch (const error& why) {
-      CHECK(why.kind() == error_kind::invalid_argument);
-      return std::string{why.what()};
+    } catch (const error& failure) {
+      CHECK(failure.kind() == error_kind::invalid_argument);
+      return std::string{failure.what()};
     }
   };
   using Catch::Matchers::Contains;

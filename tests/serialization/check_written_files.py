@@ -100,7 +100,7 @@ def events(folder):
     assert (counts.min, counts.max, counts.num, counts.sum) == (-1, 5, 4, 7) and sum(counts.bucket) == 4, counts
     image = run.Images("input")[0]
     assert (image.width, image.height) == (3, 4) and image.encoded_image_string.startswith(b"\x89PNG")
-    # What TensorBoard itself makes of them.
+    # How TensorBoard itself reads them.
     shown = plugin_event_accumulator.EventAccumulator(str(folder / "run"), size_guidance={"tensors": 0})
     shown.Reload()
     assert set(shown.Tags()["tensors"]) >= {"loss", "weights", "input"}, shown.Tags()

@@ -71,11 +71,11 @@ inline constexpr op_def kinds_op{
 
 inline const registry& small_registry() {
   static const registry ops = [] {
-    registry made;
+    registry small_ops;
     for (const auto* op : {&const_op, &placeholder_op, &add_op, &two_op, &no_op, &kinds_op})
-      if (auto added = made.add(*op); !added.ok())
+      if (auto added = small_ops.add(*op); !added.ok())
         std::abort();
-    return made;
+    return small_ops;
   }();
   return ops;
 }

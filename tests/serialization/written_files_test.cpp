@@ -1,5 +1,5 @@
-// Files for tests/serialization/check_written_files.py, which reads them with the libraries whose
-// formats they are: not run by itself.
+// Writes files for tests/serialization/check_written_files.py, which reads them with the libraries
+// of their formats; not run by itself.
 #include "tests/support/catch.hpp"
 #include "tests/support/data_folder.hpp"
 #include "troupe/serialization/arrays/npz.hpp"
@@ -17,7 +17,7 @@ namespace {
 using namespace std::string_literals;
 
 const std::vector<std::pair<std::string, tensor>>& every_type() {
-  static const std::vector<std::pair<std::string, tensor>> all{
+  static const std::vector<std::pair<std::string, tensor>> examples{
       {"f32", tensor::of<float>({2, 3}, {0, 1, 2, 3, 4, 5})},
       {"f64", tensor::scalar(0.5)},
       {"f16", tensor::vector<float16>({float16{1}, float16{-2}})},
@@ -35,7 +35,7 @@ const std::vector<std::pair<std::string, tensor>>& every_type() {
       {"c64", tensor::vector<std::complex<float>>({{1, -2}})},
       {"c128", tensor::vector<std::complex<double>>({{1, -2}})},
       {"string", tensor::of<std::string>({2, 2}, {"a", "", std::string(200, 'b'), "\xff\0"s})}};
-  return all;
+  return examples;
 }
 
 void write_bundle(const std::string& prefix) {
@@ -45,11 +45,11 @@ void write_bundle(const std::string& prefix) {
     REQUIRE(writer->add(name, value).ok());
   std::vector<int32_t> numbers(1200);
   std::iota(numbers.begin(), numbers.end(), 0);
-  auto whole = tensor::of<int32_t>({300, 4}, numbers);
+  auto full = tensor::of<int32_t>({300, 4}, numbers);
   auto slice = [&](std::vector<int64_t> offset, shape dims) {
     auto part = *tensor::make(dtype::i32, dims);
-    copy_common(whole, std::vector<int64_t>{0, 0}, part, offset);
-    REQUIRE(writer->add_slice("v", whole.dims(), offset, part).ok());
+    copy_common(full, std::vector<int64_t>{0, 0}, part, offset);
+    REQUIRE(writer->add_slice("v", full.dims(), offset, part).ok());
   };
   slice({0, 0}, {200, 4});
   slice({200, 2}, {100, 2});
@@ -87,11 +87,11 @@ TEST_CASE("files for other libraries are written", "[.written_files]") {
   checkpoint_manifest manifest;
   manifest.positions["reader"] = "\xff\0"s;
   manifest.incarnations["/job:local/task:0"] = 7;
-  for (const auto& one : *stored)
+  for (const auto& stored_tensor : *stored)
     for (const auto& [name, value] : every_type())
-      if (name == one.name)
+      if (name == stored_tensor.name)
         manifest.tensors.push_back(
-            manifest_entry(one, "types.safetensors", value.type(), value.dims()));
+            manifest_entry(stored_tensor, "types.safetensors", value.type(), value.dims()));
   REQUIRE(write_manifest(real_files(), path("manifest.json"), manifest).ok());
   write_bundle(path("bundle"));
   write_events(path("run"));

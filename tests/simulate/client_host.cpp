@@ -15,51 +15,51 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How long after its deadline a step may be answered, by a client that is awake.
+// The time after its deadline within which a step is answered, if the client is not paused.
 constexpr duration slack = 200ms;
-// Preparing and resetting wait for tasks that have to be reached; a client that is paused begins
-// to when it wakes.
+// Preparing and resetting wait for tasks that have to be reached; a paused client starts to do so
+// when it wakes.
 constexpr duration prepare_slack = 1500ms, reset_bound = 22s;
 constexpr duration end_patience = 2s;
 
-// For what another step may never do.
+// Whether a step waits for a condition that other steps may never establish.
 bool waits(run_kind kind) {
   return kind >= run_kind::take && kind != run_kind::apply && kind != run_kind::shut;
 }
 
 } // namespace
 
-std::string first_line(const status& what) {
-  auto text = concat(what);
+std::string first_line(const status& outcome) {
+  auto text = concat(outcome);
   return text.substr(0, text.find('\n'));
 }
 
-client_host::client_host(core& of, network& in, ledger& book, const cluster_spec& cluster,
+client_host::client_host(core& simulation, network& in, ledger& book, const cluster_spec& cluster,
                          const layout& lay, int number,
                          std::vector<std::unique_ptr<task_host>>& tasks)
-    : core_(of), network_(in), ledger_(book), cluster_(cluster), layout_(lay), number_(number),
-      tasks_(tasks), chance_(of.with.seed, concat("client ", number)),
-      program_chance_(of.with.seed, concat("programs of client ", number)),
-      stop_chance_(of.with.seed, concat("stops of client ", number)) {
+    : core_(simulation), network_(in), ledger_(book), cluster_(cluster), layout_(lay),
+      number_(number), tasks_(tasks), chance_(simulation.with.seed, concat("client ", number)),
+      program_chance_(simulation.with.seed, concat("programs of client ", number)),
+      stop_chance_(simulation.with.seed, concat("stops of client ", number)) {
   int64_t factor = 2 + number * 100;
   for (int server = 0; server < lay.servers; ++server) {
     auto worker = static_cast<int>(chance_.below(static_cast<uint64_t>(lay.workers)));
-    const auto& there = kinds_.emplace_back(server_kinds::draw(of.with.seed, server));
-    auto kinds = there.runs();
+    const auto& server_kind = kinds_.emplace_back(server_kinds::draw(simulation.with.seed, server));
+    auto kinds = server_kind.runs();
     for (auto kind : {run_kind::update, run_kind::read, run_kind::init})
       kinds.insert(kinds.begin(), kind);
     for (auto kind : kinds)
-      steps_.push_back(make_step(kind, lay, there, number, worker, server, factor++, 0));
+      steps_.push_back(make_step(kind, lay, server_kind, number, worker, server, factor++, 0));
   }
-  // Torn and large together are more reads than there is time for.
+  // Torn reads and large tensors together need more reads than the time permits.
   for (int worker = 0; worker < lay.workers; ++worker)
     steps_.push_back(make_step(run_kind::train, lay, {}, number, worker, 0, factor++,
-                               of.with.torn                     ? 0
-                               : chance_.permille(of.with.huge) ? 250'000
-                               : chance_.permille(300)          ? 20'000
-                                                                : 0));
-  if (of.with.reductions)
-    for (auto elements : {3, of.with.torn ? 5 : 3000}) // whole, and in pieces
+                               simulation.with.torn                     ? 0
+                               : chance_.permille(simulation.with.huge) ? 250'000
+                               : chance_.permille(300)                  ? 20'000
+                                                                        : 0));
+  if (simulation.with.reductions)
+    for (auto elements : {3, simulation.with.torn ? 5 : 3000}) // a single piece, and several
       steps_.push_back(make_step(run_kind::reduce, lay, {}, number, 0, 0, factor++, elements));
 }
 
@@ -75,9 +75,9 @@ void client_host::open() {
   auto ways = network_.ways(*process_);
   held_.clear();
   told_lost_.clear();
-  options.lost_state.lose = [this](const state_loss& what) {
+  options.lost_state.lose = [this](const state_loss& loss) {
     for (size_t i = 0; i < tasks_.size(); ++i)
-      if (to_string(tasks_[i]->name()) == what.task)
+      if (to_string(tasks_[i]->name()) == loss.task)
         told_lost_.insert(static_cast<int>(i));
     return core_.with.recovers != 0;
   };
@@ -86,8 +86,8 @@ void client_host::open() {
     cluster.known.tasks.clear();
     cluster.seeds = tasks_[0]->seeds();
   }
-  auto made = spawn_cluster_session(process_->system(), cluster, options, nullptr, &ways);
-  session_ = *made;
+  auto session = spawn_cluster_session(process_->system(), cluster, options, nullptr, &ways);
+  session_ = *session;
   core_.tell(name(), "open", "session ", session_.id());
   auto generation = ++generation_;
   for (int64_t i = 0; i < core_.with.lanes; ++i)
@@ -99,20 +99,20 @@ void client_host::open() {
     });
 }
 
-void client_host::close(network::leaving how) {
-  core_.tell(name(), "close", how == network::leaving::orderly ? "orderly" : "crash");
+void client_host::close(network::leaving leave_mode) {
+  core_.tell(name(), "close", leave_mode == network::leaving::orderly ? "orderly" : "crash");
   ++generation_;
   closing_ = true;
   busy_ = 0;
   in_program_ = false;
-  if (how != network::leaving::orderly)
-    network_.leave(*process_, how);
+  if (leave_mode != network::leaving::orderly)
+    network_.leave(*process_, leave_mode);
   process_->enter(core_.now);
   prepared_.clear();
   caf::anon_send_exit(session_, caf::exit_reason::user_shutdown);
   session_ = nullptr;
   auto took = process_->finish(core_.now);
-  network_.leave(*process_, how);
+  network_.leave(*process_, leave_mode);
   prepared_.clear();
   if (process_->actors() > 0)
     core_.violated("no actor is left when a session is closed", name(), " has ",
@@ -120,8 +120,8 @@ void client_host::close(network::leaving how) {
   else if (took > end_patience)
     core_.violated("a session ends soon", name(), " took ", took.count() / 1'000'000, " ms");
   else if (!waits_.empty())
-    core_.violated("who waits for a session that is closed is answered", name(), " waits for ",
-                   waits_.begin()->second.what);
+    core_.violated("requests to a closed session are answered", name(), " waits for ",
+                   waits_.begin()->second.description);
   process_.reset();
   waits_.clear();
   closing_ = false;
@@ -133,37 +133,38 @@ uint64_t client_host::incarnation_of(int process) const {
   return process < 0 ? 0 : tasks_[static_cast<size_t>(process)]->incarnation();
 }
 
-uint64_t client_host::expect(std::string what, time_point bound) {
-  waits_[next_wait_] = {std::move(what), bound};
+uint64_t client_host::expect(std::string description, time_point bound) {
+  waits_[next_wait_] = {std::move(description), bound};
   return next_wait_++;
 }
 
-void client_host::answered(uint64_t which) {
-  auto it = waits_.find(which);
-  if (it == waits_.end())
-    return core_.violated("who asks is answered once", name());
-  if (!closing_ && core_.now > std::max(it->second.bound, process_->wakes() + slack))
-    core_.violated("no wait outlives its bound", name(), ": ", it->second.what, " was answered ",
-                   (core_.now - it->second.bound).count() / 1'000'000, " ms late");
-  waits_.erase(it);
+void client_host::answered(uint64_t wait_id) {
+  auto wait = waits_.find(wait_id);
+  if (wait == waits_.end())
+    return core_.violated("each request is answered once", name());
+  if (!closing_ && core_.now > std::max(wait->second.bound, process_->wakes() + slack))
+    core_.violated("no wait outlives its bound", name(), ": ", wait->second.description, " was answered ",
+                   (core_.now - wait->second.bound).count() / 1'000'000, " ms late");
+  waits_.erase(wait);
 }
 
 void client_host::check_waits() {
   if (!process_)
     return;
-  for (const auto& [id, one] : waits_)
-    if (core_.now > std::max(one.bound, process_->wakes()) + 1s)
-      return core_.violated("no wait outlives its bound", name(), ": ", one.what, " has no answer");
+  for (const auto& [id, wait] : waits_)
+    if (core_.now > std::max(wait.bound, process_->wakes()) + 1s)
+      return core_.violated("no wait outlives its bound", name(), ": ", wait.description,
+                            " has no answer");
 }
 
-// As a client does: an actor asks, and keeps no time of its own.
+// As a client does: an actor sends the request, and has no timer of its own.
 template <class Answer, class Question>
 void client_host::ask(Question question, std::function<void(status, Answer)> then) {
   process_->enter(core_.now);
   process_->system().spawn([=, whom = session_](caf::event_based_actor* self) {
     self->request(whom, caf::infinite, question)
         .then([=](Answer& answer) { then({}, std::move(answer)); },
-              [=](const caf::error& why) { then(from_caf(why), {}); });
+              [=](const caf::error& error) { then(from_caf(error), {}); });
   });
 }
 
@@ -190,89 +191,91 @@ void client_host::lane(uint64_t generation) {
     return list_devices(next);
   if (core_.with.programs && !in_program_ && program_chance_.permille(core_.with.programs))
     return run_program(false, next);
-  auto which = chance_.below(steps_.size());
+  auto step_index = chance_.below(steps_.size());
   if (chance_.permille(core_.with.queues))
-    while (steps_[which].kind < run_kind::put)
-      which = chance_.below(steps_.size());
-  while (steps_[which].kind == run_kind::shut && !chance_.permille(200))
-    which = chance_.below(steps_.size());
+    while (steps_[step_index].kind < run_kind::put)
+      step_index = chance_.below(steps_.size());
+  while (steps_[step_index].kind == run_kind::shut && !chance_.permille(200))
+    step_index = chance_.below(steps_.size());
   auto patience = chance_.between(duration{2s}, duration{6s});
   if (!calm_ && chance_.permille(core_.with.short_deadlines))
     patience = chance_.between(duration{1us}, duration{60ms});
-  auto again = [=, this](const status& why) {
-    // Or it would stay closed.
-    if (generation == generation_ && why.ok() && steps_[which].kind == run_kind::shut)
+  auto finish = [=, this](const status& outcome) {
+    // Otherwise the queue would stay closed.
+    if (generation == generation_ && outcome.ok() && steps_[step_index].kind == run_kind::shut)
       return core_.after(100ms, [=, this] {
         if (generation == generation_)
           reset(next);
       });
-    // The first step on a variable of a task that has just begun finds no value.
-    if (generation == generation_ && why.kind() == error_kind::failed_precondition)
+    // The first step on a variable of a task that has just started finds no value.
+    if (generation == generation_ && outcome.kind() == error_kind::failed_precondition)
       for (size_t i = 0; i < steps_.size(); ++i)
         if (steps_[i].kind == run_kind::init &&
-            why.message().find("uninitiali") != std::string::npos &&
-            why.message().find(to_string(tasks_[static_cast<size_t>(steps_[i].server)]->name())) !=
-                std::string::npos)
+            outcome.message().find("uninitiali") != std::string::npos &&
+            outcome.message().find(to_string(
+                tasks_[static_cast<size_t>(steps_[i].server)]->name())) != std::string::npos)
           return run(i, core_.now + 4s, next);
-    next(why);
+    next(outcome);
   };
-  run(which, core_.now + patience, again);
+  run(step_index, core_.now + patience, finish);
 }
 
-void client_host::run(size_t which, time_point deadline, on_end then, uint64_t number) {
-  auto may_stop =
-      number == 0 ? draw_stop(concat(to_string(steps_[which].kind), " #", which)) : nullptr;
-  if (prepared_.contains(which))
-    return start_run(which, deadline, std::move(then), number, may_stop);
+void client_host::run(size_t step_index, time_point deadline, on_end then, uint64_t number) {
+  auto may_stop = number == 0
+                      ? draw_stop(concat(to_string(steps_[step_index].kind), " #", step_index))
+                      : nullptr;
+  if (prepared_.contains(step_index))
+    return start_run(step_index, deadline, std::move(then), number, may_stop);
   auto generation = generation_;
-  auto go_on = [=, this](const status& why) {
-    if (why.ok() && generation == generation_)
-      start_run(which, deadline, then, number, may_stop);
+  auto go_on = [=, this](const status& outcome) {
+    if (outcome.ok() && generation == generation_)
+      start_run(step_index, deadline, then, number, may_stop);
     else
-      then(why);
+      then(outcome);
   };
-  prepare(which, deadline, go_on, may_stop);
+  prepare(step_index, deadline, go_on, may_stop);
 }
 
-void client_host::prepare(size_t which, time_point deadline, on_end then,
+void client_host::prepare(size_t step_index, time_point deadline, on_end then,
                           const stopping_ptr& may_stop) {
-  const auto& step = steps_[which];
-  auto keep = [=, this](const status& why, std::shared_ptr<prepared_step> made) {
-    if (made)
-      prepared_[which] = std::move(made);
-    then(why);
+  const auto& step = steps_[step_index];
+  auto keep = [=, this](const status& outcome, std::shared_ptr<prepared_step> prepared) {
+    if (prepared)
+      prepared_[step_index] = std::move(prepared);
+    then(outcome);
   };
   ask_prepare(*step.text.nodes, test::signature_of(step.text.text.runs[0]),
-              concat(to_string(step.kind), " #", which), step.processes, deadline, keep, may_stop);
+              concat(to_string(step.kind), " #", step_index), step.processes, deadline, keep,
+              may_stop);
 }
 
 void client_host::ask_prepare(
-    const graph& of, const step_signature& signature, const std::string& step,
+    const graph& step_graph, const step_signature& signature, const std::string& step,
     const std::vector<int>& processes, time_point deadline,
     std::function<void(const status&, std::shared_ptr<prepared_step>)> then,
     const stopping_ptr& may_stop) {
-  auto what = concat("prepare ", step);
-  auto wait = expect(what, deadline + prepare_slack);
-  core_.tell(name(), "asks", what);
+  auto description = concat("prepare ", step);
+  auto wait = expect(description, deadline + prepare_slack);
+  core_.tell(name(), "asks", description);
   auto issued = core_.now;
-  auto question = prepare_request::make(of, signature, deadline);
+  auto question = prepare_request::make(step_graph, signature, deadline);
   question->stop = token_of(may_stop, wait);
   ask<std::shared_ptr<prepared_step>>(
-      *question, [=, this](const status& why, const std::shared_ptr<prepared_step>& made) {
-        core_.tell(name(), "hears", what, ": ", why.ok() ? "ok" : first_line(why));
+      *question, [=, this](const status& outcome, const std::shared_ptr<prepared_step>& prepared) {
+        core_.tell(name(), "hears", description, ": ", outcome.ok() ? "ok" : first_line(outcome));
         answered(wait);
-        if (!why.ok() && !was_stopped(may_stop, why))
-          check_error(why, processes, issued, deadline, what, false);
-        then(why, why.ok() && !closing_ ? made : nullptr);
+        if (!outcome.ok() && !was_stopped(may_stop, outcome))
+          check_error(outcome, processes, issued, deadline, description, false);
+        then(outcome, outcome.ok() && !closing_ ? prepared : nullptr);
       });
 }
 
-void client_host::start_run(size_t which, time_point deadline, on_end then, uint64_t again,
-                            const stopping_ptr& may_stop) {
-  const auto& step = steps_[which];
+void client_host::start_run(size_t step_index, time_point deadline, on_end then,
+                            uint64_t repeated_number, const stopping_ptr& may_stop) {
+  const auto& step = steps_[step_index];
   run_record* record = nullptr;
-  if (again != 0)
-    record = &ledger_.at(again);
+  if (repeated_number != 0)
+    record = &ledger_.at(repeated_number);
   else
     record = &ledger_.begin({.kind = step.kind,
                              .client = number_,
@@ -286,61 +289,62 @@ void client_host::start_run(size_t which, time_point deadline, on_end then, uint
   if (!step.text.text.runs[0].feeds.empty())
     feeds.push_back(tensor::scalar(static_cast<int64_t>(record->number)));
   auto generation = generation_;
-  auto told = [=, this](const status& why, const std::vector<tensor>& fetches) {
-    if (was_stopped(may_stop, why))
-      note_end(*record, why);
+  auto handle_answer = [=, this](const status& outcome, const std::vector<tensor>& fetches) {
+    if (was_stopped(may_stop, outcome))
+      note_end(*record, outcome);
     else
-      ended(which, *record, why, fetches);
-    if (repeats_updates && why.kind() == error_kind::unavailable && generation == generation_ &&
-        again == 0)
-      return run(which, core_.now + 5s, then, record->number);
-    then(why);
+      ended(step_index, *record, outcome, fetches);
+    if (repeats_updates && outcome.kind() == error_kind::unavailable && generation == generation_ &&
+        repeated_number == 0)
+      return run(step_index, core_.now + 5s, then, record->number);
+    then(outcome);
   };
-  ask_run(*record, prepared_.at(which), std::move(feeds), told, may_stop);
+  ask_run(*record, prepared_.at(step_index), std::move(feeds), handle_answer, may_stop);
 }
 
 void client_host::ask_run(const run_record& record, const std::shared_ptr<prepared_step>& step,
                           std::vector<tensor> feeds,
                           std::function<void(const status&, const std::vector<tensor>&)> then,
                           const stopping_ptr& may_stop) {
-  auto what = concat(to_string(record.kind), ' ', record.number);
-  auto wait = expect(what, std::max(record.deadline, core_.now) + slack);
-  core_.tell(name(), "asks", what);
+  auto description = concat(to_string(record.kind), ' ', record.number);
+  auto wait = expect(description, std::max(record.deadline, core_.now) + slack);
+  core_.tell(name(), "asks", description);
   ask<step_outcome>(step_request{.step = step,
                                  .feeds = std::move(feeds),
                                  .deadline = record.deadline,
                                  .stop = token_of(may_stop, wait)},
-                    [=, this](status why, const step_outcome& outcome) {
-                      if (why.ok())
-                        why = outcome.outcome;
-                      core_.tell(name(), "hears", what, ": ", why.ok() ? "ok" : first_line(why));
+                    [=, this](status error, const step_outcome& outcome) {
+                      if (error.ok())
+                        error = outcome.outcome;
+                      core_.tell(name(), "hears", description, ": ",
+                                 error.ok() ? "ok" : first_line(error));
                       answered(wait);
-                      then(why, outcome.fetches);
+                      then(error, outcome.fetches);
                     });
 }
 
-void client_host::note_end(run_record& run, const status& why) {
+void client_host::note_end(run_record& run, const status& outcome) {
   run.is_answered = true;
-  run.told_doubt = why.message().find("may be spent") != std::string::npos;
+  run.told_doubt = outcome.message().find("may be spent") != std::string::npos;
   run.answered = core_.now;
-  if (why.ok()) {
+  if (outcome.ok()) {
     ++succeeded_;
     return;
   }
   ++failed_;
   if (!core_.with.recovers)
-    for (auto one : tasks_named_in(why))
-      told_lost_.insert(one);
+    for (auto lost_task : tasks_named_in(outcome))
+      told_lost_.insert(lost_task);
 }
 
-void client_host::ended(size_t which, run_record& run, const status& why,
+void client_host::ended(size_t step_index, run_record& run, const status& outcome,
                         const std::vector<tensor>& fetches) {
-  const auto& of = steps_[which];
-  note_end(run, why);
-  if (!why.ok()) {
-    if (is_end_of_queue(run, why))
+  const auto& step = steps_[step_index];
+  note_end(run, outcome);
+  if (!outcome.ok()) {
+    if (is_end_of_queue(run, outcome))
       return;
-    return check_error(why, run.processes, run.issued, run.deadline,
+    return check_error(outcome, run.processes, run.issued, run.deadline,
                        concat(to_string(run.kind), ' ', run.number), waits(run.kind));
   }
   ledger_.succeeded(run);
@@ -351,109 +355,116 @@ void client_host::ended(size_t which, run_record& run, const status& why,
   if (run.kind == run_kind::read)
     ledger_.read(run, value);
   else if (run.kind == run_kind::take || run.kind == run_kind::take_own)
-    ledger_.dequeued(run, value / of.factor);
+    ledger_.dequeued(run, value / step.factor);
   else if (run.kind == run_kind::collect)
-    return; // the ledger has seen it
-  else if (value != of.expected(run.number))
+    return; // the kernel has told the ledger
+  else if (value != step.expected(run.number))
     core_.violated("a step computes what its graph says", to_string(run.kind), ' ', run.number,
-                   " gave ", value, ", not ", of.expected(run.number));
+                   " gave ", value, ", not ", step.expected(run.number));
 }
 
-// A session that wants to restore state is asked before any step uses a task that has lost it; else
-// an error has named the task.
+// If the session wants to restore state, it is asked before any step uses a task that has lost it.
+// Otherwise an error has named the task.
 void client_host::check_state(const run_record& run) {
-  auto it = run.ran_on.find(static_cast<size_t>(run.server));
-  if (run.server < 0 || it == run.ran_on.end() || it->second < held_[run.server])
+  auto process_run = run.ran_on.find(static_cast<size_t>(run.server));
+  if (run.server < 0 || process_run == run.ran_on.end() || process_run->second < held_[run.server])
     return;
-  auto before = std::exchange(held_[run.server], it->second);
-  if (before != 0 && before != it->second && told_lost_.erase(run.server) == 0)
+  auto previous_incarnation = std::exchange(held_[run.server], process_run->second);
+  if (previous_incarnation != 0 && previous_incarnation != process_run->second &&
+      told_lost_.erase(run.server) == 0)
     core_.violated("no step uses a task that has lost its state before that was told", name(), ": ",
                    to_string(run.kind), ' ', run.number);
 }
 
-// A queue of the client's own container is closed by itself, and reset with the container.
-bool client_host::is_end_of_queue(const run_record& run, const status& why) const {
+// A queue of the client's own container is closed by a step of its own, and reset with the
+// container.
+bool client_host::is_end_of_queue(const run_record& run, const status& error) const {
   auto uses_own = run.kind == run_kind::put_own || run.kind == run_kind::take_own;
-  auto says = [&](std::string_view text) { return why.message().find(text) != std::string::npos; };
-  auto expected = why.kind() == error_kind::out_of_range && run.kind == run_kind::take_own;
-  expected |= why.kind() == error_kind::cancelled && run.kind == run_kind::put_own;
-  if (uses_own && expected && says("is closed"))
+  auto mentions = [&](std::string_view text) {
+    return error.message().find(text) != std::string::npos;
+  };
+  auto expected = error.kind() == error_kind::out_of_range && run.kind == run_kind::take_own;
+  expected |= error.kind() == error_kind::cancelled && run.kind == run_kind::put_own;
+  if (uses_own && expected && mentions("is closed"))
     return ledger_.was_shut(run.client, run.server);
-  return uses_own && why.kind() == error_kind::cancelled && says("was reset") &&
+  return uses_own && error.kind() == error_kind::cancelled && mentions("was reset") &&
          core_.had_fault({fault_kind::reset}, run.processes, {}, core_.now);
 }
 
-// Of all tasks, by process.
-std::vector<int> client_host::tasks_named_in(const status& why) const {
+// The processes of all tasks that the error names.
+std::vector<int> client_host::tasks_named_in(const status& error) const {
   std::vector<int> named;
   for (size_t i = 0; i < tasks_.size(); ++i)
-    if (why.message().find(to_string(tasks_[i]->name())) != std::string::npos)
+    if (error.message().find(to_string(tasks_[i]->name())) != std::string::npos)
       named.push_back(static_cast<int>(i));
   return named;
 }
 
-// Errors have a cause that was injected, and name where it was.
-// Where tasks are known by others, trouble of any may be the cause.
-void client_host::check_error(const status& why, const std::vector<int>& took_part,
-                              time_point issued, time_point deadline, const std::string& what,
+// Each error has an injected cause, and names the task that the cause affected.
+// In a joined cluster, a fault of any task may be the cause.
+void client_host::check_error(const status& error, const std::vector<int>& took_part,
+                              time_point issued, time_point deadline, const std::string& request,
                               bool may_wait) {
   if (closing_)
     return;
   auto timeout = std::chrono::milliseconds{core_.with.peer_timeout_ms};
-  auto named = tasks_named_in(why);
+  auto named = tasks_named_in(error);
   auto processes = core_.with.joined ? everybody() : took_part;
   // The client itself may have been cut off.
   auto blamed = core_.with.joined ? everybody() : named;
   blamed.push_back(layout_.client(number_));
-  auto wrong = [&](std::string_view promise) {
-    core_.violated(promise, name(), ": ", what, ": ", first_line(why));
+  auto violate = [&](std::string_view promise) {
+    core_.violated(promise, name(), ": ", request, ": ", first_line(error));
   };
   const std::initializer_list<fault_kind> lost{fault_kind::loss,   fault_kind::partition,
                                                fault_kind::pause,  fault_kind::crash,
                                                fault_kind::reopen, fault_kind::split};
-  // How long a loss may take to be noticed. Later steps are registered again before they begin.
+  // The time within which a loss must be noticed. Later steps are registered again before they
+  // start.
   auto since = issued - 2 * timeout - 5s;
-  // Whoever cannot reach a task is told so a little before the deadline.
+  // A session that cannot reach a task fails the step a little before the deadline.
   auto margin = std::clamp<duration>((deadline - issued) / 8, 0s, 50ms);
-  switch (why.kind()) {
+  switch (error.kind()) {
     case error_kind::unavailable:
       if ((core_.now < deadline - margin || deadline - issued >= 1s) &&
           !core_.had_fault(lost, blamed, since, core_.now))
-        return wrong("a task is unavailable only where something was lost");
+        return violate("a task is unavailable only where something was lost");
       break;
     case error_kind::aborted:
       if (!core_.had_fault({fault_kind::loss, fault_kind::partition, fault_kind::pause,
                             fault_kind::crash, fault_kind::reset, fault_kind::split},
                            blamed, {}, core_.now))
-        return wrong("a step is aborted only where something was lost or reset");
+        return violate("a step is aborted only where something was lost or reset");
       break;
     case error_kind::deadline_exceeded:
       if (core_.now < deadline)
-        return wrong("a deadline is exceeded after it, not before");
+        return violate("a deadline is exceeded after it, not before");
       if (!may_wait && deadline - issued >= 1s &&
           !core_.had_fault(lost, processes, since, core_.now))
-        return wrong("a step is in time where nothing is lost");
+        return violate("a step is in time where nothing is lost");
       break;
     case error_kind::not_found:
       if (!core_.with.joined || !core_.had_fault(lost, blamed, since, core_.now))
-        return wrong("a task is not known only where something was lost");
+        return violate("a task is not known only where something was lost");
       break;
     case error_kind::resource_exhausted:
       if (!core_.had_fault({fault_kind::shortage, fault_kind::buggify}, named, issued, core_.now))
-        return wrong("memory is short only where it was made short");
+        return violate("memory is short only where it was made short");
       break;
     case error_kind::failed_precondition:
-      if (why.message().find("uninitiali") == std::string::npos)
-        return wrong("no precondition fails but that of a variable without a value");
+      if (error.message().find("uninitiali") == std::string::npos)
+        return violate("no precondition fails but that of a variable without a value");
       break;
-    default: return wrong("users see the injected cause alone");
+    default: return violate("users see the injected cause alone");
   }
-  auto takes_part = [&](int one) { return std::ranges::find(processes, one) != processes.end(); };
+  auto takes_part = [&](int index) {
+    return std::ranges::find(processes, index) != processes.end();
+  };
   auto knows_none =
-      core_.with.joined && why.message().find("no task of the cluster") != why.message().npos;
-  if (why.kind() != error_kind::deadline_exceeded && !knows_none &&
+      core_.with.joined && error.message().find("no task of the cluster") != error.message().npos;
+  if (error.kind() != error_kind::deadline_exceeded && !knows_none &&
       std::ranges::none_of(named, takes_part))
-    wrong("errors name a task that takes part");
+    violate("errors name a task that takes part");
 }
 
 void client_host::list_devices(on_end then) {
@@ -461,22 +472,23 @@ void client_host::list_devices(on_end then) {
   core_.tell(name(), "asks", "devices");
   auto issued = core_.now;
   ask<std::vector<device_info>>(
-      list_devices_atom::value, [=, this](const status& why, const std::vector<device_info>& all) {
-        core_.tell(name(), "hears", "devices: ", why.ok() ? "ok" : first_line(why));
+      list_devices_atom::value,
+      [=, this](const status& outcome, const std::vector<device_info>& devices) {
+        core_.tell(name(), "hears", "devices: ", outcome.ok() ? "ok" : first_line(outcome));
         answered(wait);
-        if (!why.ok())
-          check_error(why, everybody(), issued, issued, "devices", true);
-        else if (core_.with.joined ? all.empty() : all.size() != tasks_.size())
-          core_.violated("each task lists its devices", name(), " heard of ", all.size());
-        then(why);
+        if (!outcome.ok())
+          check_error(outcome, everybody(), issued, issued, "devices", true);
+        else if (core_.with.joined ? devices.empty() : devices.size() != tasks_.size())
+          core_.violated("each task lists its devices", name(), " heard of ", devices.size());
+        then(outcome);
       });
 }
 
 std::vector<int> client_host::everybody() const {
-  std::vector<int> all{layout_.client(number_)};
+  std::vector<int> processes{layout_.client(number_)};
   for (size_t i = 0; i < tasks_.size(); ++i)
-    all.push_back(static_cast<int>(i));
-  return all;
+    processes.push_back(static_cast<int>(i));
+  return processes;
 }
 
 void client_host::reset(on_end then) {
@@ -486,12 +498,12 @@ void client_host::reset(on_end then) {
   core_.begin_fault({fault_kind::reset, -1, -1, core_.now, core_.now});
   ask<status>(reset_request{concat("client", number_)},
               [=, this](const status& lost, const status& outcome) {
-                auto why = lost.ok() ? outcome : lost;
-                core_.tell(name(), "hears", "reset: ", why.ok() ? "ok" : first_line(why));
+                auto error = lost.ok() ? outcome : lost;
+                core_.tell(name(), "hears", "reset: ", error.ok() ? "ok" : first_line(error));
                 answered(wait);
-                if (!why.ok())
-                  check_error(why, everybody(), issued, issued, "reset", true);
-                then(why);
+                if (!error.ok())
+                  check_error(error, everybody(), issued, issued, "reset", true);
+                then(error);
               });
 }
 
@@ -508,30 +520,30 @@ void client_host::final_round(std::function<void()> then) {
     chain = [=, this] { final_program(4, [=, this] { final_shut(0, last); }); };
   for (size_t i = steps_.size(); i-- > 0;) {
     auto kind = steps_[i].kind;
-    // There may be nothing to take, and a queue of its own may be closed.
+    // The queues and accumulators may be empty, and the client's own queue may be closed.
     if (kind != run_kind::take && kind != run_kind::collect && kind < run_kind::put_own)
       chain = [=, this] { final_step(i, 4, chain); };
   }
   chain();
 }
 
-void client_host::final_step(size_t which, int tries, std::function<void()> then) {
+void client_host::final_step(size_t step_index, int tries, std::function<void()> then) {
   if (core_.found())
     return;
-  run(which, core_.now + 5s, [=, this](const status& why) {
-    if (why.ok())
+  run(step_index, core_.now + 5s, [=, this](const status& outcome) {
+    if (outcome.ok())
       return then();
     if (tries == 1)
       return core_.violated("all works again when faults are over", name(), ": ",
-                            to_string(steps_[which].kind), ": ", first_line(why));
-    core_.after(100ms, [=, this] { final_step(which, tries - 1, then); });
+                            to_string(steps_[step_index].kind), ": ", first_line(outcome));
+    core_.after(100ms, [=, this] { final_step(step_index, tries - 1, then); });
   });
 }
 
 size_t client_host::step_of(run_kind kind, int process) const {
   return static_cast<size_t>(
       std::ranges::find_if(
-          steps_, [&](const auto& one) { return one.kind == kind && one.server == process; }) -
+          steps_, [&](const auto& step) { return step.kind == kind && step.server == process; }) -
       steps_.begin());
 }
 
@@ -545,7 +557,7 @@ void client_host::final_shut(int server, std::function<void()> then) {
     next();
 }
 
-// A queue of its own that is new takes elements until it is closed, and gives them until it is
+// A new queue of the client's own accepts elements until it is closed, and returns them until it is
 // empty.
 void client_host::final_own(int server, size_t stage, int tries, std::function<void()> then) {
   constexpr run_kind kinds[] = {run_kind::put_own,  run_kind::put_own,  run_kind::shut,
@@ -556,42 +568,44 @@ void client_host::final_own(int server, size_t stage, int tries, std::function<v
                                  error_kind::out_of_range, error_kind::out_of_range};
   if (core_.found())
     return;
-  auto go_on = [=, this](const status& why, size_t done, error_kind wanted, std::string_view what) {
-    if (why.kind() == wanted)
-      return final_own(server, done, tries, then);
+  auto check = [=, this](const status& outcome, size_t next_stage, error_kind expected_kind,
+                         std::string_view request) {
+    if (outcome.kind() == expected_kind)
+      return final_own(server, next_stage, tries, then);
     if (tries == 1)
-      return core_.violated("all works again when faults are over", name(), ": ", what, ' ', stage,
-                            ": ", first_line(why));
-    core_.after(100ms, [=, this] { final_own(server, 0, tries - 1, then); }); // with a new one
+      return core_.violated("all works again when faults are over", name(), ": ", request, ' ',
+                            stage, ": ", first_line(outcome));
+    core_.after(100ms, [=, this] { final_own(server, 0, tries - 1, then); }); // with a new queue
   };
   if (stage == 0)
-    return reset([=](const status& why) { go_on(why, 1, error_kind::ok, "reset"); });
+    return reset([=](const status& outcome) { check(outcome, 1, error_kind::ok, "reset"); });
   if (stage > std::size(kinds))
     return then();
   auto kind = kinds[stage - 1];
   run(step_of(kind, layout_.server(server)), core_.now + 5s,
-      [=](const status& why) { go_on(why, stage + 1, ends[stage - 1], to_string(kind)); });
+      [=](const status& outcome) { check(outcome, stage + 1, ends[stage - 1], to_string(kind)); });
 }
 
-// Takes until nothing comes; then the books must agree.
+// Takes until the shared queue is empty; then the ledger must agree with what was taken.
 void client_host::drain(int server, run_kind kind, int tries, std::function<void()> then) {
   if (server == layout_.servers)
     return then();
-  const auto& there = kinds_[static_cast<size_t>(server)];
+  const auto& server_kind = kinds_[static_cast<size_t>(server)];
   auto process = layout_.server(server);
-  run(step_of(kind, process), core_.now + 1s, [=, this](const status& why) {
-    if (why.ok())
+  run(step_of(kind, process), core_.now + 1s, [=, this](const status& outcome) {
+    if (outcome.ok())
       return drain(server, kind, 4, then);
-    if (why.kind() != error_kind::deadline_exceeded && tries > 1)
+    if (outcome.kind() != error_kind::deadline_exceeded && tries > 1)
       return core_.after(100ms, [=, this] { drain(server, kind, tries - 1, then); });
-    if (why.kind() != error_kind::deadline_exceeded)
+    if (outcome.kind() != error_kind::deadline_exceeded)
       return core_.violated("all works again when faults are over", name(), ": ", to_string(kind),
-                            ": ", first_line(why));
+                            ": ", first_line(outcome));
     if (kind == run_kind::collect)
       ledger_.gathered(process, incarnation_of(process));
     else
-      ledger_.drained(process, incarnation_of(process), there.may_stay(), there.in_order());
-    if (kind == run_kind::take && there.extra == extra_kind::accumulator)
+      ledger_.drained(process, incarnation_of(process), server_kind.may_stay(),
+                      server_kind.in_order());
+    if (kind == run_kind::take && server_kind.extra == extra_kind::accumulator)
       return drain(server, run_kind::collect, 4, then);
     drain(server + 1, run_kind::take, 4, then);
   });

@@ -1,4 +1,4 @@
-// Random programs, as a client runs them: one at a time, each until a step of it fails.
+// Random programs run by a client: one at a time, each until one of its steps fails.
 #include "tests/simulate/client_host.hpp"
 
 namespace troupe::simulate {
@@ -7,7 +7,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Each may go from task to task many times.
+// A step may move between tasks many times.
 constexpr duration patience = 20s;
 constexpr int turns = 3;
 
@@ -24,81 +24,82 @@ struct client_host::program_run {
 
 void client_host::run_program(bool is_last, on_end then) {
   in_program_ = true;
-  std::shared_ptr<program_run> made{
+  std::shared_ptr<program_run> new_run{
       new program_run{.what = random_program{core_, ledger_, layout_, number_, ++programs_},
                       .generation = generation_,
                       .state_since = ledger_.order(),
                       .is_last = is_last}};
-  go_on(made, [=, this, generation = generation_](const status& why) {
+  go_on(new_run, [=, this, generation = generation_](const status& outcome) {
     if (generation == generation_)
       in_program_ = false;
-    then(why);
+    then(outcome);
   });
 }
 
-// Where a step fails, the next program has state of its own.
+// If a step fails, the next attempt uses a new program, with state of its own.
 void client_host::final_program(int tries, std::function<void()> then) {
   if (core_.found())
     return;
-  run_program(true, [=, this](const status& why) {
-    if (why.ok())
+  run_program(true, [=, this](const status& outcome) {
+    if (outcome.ok())
       return then();
     if (tries == 1)
       return core_.violated("all works again when faults are over", name(),
-                            ": program: ", first_line(why));
+                            ": program: ", first_line(outcome));
     core_.after(100ms, [=, this] { final_program(tries - 1, then); });
   });
 }
 
-void client_host::go_on(const std::shared_ptr<program_run>& of, on_end then) {
+void client_host::go_on(const std::shared_ptr<program_run>& run, on_end then) {
   if (core_.found())
     return;
-  if (of->generation != generation_ || (stopping_ && !of->is_last) || of->turns_left == 0)
+  if (run->generation != generation_ || (stopping_ && !run->is_last) || run->turns_left == 0)
     return then({});
-  auto begins = of->state_on.empty();
-  const auto& what = begins ? of->what.begin() : of->what.turn();
-  auto& step = begins ? of->begin : of->turn;
-  auto next = [=, this](const status& why) {
-    if (why.ok())
-      go_on(of, then);
+  auto begins = run->state_on.empty();
+  const auto& signature = begins ? run->what.begin() : run->what.turn();
+  auto& step = begins ? run->begin : run->turn;
+  auto finish = [=, this](const status& outcome) {
+    if (outcome.ok())
+      go_on(run, then);
     else
-      then(why);
+      then(outcome);
   };
   if (!step)
-    return ask_prepare(of->what.nodes(), what, concat("program ", programs_), everybody(),
-                       core_.now + patience,
-                       [=, this, &step](const status& why, std::shared_ptr<prepared_step> made) {
-                         step = std::move(made);
-                         next(why);
-                       });
+    return ask_prepare(
+        run->what.nodes(), signature, concat("program ", programs_), everybody(),
+        core_.now + patience,
+        [=, this, &step](const status& outcome, std::shared_ptr<prepared_step> prepared) {
+          step = std::move(prepared);
+          finish(outcome);
+        });
   auto& record = ledger_.begin({.kind = run_kind::program,
                                 .client = number_,
                                 .processes = everybody(),
-                                .wanted = of->what.interpret(what),
-                                .state_since = of->state_since,
+                                .wanted = run->what.interpret(signature),
+                                .state_since = run->state_since,
                                 .issued = core_.now,
                                 .deadline = core_.now + patience,
                                 .session = generation_});
   if (core_.found())
     return;
-  ask_run(record, step, of->what.feeds(what, record.number),
-          [=, this, &record](const status& why, const std::vector<tensor>& fetches) {
-            note_end(record, why);
-            if (!why.ok()) {
-              check_error(why, record.processes, record.issued, record.deadline,
+  ask_run(record, step, run->what.feeds(signature, record.number),
+          [=, this, &record](const status& outcome, const std::vector<tensor>& fetches) {
+            note_end(record, outcome);
+            if (!outcome.ok()) {
+              check_error(outcome, record.processes, record.issued, record.deadline,
                           concat("program ", record.number), false);
-              return then(why);
+              return then(outcome);
             }
             ledger_.succeeded(record);
             if (begins)
-              of->state_on = record.ran_on;
-            if (record.ran_on != of->state_on)
-              return then({}); // what it began with is lost, and it was told
-            if (auto wrong = of->what.difference(fetches); !wrong.empty())
+              run->state_on = record.ran_on;
+            if (record.ran_on != run->state_on)
+              return then({}); // the program's state was lost, and the client was notified
+            if (auto difference = run->what.difference(fetches); !difference.empty())
               core_.violated("a program does what an interpreter does", name(), ": run ",
-                             record.number, ": ", wrong);
-            of->turns_left -= !begins;
-            next({});
+                             record.number, ": ", difference);
+            run->turns_left -= !begins;
+            finish({});
           });
 }
 

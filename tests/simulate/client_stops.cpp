@@ -1,4 +1,4 @@
-// Callers that have had enough of what they have asked for (run_options::stop).
+// Callers that stop their requests (run_options::stop).
 #include "tests/simulate/client_host.hpp"
 
 #include <algorithm>
@@ -9,48 +9,49 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Tasks have two seconds to stop, and then nobody waits for them.
+// Tasks have two seconds to stop; after that, callers are answered without them.
 constexpr duration stop_bound = 2s + 200ms;
 
 } // namespace
 
-/// A run that may be stopped, and who waits for its answer now.
+/// A request that may be stopped, and the wait for its answer.
 struct client_host::stopping {
   std::stop_source source;
   uint64_t wait = 0;
 };
 
-client_host::stopping_ptr client_host::draw_stop(const std::string& what) {
+client_host::stopping_ptr client_host::draw_stop(const std::string& description) {
   if (calm_ || !stop_chance_.permille(core_.with.stops))
     return nullptr;
-  auto made = std::make_shared<stopping>();
+  auto new_stop = std::make_shared<stopping>();
   core_.after(stop_chance_.between(duration{0}, 100ms),
-              [=, this, generation = generation_] { stop(what, made, generation); });
-  return made;
+              [=, this, generation = generation_] { stop(description, new_stop, generation); });
+  return new_stop;
 }
 
-void client_host::stop(const std::string& what, const stopping_ptr& which, uint64_t generation) {
+void client_host::stop(const std::string& description, const stopping_ptr& may_stop,
+                       uint64_t generation) {
   if (generation != generation_ || core_.found())
     return;
   if (process_->wakes() > core_.now) // its caller is paused as well
-    return core_.at(process_->wakes(), [=, this] { stop(what, which, generation); });
-  core_.tell(name(), "stops", what);
+    return core_.at(process_->wakes(), [=, this] { stop(description, may_stop, generation); });
+  core_.tell(name(), "stops", description);
   process_->enter(core_.now);
-  which->source.request_stop();
-  if (auto it = waits_.find(which->wait); it != waits_.end())
-    it->second.bound = std::min(it->second.bound, core_.now + stop_bound);
+  may_stop->source.request_stop();
+  if (auto wait = waits_.find(may_stop->wait); wait != waits_.end())
+    wait->second.bound = std::min(wait->second.bound, core_.now + stop_bound);
 }
 
-std::stop_token client_host::token_of(const stopping_ptr& which, uint64_t wait) {
-  if (!which)
+std::stop_token client_host::token_of(const stopping_ptr& may_stop, uint64_t wait) {
+  if (!may_stop)
     return {};
-  which->wait = wait;
-  return which->source.get_token();
+  may_stop->wait = wait;
+  return may_stop->source.get_token();
 }
 
-bool client_host::was_stopped(const stopping_ptr& which, const status& why) {
-  return which && which->source.stop_requested() && why.kind() == error_kind::cancelled &&
-         why.message().find("the caller stopped the run") != std::string::npos;
+bool client_host::was_stopped(const stopping_ptr& may_stop, const status& outcome) {
+  return may_stop && may_stop->source.stop_requested() && outcome.kind() == error_kind::cancelled &&
+         outcome.message().find("the caller stopped the run") != std::string::npos;
 }
 
 } // namespace troupe::simulate

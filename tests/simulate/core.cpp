@@ -5,7 +5,7 @@
 namespace troupe::simulate {
 namespace {
 
-// Not at zero: a time that was never set must not look recent.
+// Not zero: a time that was never set must not appear recent.
 constexpr time_point start{std::chrono::seconds{1000}};
 
 } // namespace
@@ -34,27 +34,29 @@ void core::run_event() {
   act();
 }
 
-void core::print(std::string_view who, std::string_view what, const std::string& more) const {
+void core::print(std::string_view subject, std::string_view action,
+                 const std::string& details) const {
   auto us = std::chrono::duration_cast<std::chrono::microseconds>(now - start).count();
-  auto line = more.substr(0, more.find('\n'));
+  auto line = details.substr(0, details.find('\n'));
   std::printf("%11.6f  %-20.*s %-10.*s %s\n", static_cast<double>(us) / 1e6,
-              static_cast<int>(who.size()), who.data(), static_cast<int>(what.size()), what.data(),
-              line.c_str());
+              static_cast<int>(subject.size()), subject.data(), static_cast<int>(action.size()),
+              action.data(), line.c_str());
 }
 
-size_t core::begin_fault(fault what) {
-  faults_.push_back(what);
+size_t core::begin_fault(fault new_fault) {
+  faults_.push_back(new_fault);
   return faults_.size() - 1;
 }
 
 bool core::had_fault(std::initializer_list<fault_kind> kinds, const std::vector<int>& processes,
                      time_point from, time_point to) const {
-  auto touches = [&](int one) {
-    return one < 0 || std::ranges::find(processes, one) != processes.end();
+  auto touches = [&](int index) {
+    return index < 0 || std::ranges::find(processes, index) != processes.end();
   };
-  return std::ranges::any_of(faults_, [&](const fault& one) {
-    return std::ranges::find(kinds, one.kind) != kinds.end() && one.begin <= to &&
-           one.end >= from && (touches(one.first) || (one.second >= 0 && touches(one.second)));
+  return std::ranges::any_of(faults_, [&](const fault& injected) {
+    return std::ranges::find(kinds, injected.kind) != kinds.end() && injected.begin <= to &&
+           injected.end >= from &&
+           (touches(injected.first) || (injected.second >= 0 && touches(injected.second)));
   });
 }
 

@@ -1,5 +1,5 @@
-// What all parts of a simulation share: time, events to come, chance, the trace, and what went
-// wrong.
+// The state that all parts of a simulation share: time, future events, chance, the trace, and the
+// first violation.
 #pragma once
 #include "tests/simulate/dice.hpp"
 #include "tests/simulate/options.hpp"
@@ -13,7 +13,7 @@
 
 namespace troupe::simulate {
 
-/// split: a task was cut off and replaced, and lives on.
+/// split: a task was cut off and replaced, and keeps running.
 enum class fault_kind : uint8_t {
   loss,
   partition,
@@ -27,7 +27,7 @@ enum class fault_kind : uint8_t {
 };
 std::string_view to_string(fault_kind kind);
 
-/// Something that was done to processes, by index; -1 for all of them.
+/// A fault that was injected into processes, given by index; -1 for all of them.
 struct fault {
   fault_kind kind;
   int first = -1, second = -1;
@@ -47,15 +47,15 @@ public:
   time_point next_event() const;
   void run_event();
 
-  /// One line of the trace: time, who, what, and more.
+  /// Writes one line of the trace: time, subject, action, and details.
   template <class... Ts>
-  void tell(std::string_view who, std::string_view what, const Ts&... more) {
+  void tell(std::string_view subject, std::string_view action, const Ts&... details) {
     ++lines_;
     if (tracing_)
-      print(who, what, concat(more...));
+      print(subject, action, concat(details...));
   }
 
-  /// The simulation has found something: it ends. The first counts.
+  /// Reports a broken promise, which ends the simulation. Only the first one is kept.
   template <class... Ts>
   void violated(std::string_view promise, const Ts&... how) {
     if (found_)
@@ -66,9 +66,9 @@ public:
   const std::optional<std::string>& found() const noexcept { return found_; }
   uint64_t lines() const noexcept { return lines_; }
 
-  size_t begin_fault(fault what);
-  void end_fault(size_t which) { faults_[which].end = now; }
-  /// Whether something of these kinds was done to one of the processes between these times.
+  size_t begin_fault(fault new_fault);
+  void end_fault(size_t fault_index) { faults_[fault_index].end = now; }
+  /// Whether a fault of these kinds affected one of the processes between these times.
   bool had_fault(std::initializer_list<fault_kind> kinds, const std::vector<int>& processes,
                  time_point from, time_point to) const;
   size_t faults() const noexcept { return faults_.size(); }
@@ -78,11 +78,11 @@ private:
     time_point when;
     uint64_t number;
     std::function<void()> act;
-    bool operator<(const event& other) const { // the earliest on top
+    bool operator<(const event& other) const { // the earliest event is on top
       return std::pair{other.when, other.number} < std::pair{when, number};
     }
   };
-  void print(std::string_view who, std::string_view what, const std::string& more) const;
+  void print(std::string_view subject, std::string_view action, const std::string& details) const;
 
   bool tracing_;
   uint64_t lines_ = 0;

@@ -1,4 +1,4 @@
-// The processor of a simulated task, whose memory may run short.
+// The processor of a simulated task, whose memory may be exhausted.
 #pragma once
 #include "tests/simulate/core.hpp"
 #include "troupe/runtime/device/device.hpp"
@@ -14,7 +14,7 @@ public:
   void deallocate(void* memory, size_t bytes) noexcept override;
 
   bool is_short = false;
-  int64_t live = 0; ///< allocations that are in use
+  int64_t live = 0; ///< allocations in use
 
 private:
   dice chance_;

@@ -1,4 +1,4 @@
-// Chance that is the same in each run of a seed.
+// Random numbers that are determined by the seed.
 #pragma once
 #include "tests/simulate/virtual_time.hpp"
 
@@ -7,13 +7,13 @@
 
 namespace troupe::simulate {
 
-/// Streams of different names are independent: what is drawn less from one leaves the others as
-/// they are.
+/// Streams with different names are independent: drawing fewer numbers from one does not change the
+/// others.
 class dice {
 public:
   dice(uint64_t seed, std::string_view stream) : state_(seed * 0x9e3779b97f4a7c15) {
-    for (char one : stream)
-      state_ = (state_ ^ static_cast<unsigned char>(one)) * 0x100000001b3;
+    for (char letter : stream)
+      state_ = (state_ ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
     roll();
   }
 
@@ -25,11 +25,11 @@ public:
   }
   /// In [0, n).
   uint64_t below(uint64_t n) noexcept { return n < 2 ? 0 : roll() % n; }
-  int64_t between(int64_t least, int64_t most) noexcept {
-    return least + static_cast<int64_t>(below(static_cast<uint64_t>(most - least + 1)));
+  int64_t between(int64_t lowest, int64_t highest) noexcept {
+    return lowest + static_cast<int64_t>(below(static_cast<uint64_t>(highest - lowest + 1)));
   }
-  duration between(duration least, duration most) noexcept {
-    return duration{between(least.count(), most.count())};
+  duration between(duration lowest, duration highest) noexcept {
+    return duration{between(lowest.count(), highest.count())};
   }
   bool permille(int64_t p) noexcept { return static_cast<int64_t>(below(1000)) < p; }
 

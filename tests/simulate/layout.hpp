@@ -1,9 +1,9 @@
-// Which processes there are.
+// The processes of the simulated cluster.
 #pragma once
 
 namespace troupe::simulate {
 
-/// How many processes of each kind there are, and their numbers: tasks come first.
+/// The number of processes of each kind, and their indices: tasks come first.
 struct layout {
   int workers = 1, servers = 1, clients = 1;
   int worker(int i) const { return i; }

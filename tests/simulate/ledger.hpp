@@ -1,4 +1,4 @@
-// What really happened, as the kernels of steps tell it, against what clients were told.
+// The real effects of the kernels of steps, compared with the answers that clients got.
 #pragma once
 #include "tests/simulate/core.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -9,8 +9,8 @@
 
 namespace troupe::simulate {
 
-/// put_own, take_own and shut use a queue of the client's own container, which is closed now and
-/// then; put and take one of several kinds that all clients share.
+/// put_own, take_own and shut use a queue of the client's own container, which is closed at times;
+/// put and take use one of several kinds of resources that all clients share.
 enum class run_kind : uint8_t {
   update,
   train,
@@ -30,41 +30,41 @@ enum class run_kind : uint8_t {
 };
 std::string_view to_string(run_kind kind);
 
-/// One run of a step, as its client sees it. Its number is fed to the step, and is its mark in what
-/// the step leaves behind: an element of a queue, a line of the ledger.
+/// One run of a step, as its client sees it. Its number is fed to the step, and marks the effects
+/// of the step: an element of a queue, an entry of the ledger.
 struct run_record {
   uint64_t number = 0;
   run_kind kind = run_kind::update;
   int client = 0;
   int server = -1;                        ///< the process with the state; -1: all servers
-  std::vector<int> processes;             ///< that take part, the client's included
-  int slots = 0;                          ///< how many Tally nodes it has
-  std::map<int64_t, int64_t> wanted = {}; ///< of a program: how often each slot runs
-  uint64_t state_since = 0;               ///< of a program: order() as its state was made
+  std::vector<int> processes;             ///< the participants, including the client's
+  int slots = 0;                          ///< the number of its Tally nodes
+  std::map<int64_t, int64_t> wanted = {}; ///< of a program: the expected runs of each slot
+  uint64_t state_since = 0;               ///< of a program: order() when its state was initialized
   time_point issued{}, deadline{}, answered{};
   bool is_answered = false, succeeded = false;
-  bool told_doubt = false;                  ///< that what it took may be spent although it failed
-  uint64_t session = 0;                     ///< which of its client's
-  std::map<int64_t, int64_t> executed = {}; ///< slots, and how often
-  std::map<size_t, uint64_t> ran_on = {};   ///< incarnations of processes
-  std::map<size_t, uint64_t> met = {};      ///< the newest that its session had used before
-  uint64_t entered = 0, left = 0;           ///< when it got a lock, and last needed it
-  int64_t replica = -1;                     ///< of training: whose gradient it gives
-  int64_t label = 0;                        ///< of training: the step that it is for
-  int64_t least = 0;                        ///< of training: gradients that an update needs
-  std::vector<int64_t> taken = {};          ///< of a chief of training: runs of replicas, or 0
+  bool told_doubt = false;                  ///< the error said that its element may be consumed
+  uint64_t session = 0;                     ///< the session's number at its client
+  std::map<int64_t, int64_t> executed = {}; ///< runs of each slot
+  std::map<size_t, uint64_t> ran_on = {};   ///< the incarnation of each process
+  std::map<size_t, uint64_t> met = {}; ///< the newest incarnation that its session had used before
+  uint64_t entered = 0, left = 0;      ///< when it acquired a lock, and last needed it
+  int64_t replica = -1;                ///< of training: the replica of its gradient
+  int64_t label = 0;                   ///< of training: the step of its gradient
+  int64_t least = 0;               ///< of training: the number of gradients that an update needs
+  std::vector<int64_t> taken = {}; ///< of a training chief: the run of each replica, or 0
 };
 
-/// The op Tally(run, value) -> value tells the ledger that a step has come so far.
+/// The op Tally(run, value) -> value records in the ledger that a step has reached this node.
 class ledger {
 public:
-  explicit ledger(core& of) : core_(of) {}
+  explicit ledger(core& simulation) : core_(simulation) {}
 
-  /// The library, and Tally.
+  /// The library's ops, and Tally.
   static const registry& ops();
-  static ledger* current; ///< that Tally writes to
+  static ledger* current; ///< the ledger that Tally writes to
 
-  run_record& begin(run_record what);
+  run_record& begin(run_record record);
   run_record& at(uint64_t number) { return runs_.at(number - 1); }
 
   enum event : int64_t {
@@ -81,36 +81,36 @@ public:
   };
   void executed(size_t process, uint64_t incarnation, uint64_t run, int64_t slot, int64_t event,
                 std::span<const int64_t> values);
-  /// How often each slot ran since it was asked last, as an interpreter runs a program.
+  /// The runs of each slot since the last call, when an interpreter runs a program.
   std::map<int64_t, int64_t> interpreted() { return std::exchange(interpreted_, {}); }
-  static constexpr size_t interpreter = SIZE_MAX; ///< its process
-  /// A process begins.
+  static constexpr size_t interpreter = SIZE_MAX; ///< the process number of the interpreter
+  /// A process starts.
   void started(size_t process, uint64_t incarnation);
 
-  // Of training, whose chief is one at a time. An initialisation may happen late, or not.
+  // For training, which has one chief at a time. An initialization may take effect late, or not.
   void doubt_training();
-  void began_training(const run_record& by);
-  /// A chief's step has ended well, and left this in the variable: the sums of gradients of steps
-  /// that ended well, and maybe those of steps that did not.
-  void trained(const run_record& by, const tensor& variable);
+  void began_training(const run_record& initializer);
+  /// A chief's step has succeeded, and read this value of the variable: the sums of gradients of
+  /// successful steps, and possibly of steps that failed.
+  void trained(const run_record& chief, const tensor& variable);
 
-  // What clients hear.
+  // The answers that clients receive.
   void succeeded(run_record& run);
   void read(const run_record& run, int64_t value);
-  void dequeued(const run_record& by, int64_t element);
-  /// The shared queue of a server is empty, but for so many. `in_order`: it gives elements in the
-  /// order in which they came.
+  void dequeued(const run_record& taker, int64_t element);
+  /// The shared queue of a server is empty, except for `may_stay` elements. `in_order`: it returns
+  /// elements in insertion order.
   void drained(int server, uint64_t incarnation, size_t may_stay, bool in_order);
   /// The accumulator of a server is empty.
   void gathered(int server, uint64_t incarnation);
-  /// Grows with what happens.
+  /// A counter of events.
   uint64_t order() const noexcept { return order_; }
   /// Whether a client has closed its queue on a server.
   bool was_shut(int client, int server) const;
 
 private:
   struct cell_event {
-    int64_t what;
+    int64_t kind;
     uint64_t run;
     time_point when;
   };
@@ -126,8 +126,8 @@ private:
   };
 
   void check_order(const place& at) const;
-  bool may_have_taken(const place& at, int64_t element, const taking& before) const;
-  void check_update(const run_record& by, const place& at, std::span<const int64_t> taken);
+  bool may_have_taken(const place& location, int64_t element, const taking& before) const;
+  void check_update(const run_record& chief, const place& location, std::span<const int64_t> taken);
   bool is_in_doubt(const run_record& run) const;
   int64_t most_of(const run_record& run, int64_t slot) const;
   bool is_complete(const run_record& run) const;
@@ -135,20 +135,20 @@ private:
   core& core_;
   std::deque<run_record> runs_;
   std::map<cell_key, std::vector<cell_event>> cells_;
-  std::map<int64_t, uint64_t> dequeued_; // by whom, as clients were told
+  std::map<int64_t, uint64_t> dequeued_; // the run that took it, as answered
   std::map<place, std::vector<taking>> takings_;
   std::map<place, std::vector<gathering>> gatherings_;
   std::map<place, std::vector<uint64_t>> entries_; // to the mutex, by run
   std::map<place, uint64_t> starts_;
   std::map<std::pair<int, uint64_t>, std::map<size_t, uint64_t>> met_; // by client and session
   std::map<int64_t, int64_t> interpreted_;
-  std::map<place, int64_t> latest_label_;          // of what was taken there
+  std::map<place, int64_t> latest_label_;          // of the gradients taken there
   std::set<std::pair<place, int64_t>> trained_by_; // gradients, by run
   struct {
-    std::vector<int64_t> value; // of the variable when it was seen last; empty: not known
+    std::vector<int64_t> value; // the last known value of the variable; empty: unknown
     uint64_t incarnation = 0;
-    std::set<uint64_t> open; // chiefs' runs that may be in it, or may come to be
-    time_point doubted{};    // an initialisation has failed
+    std::set<uint64_t> open; // chiefs' runs that the variable may include, now or later
+    time_point doubted{};    // when an initialization failed
   } training_;
   uint64_t order_ = 0, last_start_ = 0;
 };

@@ -10,17 +10,17 @@ status simulated_loop::add(int socket, socket_handler& handler,
                            std::chrono::milliseconds tick_period, std::shared_ptr<void> keep) {
   entries_[socket] = {&handler, tick_period, clock::now() + tick_period, std::move(keep)};
   find_due();
-  rouse(socket);
+  wake(socket);
   return {};
 }
 
-void simulated_loop::want_writable(int socket, bool wanted) {
-  auto it = entries_.find(socket);
-  if (it == entries_.end())
+void simulated_loop::want_writable(int socket, bool wants_writable) {
+  auto entry = entries_.find(socket);
+  if (entry == entries_.end())
     return;
-  it->second.wants_writable = wanted;
-  if (wanted)
-    rouse(socket);
+  entry->second.wants_writable = wants_writable;
+  if (wants_writable)
+    wake(socket);
 }
 
 void simulated_loop::remove(int socket) {
@@ -29,7 +29,7 @@ void simulated_loop::remove(int socket) {
 }
 
 time_point simulated_loop::next() const {
-  if (!batch_.empty() || !roused_.empty() || !to_remove_.empty())
+  if (!batch_.empty() || !woken_.empty() || !to_remove_.empty())
     return time_point::min();
   return ticks ? due_ : time_point::max();
 }
@@ -37,13 +37,13 @@ time_point simulated_loop::next() const {
 void simulated_loop::find_due() {
   changed_ = true;
   due_ = time_point::max();
-  for (const auto& [socket, one] : entries_)
-    due_ = std::min(due_, one.due);
+  for (const auto& [socket, entry] : entries_)
+    due_ = std::min(due_, entry.due);
 }
 
 void simulated_loop::run_one(time_point now, dice* order) {
   if (batch_.empty())
-    batch_.assign(roused_.rbegin(), roused_.rend());
+    batch_.assign(woken_.rbegin(), woken_.rend());
   if (!batch_.empty()) {
     if (order)
       std::swap(batch_.back(), batch_[order->below(batch_.size())]);
@@ -59,32 +59,32 @@ void simulated_loop::run_one(time_point now, dice* order) {
 }
 
 bool simulated_loop::settle() {
-  if (batch_.empty() && roused_.empty() && to_remove_.empty())
+  if (batch_.empty() && woken_.empty() && to_remove_.empty())
     return false;
   batch_.clear();
-  while (!roused_.empty())
-    handle(*roused_.begin());
+  while (!woken_.empty())
+    handle(*woken_.begin());
   remove_all();
   return true;
 }
 
 void simulated_loop::handle(int socket) {
-  roused_.erase(socket);
-  auto it = entries_.find(socket);
-  if (it == entries_.end())
+  woken_.erase(socket);
+  auto found_entry = entries_.find(socket);
+  if (found_entry == entries_.end())
     return;
-  auto& one = it->second;
-  auto writes = [&] { return one.wants_writable && states_.writable(socket); };
+  auto& entry = found_entry->second;
+  auto writes = [&] { return entry.wants_writable && states_.writable(socket); };
   auto leaves = [&] { return std::ranges::find(to_remove_, socket) != to_remove_.end(); };
   auto reads = states_.readable(socket), can_write = writes();
   if (leaves() || (!reads && !can_write))
     return;
-  write_batch batch; // what is said in answer
-  one.handler->ready(reads, can_write, scratch_);
+  write_batch batch; // answers written by the handler
+  entry.handler->ready(reads, can_write, scratch_);
   batch.write();
-  // Otherwise whoever changes that rouses it.
+  // Otherwise a change of this state will wake the socket.
   if (!leaves() && (states_.readable(socket) || writes()))
-    rouse(socket);
+    wake(socket);
 }
 
 void simulated_loop::remove_all() {
@@ -102,14 +102,14 @@ void simulated_loop::tick(time_point now) {
   if (due_ > now)
     return;
   std::vector<socket_handler*> due;
-  for (auto& [socket, one] : entries_)
-    if (one.due <= now) {
-      due.push_back(one.handler);
-      one.due = now + one.period;
+  for (auto& [socket, entry] : entries_)
+    if (entry.due <= now) {
+      due.push_back(entry.handler);
+      entry.due = now + entry.period;
     }
   find_due();
-  for (auto* one : due)
-    one->tick(now);
+  for (auto* entry : due)
+    entry->tick(now);
 }
 
 } // namespace troupe::simulate

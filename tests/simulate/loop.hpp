@@ -1,5 +1,4 @@
-// Watches the connections of one simulated process, in the place of the thread that waits for
-// sockets.
+// Watches the connections of one simulated process; replaces the thread that waits for sockets.
 #pragma once
 #include "tests/simulate/dice.hpp"
 #include "troupe/actors/execution/io_loop.hpp"
@@ -13,7 +12,7 @@
 
 namespace troupe::simulate {
 
-/// Says what a socket is ready for.
+/// The readiness of a socket.
 class socket_states {
 public:
   virtual bool readable(int socket) const = 0;
@@ -23,34 +22,35 @@ protected:
   ~socket_states() = default;
 };
 
-/// As io_loop::make()'s does, it handles all sockets that are ready, removes what is to go, then
-/// tells the time to those who are due; but one thing for each run_one().
+/// Like the loop of io_loop::make(), it handles all ready sockets, removes closed ones, then calls
+/// the due timers; but each run_one() does a single thing.
 class simulated_loop final : public io_loop {
 public:
   explicit simulated_loop(const socket_states& states) : states_(states), scratch_(64 * 1024) {}
 
   status add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
              std::shared_ptr<void> keep) override;
-  void want_writable(int socket, bool wanted) override;
+  void want_writable(int socket, bool wants_writable) override;
   void remove(int socket) override;
   allocator& memory() noexcept override { return memory_; }
-  int64_t live() const noexcept { return memory_.live; } ///< payloads that are in use
+  int64_t live() const noexcept { return memory_.live; } ///< payloads in use
 
-  /// Something has happened at this socket.
-  void rouse(int socket) {
-    roused_.insert(socket);
+  /// Notifies the loop of an event at this socket.
+  void wake(int socket) {
+    woken_.insert(socket);
     changed_ = true;
   }
-  /// The earliest time at which there is something to do; none: time_point::max().
+  /// The earliest time at which there is work; time_point::max() if there is none.
   time_point next() const;
-  /// Since it was asked last, next() may have become another.
+  /// Whether next() may have changed since the last call.
   bool has_changed() { return std::exchange(changed_, false); }
   void run_one(time_point now, dice* order);
-  /// Handles what is ready and removes what is to go, without time. Says whether there was any.
+  /// Handles ready sockets and removes closed ones, without advancing time. Returns whether there
+  /// were any.
   bool settle();
   size_t sockets() const noexcept { return entries_.size(); }
 
-  bool ticks = true; ///< else a defect is planted, to be found
+  bool ticks = true; ///< false plants a defect, to test the simulation
 
 private:
   struct counting_memory final : allocator {
@@ -79,9 +79,9 @@ private:
   const socket_states& states_;
   counting_memory memory_;
   std::map<int, entry> entries_;
-  time_point due_ = time_point::max(); ///< of the first of them
+  time_point due_ = time_point::max(); ///< the earliest due time
   bool changed_ = true;
-  std::set<int> roused_;
+  std::set<int> woken_;
   std::vector<int> batch_, to_remove_;
   std::vector<std::byte> scratch_;
 };

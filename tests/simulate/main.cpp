@@ -1,4 +1,4 @@
-// troupe_simulate: a cluster in one thread and in virtual time, with faults that a seed draws.
+// troupe_simulate: a cluster in one thread and in virtual time, with faults drawn from a seed.
 #include "tests/simulate/runner.hpp"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ struct arguments {
   std::vector<std::string> set, events;
 };
 
-[[noreturn]] void give_up(const std::string& why) {
-  std::fprintf(stderr, "troupe_simulate: %s; see --help\n", why.c_str());
+[[noreturn]] void give_up(const std::string& message) {
+  std::fprintf(stderr, "troupe_simulate: %s; see --help\n", message.c_str());
   std::exit(2);
 }
 
@@ -63,7 +63,7 @@ std::pair<uint64_t, uint64_t> range(std::string_view text) {
 }
 
 arguments read(int count, char** words) {
-  arguments made;
+  arguments arguments_read;
   for (int i = 1; i < count; ++i) {
     std::string_view word = words[i];
     auto value = [&]() -> std::string_view {
@@ -71,141 +71,146 @@ arguments read(int count, char** words) {
     };
     if (word == "--seed") {
       auto seed = number(value());
-      made.seeds = {seed, seed};
-      made.one = true;
+      arguments_read.seeds = {seed, seed};
+      arguments_read.one = true;
     } else if (word == "--seeds") {
-      made.seeds = range(value());
+      arguments_read.seeds = range(value());
     } else if (word == "--replay") {
-      made.seeds = range(value());
-      made.replay = true;
+      arguments_read.seeds = range(value());
+      arguments_read.replay = true;
     } else if (word == "--set") {
-      made.set.emplace_back(value());
+      arguments_read.set.emplace_back(value());
     } else if (word == "--event") {
-      made.events.emplace_back(value());
+      arguments_read.events.emplace_back(value());
     } else if (word == "--jobs") {
-      made.jobs = std::max<size_t>(1, number(value()));
+      arguments_read.jobs = std::max<size_t>(1, number(value()));
     } else if (word == "--canary") {
       auto name = value();
       if (name != "repeat" && name != "deaf")
         give_up(concat("there is no canary '", name, "'"));
-      made.planted = name == "repeat" ? canary::repeated_updates : canary::deaf_listener;
+      arguments_read.planted = name == "repeat" ? canary::repeated_updates : canary::deaf_listener;
     } else if (word == "--trace") {
-      made.trace = true;
+      arguments_read.trace = true;
     } else if (word == "--shrink") {
-      made.shrink = true;
+      arguments_read.shrink = true;
     } else if (word == "--probes") {
-      made.probes = true;
+      arguments_read.probes = true;
     } else if (word == "--keep-going") {
-      made.on = true;
+      arguments_read.on = true;
     } else if (word == "--help" || word == "-h") {
       std::fputs(help, stdout);
-      for (const auto& one : all_options())
-        std::printf("  %-16s %s\n", one.name, one.doc);
+      for (const auto& option : all_options())
+        std::printf("  %-16s %s\n", option.name, option.doc);
       std::exit(0);
     } else {
       give_up(concat("unknown argument '", word, "'"));
     }
   }
-  if (!made.seeds)
+  if (!arguments_read.seeds)
     give_up("which seed?");
-  return made;
+  return arguments_read;
 }
 
-options drawn(uint64_t seed, const arguments& with) {
-  auto made = options::draw(seed);
-  if (!with.events.empty())
-    made.calm();
-  for (const auto& one : with.set)
-    if (auto done = made.set(one); !done)
+options drawn(uint64_t seed, const arguments& request) {
+  auto chosen = options::draw(seed);
+  if (!request.events.empty())
+    chosen.calm();
+  for (const auto& setting : request.set)
+    if (auto done = chosen.set(setting); !done)
       give_up(done.message());
-  const layout there = layout_of(made);
-  for (const auto& text : with.events) {
-    auto one = scripted_fault::parse(text);
-    if (!one)
-      give_up(one.status().message());
-    for (const auto* name : {&one->first, &one->second})
-      if (auto found = index_in(there, *name); !name->empty() && !found)
-        give_up(found.status().message());
-    // A task is started, ended or short of memory, a session is opened.
-    auto of_client = one->first.starts_with("client:");
-    if ((one->kind == "reopen") != of_client && (one->kind == "reopen" || one->kind == "crash" ||
-                                                 one->kind == "replace" || one->kind == "shortage"))
-      give_up(concat("'", text, "': a ", one->kind, " is of a ", of_client ? "task" : "client"));
-    auto end = std::chrono::ceil<std::chrono::seconds>(one->at + one->lasts).count();
-    made.fault_seconds = std::max<int64_t>(made.fault_seconds, end + 1);
-    made.script.push_back(*std::move(one));
+  const layout processes = layout_of(chosen);
+  for (const auto& text : request.events) {
+    auto event = scripted_fault::parse(text);
+    if (!event)
+      give_up(event.status().message());
+    for (const auto* name : {&event->first, &event->second})
+      if (auto index = index_in(processes, *name); !name->empty() && !index)
+        give_up(index.status().message());
+    // Faults of tasks are crash, replace and shortage; the fault of clients is reopen.
+    auto of_client = event->first.starts_with("client:");
+    if ((event->kind == "reopen") != of_client &&
+        (event->kind == "reopen" || event->kind == "crash" || event->kind == "replace" ||
+         event->kind == "shortage"))
+      give_up(concat("'", text, "': a ", event->kind, " is of a ", of_client ? "task" : "client"));
+    auto end = std::chrono::ceil<std::chrono::seconds>(event->at + event->lasts).count();
+    chosen.fault_seconds = std::max<int64_t>(chosen.fault_seconds, end + 1);
+    chosen.script.push_back(*std::move(event));
   }
-  return made;
+  return chosen;
 }
 
-std::string promise_of(const std::string& found) { return found.substr(0, found.find(':')); }
+std::string promise_of(const std::string& violation) {
+  return violation.substr(0, violation.find(':'));
+}
 
-int run_one(const arguments& with) {
-  auto what = drawn(with.seeds->first, with);
-  std::printf("%s\n", to_string(what).c_str());
-  auto made = run_here({what, with.planted}, with.trace);
-  std::printf("%s\n", made.what.found.empty() ? "all promises were kept" : made.what.found.c_str());
+int run_one(const arguments& request) {
+  auto chosen = drawn(request.seeds->first, request);
+  std::printf("%s\n", to_string(chosen).c_str());
+  auto result_of_run = run_here({chosen, request.planted}, request.trace);
+  std::printf("%s\n", result_of_run.what.found.empty() ? "all promises were kept"
+                                                       : result_of_run.what.found.c_str());
   std::printf("%.1f virtual s, %llu steps succeeded, %llu failed, %llu faults, %llu messages\n",
-              made.what.virtual_seconds, static_cast<unsigned long long>(made.what.succeeded),
-              static_cast<unsigned long long>(made.what.failed),
-              static_cast<unsigned long long>(made.what.faults),
-              static_cast<unsigned long long>(made.what.messages));
-  return made.what.found.empty() ? 0 : 1;
+              result_of_run.what.virtual_seconds,
+              static_cast<unsigned long long>(result_of_run.what.succeeded),
+              static_cast<unsigned long long>(result_of_run.what.failed),
+              static_cast<unsigned long long>(result_of_run.what.faults),
+              static_cast<unsigned long long>(result_of_run.what.messages));
+  return result_of_run.what.found.empty() ? 0 : 1;
 }
 
-int shrink(const arguments& with) {
-  auto what = drawn(with.seeds->first, with);
-  auto found = [&](const options& tried) {
+int shrink(const arguments& request) {
+  auto smallest = drawn(request.seeds->first, request);
+  auto find_violation = [&](const options& tried) {
     std::string promise;
-    std::vector<run_choice> one{{tried, with.planted}};
-    run_apart(one, 1, [&](const run_choice&, const run_result& made) {
-      promise = promise_of(made.what.found);
+    std::vector<run_choice> choices{{tried, request.planted}};
+    run_apart(choices, 1, [&](const run_choice&, const run_result& result_of_run) {
+      promise = promise_of(result_of_run.what.found);
       return true;
     });
     return promise;
   };
-  auto promise = found(what);
+  auto promise = find_violation(smallest);
   if (promise.empty())
     return std::printf("seed %llu keeps all promises\n",
-                       static_cast<unsigned long long>(what.seed)),
+                       static_cast<unsigned long long>(smallest.seed)),
            1;
   std::printf("broken: %s\n", promise.c_str());
   for (bool smaller = true; smaller;) {
     smaller = false;
-    for (const auto& one : all_options()) {
-      auto value = what.*one.value;
-      for (auto tried : {one.off, (one.off + value) / 2}) {
-        if (tried == what.*one.value)
+    for (const auto& option : all_options()) {
+      auto value = smallest.*option.value;
+      for (auto tried : {option.off, (option.off + value) / 2}) {
+        if (tried == smallest.*option.value)
           continue;
-        auto less = what;
-        less.*one.value = tried;
-        if (found(less) != promise)
+        auto reduced = smallest;
+        reduced.*option.value = tried;
+        if (find_violation(reduced) != promise)
           continue;
-        what = less;
+        smallest = reduced;
         smaller = true;
-        std::printf("  still with %s=%lld\n", one.name, static_cast<long long>(tried));
+        std::printf("  still with %s=%lld\n", option.name, static_cast<long long>(tried));
         std::fflush(stdout);
         break;
       }
     }
   }
-  auto full = options::draw(what.seed);
-  std::string command = concat("troupe_simulate --seed ", what.seed);
-  for (const auto& one : all_options())
-    if (what.*one.value != full.*one.value)
-      command += concat(" --set ", one.name, '=', what.*one.value);
+  auto full = options::draw(smallest.seed);
+  std::string command = concat("troupe_simulate --seed ", smallest.seed);
+  for (const auto& option : all_options())
+    if (smallest.*option.value != full.*option.value)
+      command += concat(" --set ", option.name, '=', smallest.*option.value);
   std::printf("%s --trace\n", command.c_str());
   return 0;
 }
 
-int replay(const arguments& with) {
+int replay(const arguments& request) {
   int different = 0;
-  for (auto seed = with.seeds->first; seed <= with.seeds->second; ++seed) {
+  for (auto seed = request.seeds->first; seed <= request.seeds->second; ++seed) {
     std::vector<std::string> words{"--seed", std::to_string(seed), "--trace"};
-    for (const auto& one : with.set)
-      words.insert(words.end(), {"--set", one});
-    for (const auto& one : with.events)
-      words.insert(words.end(), {"--event", one});
+    for (const auto& setting : request.set)
+      words.insert(words.end(), {"--set", setting});
+    for (const auto& event : request.events)
+      words.insert(words.end(), {"--event", event});
     auto first = output_of(words), second = output_of(words);
     if (first == second && !first.empty())
       continue;
@@ -216,34 +221,34 @@ int replay(const arguments& with) {
                 static_cast<unsigned long long>(seed), static_cast<long long>(line));
   }
   std::printf("%llu seeds ran twice, %d differ\n",
-              static_cast<unsigned long long>(with.seeds->second - with.seeds->first + 1),
+              static_cast<unsigned long long>(request.seeds->second - request.seeds->first + 1),
               different);
   return different > 0;
 }
 
-int run_many(const arguments& with) {
-  std::vector<run_choice> all;
-  for (auto seed = with.seeds->first; seed <= with.seeds->second; ++seed)
-    all.push_back({drawn(seed, with), with.planted});
+int run_many(const arguments& request) {
+  std::vector<run_choice> choices;
+  for (auto seed = request.seeds->first; seed <= request.seeds->second; ++seed)
+    choices.push_back({drawn(seed, request), request.planted});
   uint64_t failed = 0, ran = 0, hits = 0;
   outcome sum;
   double seconds = 0;
-  run_apart(all, with.jobs, [&](const run_choice& what, const run_result& made) {
+  run_apart(choices, request.jobs, [&](const run_choice& choice, const run_result& result_of_run) {
     ++ran;
-    seconds += made.seconds;
-    hits |= made.probes_hit;
-    sum.virtual_seconds += made.what.virtual_seconds;
-    sum.succeeded += made.what.succeeded;
-    sum.failed += made.what.failed;
-    sum.faults += made.what.faults;
-    sum.messages += made.what.messages;
-    if (made.what.found.empty())
+    seconds += result_of_run.seconds;
+    hits |= result_of_run.probes_hit;
+    sum.virtual_seconds += result_of_run.what.virtual_seconds;
+    sum.succeeded += result_of_run.what.succeeded;
+    sum.failed += result_of_run.what.failed;
+    sum.faults += result_of_run.what.faults;
+    sum.messages += result_of_run.what.messages;
+    if (result_of_run.what.found.empty())
       return true;
     ++failed;
-    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(what.with.seed),
-                made.what.found.c_str());
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(choice.with.seed),
+                result_of_run.what.found.c_str());
     std::fflush(stdout);
-    return with.planted == canary::none && (with.on || failed < 10);
+    return request.planted == canary::none && (request.on || failed < 10);
   });
   std::printf(
       "%llu seeds, %llu failed; %.0f virtual s in %.1f s of a core: %.0f times as fast, %.1f "
@@ -254,7 +259,7 @@ int run_many(const arguments& with) {
       static_cast<double>(ran) / seconds, static_cast<unsigned long long>(sum.succeeded),
       static_cast<unsigned long long>(sum.failed), static_cast<unsigned long long>(sum.faults),
       static_cast<unsigned long long>(sum.messages));
-  if (with.planted != canary::none) {
+  if (request.planted != canary::none) {
     std::printf(failed ? "the canary was found\n" : "the canary was not found\n");
     return failed ? 0 : 1;
   }
@@ -265,7 +270,7 @@ int run_many(const arguments& with) {
       ++missing;
       std::printf("never reached: %s\n", probes[i]->name);
     }
-  return failed > 0 || (with.probes && missing > 0);
+  return failed > 0 || (request.probes && missing > 0);
 }
 
 } // namespace
@@ -273,11 +278,11 @@ int run_many(const arguments& with) {
 
 int main(int count, char** words) {
   using namespace troupe::simulate;
-  auto with = read(count, words);
-  auto code = with.replay   ? replay(with)
-              : with.shrink ? shrink(with)
-              : with.one    ? run_one(with)
-                            : run_many(with);
+  auto request = read(count, words);
+  auto code = request.replay   ? replay(request)
+              : request.shrink ? shrink(request)
+              : request.one    ? run_one(request)
+                               : run_many(request);
   std::fflush(nullptr);
   std::_Exit(code); // a broken promise may have left actors behind
 }

@@ -14,20 +14,21 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Sockets look like descriptors that no process has.
+// Socket numbers start above those of real descriptors.
 constexpr int first_socket = 1'000'000'000;
 int socket_of(uint64_t wire, int side) { return first_socket + static_cast<int>(2 * wire) + side; }
 uint64_t wire_of(int socket) { return static_cast<uint64_t>(socket - first_socket) / 2; }
 int side_of(int socket) { return (socket - first_socket) % 2; }
 
-// What lies in the systems' buffers at most, written and not yet sent, come and not yet read.
+// The maximum number of bytes in the simulated system buffers: written and not sent, received and
+// not read.
 constexpr size_t send_buffer = 128 * 1024, receive_buffer = 64 * 1024;
-// The same where reads are torn: then writes are, too.
+// The same for torn reads, where writes are torn, too.
 constexpr size_t torn_buffer = 3000;
 
 } // namespace
 
-// One end of a connection, for its exchange.
+// One end of a connection, as the stream of its exchange.
 class wire_stream final : public byte_stream {
 public:
   wire_stream(network& in, uint64_t id, int side) : network_(in), id_(id), side_(side) {}
@@ -54,24 +55,26 @@ private:
   int side_;
 };
 
-network::network(core& of) : core_(of), chance_(of.with.seed, "network") {}
+network::network(core& simulation) : core_(simulation), chance_(simulation.with.seed, "network") {}
 network::~network() = default;
 
 duration network::latency() {
   return chance_.between(0us, std::chrono::microseconds{core_.with.latency_us});
 }
 
-membership_ways network::ways(process& of) {
+membership_ways network::ways(process& from_process) {
   return {.dial =
-              [this, from = &of](caf::actor_system&, dialed what, const std::string& address,
-                                 std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply) {
+              [this, from = &from_process](
+                  caf::actor_system&, dialed request, const std::string& address,
+                  std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply) {
                 auto id = next_++;
-                calls_.emplace(id, call{from, std::move(what), address, std::move(stop), reply});
+                calls_.emplace(id, call{from, std::move(request), address, std::move(stop), reply});
                 core_.after(latency(), [=, this] { attempt(id); });
               },
           .open =
-              [this, at = &of](caf::actor_system&, dialed& what, exchange_options options) {
-                return attach(wire_of(what.socket->release()), 0, *at, std::move(options));
+              [this, at = &from_process](caf::actor_system&, dialed& request,
+                                         exchange_options options) {
+                return attach(wire_of(request.socket->release()), 0, *at, std::move(options));
               }};
 }
 
@@ -81,106 +84,107 @@ caf::actor network::open_accepted(uint64_t id, process& at, exchange_options opt
 
 caf::actor network::attach(uint64_t id, int side, process& at, exchange_options options) {
   options.loop = at.loop();
-  auto made = spawn_exchange(at.system(), std::make_unique<wire_stream>(*this, id, side),
-                             std::move(options));
-  if (auto it = wires_.find(id); it != wires_.end()) {
-    it->second.ends[side].attached = true;
+  auto exchange = spawn_exchange(at.system(), std::make_unique<wire_stream>(*this, id, side),
+                                 std::move(options));
+  if (auto link = wires_.find(id); link != wires_.end()) {
+    link->second.ends[side].attached = true;
     pump(id, !side);
-    if (it->second.lost)
+    if (link->second.lost)
       end_of(id, side, {}, true);
   }
-  return made;
+  return exchange;
 }
 
 void network::listen(const std::string& address, process& at, const caf::actor& listener) {
   places_[address] = {&at, at.index(), false, listener};
-  // A machine that is back knows nothing of its old connections, and says so.
-  for (auto& [id, one] : wires_)
+  // A machine that is back does not know its old connections, and resets them.
+  for (auto& [id, link] : wires_)
     for (auto side : {0, 1})
-      if (auto& old = one.ends[side]; old.host == at.index() && !old.owner) {
+      if (auto& old = link.ends[side]; old.host == at.index() && !old.owner) {
         old.silent = false;
         pump(id, side);
         pump(id, !side);
       }
 }
 
-void network::attempt(uint64_t which) {
-  auto it = calls_.find(which);
-  if (it == calls_.end())
+void network::attempt(uint64_t call_id) {
+  auto call_entry = calls_.find(call_id);
+  if (call_entry == calls_.end())
     return;
-  auto& one = it->second;
-  auto& to = places_[one.address];
-  auto from = one.from->index();
+  auto& call = call_entry->second;
+  auto& to = places_[call.address];
+  auto from = call.from->index();
   auto answer = [&] {
-    one.from->enter(core_.now);
-    caf::anon_send(one.reply, std::move(one.what));
-    calls_.erase(it);
+    call.from->enter(core_.now);
+    caf::anon_send(call.reply, std::move(call.what));
+    calls_.erase(call_entry);
   };
-  if (*one.stop) {
-    one.what.outcome = failure(error_kind::cancelled, "nobody waits any more");
+  if (*call.stop) {
+    call.what.outcome = failure(error_kind::cancelled, "nobody waits any more");
     return answer();
   }
   if (to.at && !to.silent && !blocked(from, to.host) && !blocked(to.host, from)) {
     auto id = next_++;
-    auto& made = wires_[id];
-    made.ends[0].host = from;
-    made.ends[0].owner = one.from;
-    made.ends[1].host = to.host;
-    made.ends[1].owner = to.at;
-    made.ends[0].last = made.ends[1].last = core_.now;
-    core_.tell(one.from->name(), "connect", to.at->name());
+    auto& link = wires_[id];
+    link.ends[0].host = from;
+    link.ends[0].owner = call.from;
+    link.ends[1].host = to.host;
+    link.ends[1].owner = to.at;
+    link.ends[0].last = link.ends[1].last = core_.now;
+    core_.tell(call.from->name(), "connect", to.at->name());
     to.at->enter(core_.now);
     caf::anon_send(to.listener, accepted{id});
-    one.what.socket = {new socket_handle{socket_of(id, 0)}, [this](socket_handle* last) {
-                         if (auto socket = last->release(); socket >= 0) // nobody has used it
-                           close(wire_of(socket), side_of(socket));
-                         delete last;
-                       }};
+    call.what.socket = {new socket_handle{socket_of(id, 0)}, [this](socket_handle* released) {
+                          if (auto socket = released->release();
+                              socket >= 0) // the socket was not used
+                            close(wire_of(socket), side_of(socket));
+                          delete released;
+                        }};
     return answer();
   }
-  if (one.what.once || core_.now + one.pause >= one.what.deadline) {
-    one.what.outcome = failure(error_kind::unavailable, to_string(one.what.to),
-                               ": cannot connect to ", one.address);
+  if (call.what.once || core_.now + call.pause >= call.what.deadline) {
+    call.what.outcome = failure(error_kind::unavailable, to_string(call.what.to),
+                                ": cannot connect to ", call.address);
     return answer();
   }
-  core_.after(one.pause, [=, this] { attempt(which); });
-  one.pause = std::min<duration>(one.pause * 2, 200ms);
+  core_.after(call.pause, [=, this] { attempt(call_id); });
+  call.pause = std::min<duration>(call.pause * 2, 200ms);
 }
 
 // -- what exchanges do ---------------------------------------------------------------------------
 
 const network::end* network::end_at(int socket) const {
-  auto it = wires_.find(wire_of(socket));
-  return it == wires_.end() ? nullptr : &it->second.ends[side_of(socket)];
+  auto link = wires_.find(wire_of(socket));
+  return link == wires_.end() ? nullptr : &link->second.ends[side_of(socket)];
 }
 
 bool network::readable(int socket) const {
-  const auto* one = end_at(socket);
-  return !one || one->unread() > 0 || one->at_end || one->is_reset;
+  const auto* local_end = end_at(socket);
+  return !local_end || local_end->unread() > 0 || local_end->at_end || local_end->is_reset;
 }
 
 bool network::writable(int socket) const {
-  const auto* one = end_at(socket);
-  return !one || one->is_reset || !one->owner || room(*one) > 0;
+  const auto* local_end = end_at(socket);
+  return !local_end || local_end->is_reset || !local_end->owner || room(*local_end) > 0;
 }
 
-// As systems do it: a writer is not woken for a few bytes of room.
-size_t network::room(const end& of) const {
-  auto most = core_.with.torn ? torn_buffer : send_buffer;
-  auto left = most - std::min(most, of.unsent);
-  return left < most / 3 ? 0 : left;
+// As in operating systems: a writer is not woken for a few bytes of room.
+size_t network::room(const end& sender) const {
+  auto capacity = core_.with.torn ? torn_buffer : send_buffer;
+  auto free = capacity - std::min(capacity, sender.unsent);
+  return free < capacity / 3 ? 0 : free;
 }
 
-void network::rouse(uint64_t id, int side) {
-  if (const auto& one = wires_.at(id).ends[side]; one.owner)
-    one.owner->loop()->rouse(socket_of(id, side));
+void network::wake(uint64_t id, int side) {
+  if (const auto& local_end = wires_.at(id).ends[side]; local_end.owner)
+    local_end.owner->loop()->wake(socket_of(id, side));
 }
 
 ssize_t network::read(uint64_t id, int side, std::span<const iovec> places) {
-  auto it = wires_.find(id);
-  if (it == wires_.end())
+  auto link = wires_.find(id);
+  if (link == wires_.end())
     return 0;
-  auto& from = it->second.ends[side];
+  auto& from = link->second.ends[side];
   if (from.is_reset) {
     errno = ECONNRESET;
     return -1;
@@ -202,7 +206,7 @@ ssize_t network::read(uint64_t id, int side, std::span<const iovec> places) {
   if (from.unread() == 0) {
     from.inbox.clear();
     from.read = 0;
-    pump(id, !side); // which may have waited for room
+    pump(id, !side); // the sender may have waited for room
   }
   return static_cast<ssize_t>(total);
 }
@@ -211,14 +215,15 @@ ssize_t network::write(uint64_t id, int side, std::span<const iovec> pieces) {
   size_t offered = 0;
   for (const auto& piece : pieces)
     offered += piece.iov_len;
-  auto it = wires_.find(id);
-  if (it != wires_.end() && !it->second.ends[side].owner)
-    return static_cast<ssize_t>(offered); // its process is gone, and so is what it writes
-  if (it == wires_.end() || it->second.ends[side].is_reset || it->second.ends[side].finished) {
+  auto link = wires_.find(id);
+  if (link != wires_.end() && !link->second.ends[side].owner)
+    return static_cast<ssize_t>(offered); // its process is gone; the bytes are dropped
+  if (link == wires_.end() || link->second.ends[side].is_reset ||
+      link->second.ends[side].finished) {
     errno = EPIPE;
     return -1;
   }
-  auto& from = it->second.ends[side];
+  auto& from = link->second.ends[side];
   auto count = std::min(offered, room(from));
   if (core_.with.torn && count > 0)
     count = std::min<size_t>(count, 1 + chance_.below(chance_.permille(300) ? 30 : torn_buffer));
@@ -241,34 +246,34 @@ ssize_t network::write(uint64_t id, int side, std::span<const iovec> pieces) {
 }
 
 void network::finish(uint64_t id, int side) {
-  auto it = wires_.find(id);
-  if (it == wires_.end())
+  auto link = wires_.find(id);
+  if (link == wires_.end())
     return;
-  it->second.ends[side].finished = true;
+  link->second.ends[side].finished = true;
   pump(id, side);
 }
 
 void network::close(uint64_t id, int side) {
-  auto it = wires_.find(id);
-  if (it == wires_.end())
+  auto link = wires_.find(id);
+  if (link == wires_.end())
     return;
-  auto& one = it->second.ends[side];
-  one.finished = one.closed = true;
-  one.inbox.clear();
-  one.read = 0;
+  auto& local_end = link->second.ends[side];
+  local_end.finished = local_end.closed = true;
+  local_end.inbox.clear();
+  local_end.read = 0;
   pump(id, side);
-  pump(id, !side); // what comes for it finds it closed
+  pump(id, !side); // arriving bytes find it closed
   drop_if_over(id);
 }
 
 // -- what the network does -----------------------------------------------------------------------
 
-// What one end has written comes to the other.
+// Moves bytes written by one end to the other end.
 void network::pump(uint64_t id, int side) {
-  auto& one = wires_.at(id);
-  auto& from = one.ends[side];
-  if (from.pumping || one.lost || blocked(from.host, one.ends[!side].host))
-    return; // until somebody unblocks it
+  auto& link = wires_.at(id);
+  auto& from = link.ends[side];
+  if (from.pumping || link.lost || blocked(from.host, link.ends[!side].host))
+    return; // until the hosts are unblocked
   if (from.outgoing.empty()) {
     if (from.finished || (!from.owner && !from.silent))
       end_of(id, !side, latency(), !from.finished);
@@ -282,95 +287,96 @@ void network::pump(uint64_t id, int side) {
 }
 
 void network::deliver(uint64_t id, int side) {
-  auto it = wires_.find(id);
-  if (it == wires_.end() || it->second.lost)
+  auto link = wires_.find(id);
+  if (link == wires_.end() || link->second.lost)
     return;
-  auto& from = it->second.ends[side];
-  auto& to = it->second.ends[!side];
+  auto& from = link->second.ends[side];
+  auto& to = link->second.ends[!side];
   from.pumping = false;
   if (blocked(from.host, to.host))
     return;
   if (from.outgoing.empty()) // lost with its process
     return pump(id, side);
-  if (!to.owner || to.closed) { // a machine that is gone says nothing
+  if (!to.owner || to.closed) { // a lost machine sends no reset
     if (!to.silent)
       end_of(id, side, latency(), true);
     return;
   }
   if (!to.attached)
-    return; // until it is
+    return; // until it is attached
   if (to.unread() >= (core_.with.torn ? torn_buffer : receive_buffer)) {
     TROUPE_REACHED("a buffer of what has come is full");
     return; // until its owner has read
   }
   auto& next = from.outgoing.front();
-  auto left = next.bytes.size() - next.taken;
-  auto most = core_.with.torn ? 1 + chance_.below(chance_.permille(500) ? 4 : 3000) : 64 * 1024;
-  auto count = std::min<size_t>(left, most);
+  auto unsent_bytes = next.bytes.size() - next.taken;
+  auto max_bytes =
+      core_.with.torn ? 1 + chance_.below(chance_.permille(500) ? 4 : 3000) : 64 * 1024;
+  auto count = std::min<size_t>(unsent_bytes, max_bytes);
   auto begin = next.bytes.begin() + static_cast<std::ptrdiff_t>(next.taken);
   to.inbox.insert(to.inbox.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
   next.taken += count;
-  if (count == left)
+  if (count == unsent_bytes)
     from.outgoing.pop_front();
   from.unsent -= count;
   from.last = core_.now;
   core_.tell(to.owner->name(), "bytes", count, " of ", name_of(from));
-  rouse(id, !side);
-  rouse(id, side); // there is room again
+  wake(id, !side);
+  wake(id, side); // there is room again
   pump(id, side);
 }
 
 void network::end_of(uint64_t id, int side, duration later, bool lost) {
-  auto& one = wires_.at(id).ends[side];
-  if (one.told_end || (!one.attached && one.owner))
-    return; // once, and when somebody is there
-  one.told_end = true;
+  auto& local_end = wires_.at(id).ends[side];
+  if (local_end.told_end || (!local_end.attached && local_end.owner))
+    return; // once, and only after an exchange is attached
+  local_end.told_end = true;
   core_.after(later, [=, this] {
-    auto it = wires_.find(id);
-    if (it == wires_.end())
+    auto link = wires_.find(id);
+    if (link == wires_.end())
       return;
-    auto& at = it->second.ends[side];
+    auto& at = link->second.ends[side];
     if (lost && at.unread() > 0)
       TROUPE_REACHED("a connection is lost with bytes that were not read");
     (lost ? at.is_reset : at.at_end) = true;
     if (at.owner && !at.closed) {
       core_.tell(at.owner->name(), lost ? "reset" : "closed", "by ",
-                 name_of(it->second.ends[!side]));
-      rouse(id, side);
+                 name_of(link->second.ends[!side]));
+      wake(id, side);
     }
     drop_if_over(id);
   });
 }
 
 void network::drop_if_over(uint64_t id) {
-  auto& one = wires_.at(id);
+  auto& link = wires_.at(id);
   auto over = [](const end& at) { return !at.owner || at.closed; };
-  auto& [first, second] = one.ends;
+  auto& [first, second] = link.ends;
   if (over(first) && over(second) &&
-      (one.lost || (first.outgoing.empty() && second.outgoing.empty()) || first.told_end ||
+      (link.lost || (first.outgoing.empty() && second.outgoing.empty()) || first.told_end ||
        second.told_end))
     wires_.erase(id);
 }
 
-std::string_view network::name_of(const end& one) const {
-  return one.owner ? std::string_view{one.owner->name()} : "a lost process";
+std::string_view network::name_of(const end& which_end) const {
+  return which_end.owner ? std::string_view{which_end.owner->name()} : "a lost process";
 }
 
-void network::leave(process& who, leaving how) {
-  std::erase_if(calls_, [&](const auto& entry) { return entry.second.from == &who; });
-  for (auto& [address, one] : places_)
-    if (one.at == &who) {
-      one.at = nullptr;
-      one.listener = nullptr;
-      one.silent = how == leaving::silent;
+void network::leave(process& leaver, leaving leave_mode) {
+  std::erase_if(calls_, [&](const auto& entry) { return entry.second.from == &leaver; });
+  for (auto& [address, place] : places_)
+    if (place.at == &leaver) {
+      place.at = nullptr;
+      place.listener = nullptr;
+      place.silent = leave_mode == leaving::silent;
     }
   std::vector<uint64_t> touched;
-  for (auto& [id, one] : wires_)
-    for (auto& at : one.ends)
-      if (at.owner == &who) {
+  for (auto& [id, link] : wires_)
+    for (auto& at : link.ends)
+      if (at.owner == &leaver) {
         at.owner = nullptr;
-        at.silent = how == leaving::silent;
-        if (how != leaving::orderly) {
+        at.silent = leave_mode == leaving::silent;
+        if (leave_mode != leaving::orderly) {
           at.outgoing.clear();
           at.unsent = 0;
         }
@@ -385,22 +391,22 @@ void network::leave(process& who, leaving how) {
       drop_if_over(id);
 }
 
-void network::move(process& who, std::string name, size_t to) {
-  who.become(std::move(name), to);
-  for (auto& [id, one] : wires_)
-    for (auto& at : one.ends)
-      if (at.owner == &who)
+void network::move(process& mover, std::string name, size_t to) {
+  mover.become(std::move(name), to);
+  for (auto& [id, link] : wires_)
+    for (auto& at : link.ends)
+      if (at.owner == &mover)
         at.host = to;
 }
 
 void network::unblock(size_t from, size_t to) {
-  auto it = blocked_.find({from, to});
-  if (it == blocked_.end() || --it->second > 0)
+  auto blocked_pair = blocked_.find({from, to});
+  if (blocked_pair == blocked_.end() || --blocked_pair->second > 0)
     return;
-  blocked_.erase(it);
-  for (auto& [id, one] : wires_)
+  blocked_.erase(blocked_pair);
+  for (auto& [id, link] : wires_)
     for (auto side : {0, 1})
-      if (one.ends[side].host == from && one.ends[!side].host == to)
+      if (link.ends[side].host == from && link.ends[!side].host == to)
         pump(id, side);
 }
 
@@ -408,32 +414,32 @@ std::optional<std::pair<size_t, size_t>> network::lose_one(dice& chance) {
   return lose(chance, [](const wire&) { return true; });
 }
 
-std::optional<std::pair<size_t, size_t>> network::lose_between(size_t one, size_t other,
-                                                               dice& chance) {
-  return lose(chance, [=](const wire& which) {
-    auto pair = std::pair{which.ends[0].host, which.ends[1].host};
-    return pair == std::pair{one, other} || pair == std::pair{other, one};
+std::optional<std::pair<size_t, size_t>> network::lose_between(size_t first_host,
+                                                               size_t second_host, dice& chance) {
+  return lose(chance, [=](const wire& link) {
+    auto pair = std::pair{link.ends[0].host, link.ends[1].host};
+    return pair == std::pair{first_host, second_host} || pair == std::pair{second_host, first_host};
   });
 }
 
 template <class Choose>
 std::optional<std::pair<size_t, size_t>> network::lose(dice& chance, Choose choose) {
   std::vector<uint64_t> open;
-  for (auto& [id, one] : wires_)
-    if (!one.lost && one.ends[0].owner && one.ends[1].owner && choose(one))
+  for (auto& [id, link] : wires_)
+    if (!link.lost && link.ends[0].owner && link.ends[1].owner && choose(link))
       open.push_back(id);
   if (open.empty())
     return {};
   auto id = open[chance.below(open.size())];
-  auto& one = wires_.at(id);
-  one.lost = true;
-  // An end may not hear of it: then silence tells.
+  auto& link = wires_.at(id);
+  link.lost = true;
+  // One end may not be notified; it then notices the loss by the silence.
   auto deaf = chance.below(6);
   for (auto side : {0, 1})
     if (deaf != static_cast<uint64_t>(side))
       end_of(id, side, latency(), true);
-  core_.tell(one.ends[0].owner->name(), "lost", "connection to ", one.ends[1].owner->name());
-  return std::pair{one.ends[0].host, one.ends[1].host};
+  core_.tell(link.ends[0].owner->name(), "lost", "connection to ", link.ends[1].owner->name());
+  return std::pair{link.ends[0].host, link.ends[1].host};
 }
 
 } // namespace troupe::simulate

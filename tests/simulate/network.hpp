@@ -1,4 +1,4 @@
-// Connections between simulated processes: bytes take time, come in pieces, stall and get lost.
+// Connections between simulated processes: bytes are delayed, divided, stalled and lost.
 #pragma once
 #include "tests/simulate/core.hpp"
 #include "tests/simulate/process.hpp"
@@ -11,38 +11,39 @@
 
 namespace troupe::simulate {
 
-/// Network -> listener: somebody has connected.
+/// Network -> listener: a peer has connected.
 struct accepted {
   uint64_t wire = 0;
 };
 
-/// Hosts are numbered; one process runs on each, and others after it.
+/// Hosts are numbered; each host runs one process at a time.
 class network final : public socket_states {
 public:
-  explicit network(core& of);
+  explicit network(core& simulation);
   ~network();
 
-  /// How a membership of that process reaches others.
-  membership_ways ways(process& of);
-  /// Calls of this address reach that listener from now on.
+  /// How a membership in that process reaches its peers.
+  membership_ways ways(process& from_process);
+  /// From now on, calls to this address reach that listener.
   void listen(const std::string& address, process& at, const caf::actor& listener);
   /// The exchange of an accepted connection.
   caf::actor open_accepted(uint64_t wire, process& at, exchange_options options);
 
   enum class leaving { orderly, crashed, silent };
-  /// The process is gone, or about to end; nothing reaches it any more.
-  void leave(process& who, leaving how);
+  /// The process is gone, or about to end; it receives nothing any more.
+  void leave(process& leaver, leaving leave_mode);
 
-  /// Its connections are those of another host from now on.
-  void move(process& who, std::string name, size_t to);
+  /// From now on, its connections belong to another host.
+  void move(process& mover, std::string name, size_t to);
   void block(size_t from, size_t to) { ++blocked_[{from, to}]; }
   void unblock(size_t from, size_t to);
   bool readable(int socket) const override;
   bool writable(int socket) const override;
-  /// Ends one connection, drawn from all; says which hosts it joined, if there was one.
+  /// Loses one randomly chosen connection; returns its hosts, if there was one.
   std::optional<std::pair<size_t, size_t>> lose_one(dice& chance);
-  /// The same of those between two hosts.
-  std::optional<std::pair<size_t, size_t>> lose_between(size_t one, size_t other, dice& chance);
+  /// The same for the connections between two hosts.
+  std::optional<std::pair<size_t, size_t>> lose_between(size_t first_host, size_t second_host,
+                                                        dice& chance);
   size_t connections() const noexcept { return wires_.size(); }
 
 private:
@@ -56,17 +57,17 @@ private:
   };
   struct end {
     size_t host = 0;
-    process* owner = nullptr; // none: gone
-    bool silent = false;      // nothing tells the other that this one is gone
-    bool attached = false;    // to an exchange
-    bool finished = false;    // writes no more: what was written still leaves
+    process* owner = nullptr; // null: gone
+    bool silent = false;      // the other end is not notified that this one is gone
+    bool attached = false;    // attached to an exchange
+    bool finished = false;    // writes no more; bytes already written are still sent
     bool closed = false;
     std::deque<segment> outgoing;
     size_t unsent = 0;
-    time_point last; // delivery, of what this end writes
+    time_point last; // last delivery time of this end's bytes
     bool pumping = false;
-    std::vector<char> inbox; // what has come
-    size_t read = 0;         // of the inbox
+    std::vector<char> inbox; // received bytes
+    size_t read = 0;         // read position in the inbox
     bool told_end = false, at_end = false, is_reset = false;
 
     size_t unread() const { return inbox.size() - read; }
@@ -92,21 +93,22 @@ private:
 
   duration latency();
   bool blocked(size_t from, size_t to) const { return blocked_.contains({from, to}); }
-  void attempt(uint64_t which);
+  void attempt(uint64_t call_id);
   caf::actor attach(uint64_t id, int side, process& at, exchange_options options);
-  void rouse(uint64_t id, int side);
+  void wake(uint64_t id, int side);
   const end* end_at(int socket) const;
-  size_t room(const end& of) const;
+  size_t room(const end& sender) const;
   ssize_t read(uint64_t id, int side, std::span<const iovec> places);
   ssize_t write(uint64_t id, int side, std::span<const iovec> pieces);
   void finish(uint64_t id, int side);
   void close(uint64_t id, int side);
   void pump(uint64_t id, int side);
   void deliver(uint64_t id, int side);
-  /// Its owner finds the end of what the other has written, or that the connection is lost.
+  /// Notifies the owner of this end that the other end has finished, or that the connection is
+  /// lost.
   void end_of(uint64_t id, int side, duration later, bool lost);
   void drop_if_over(uint64_t id);
-  std::string_view name_of(const end& one) const;
+  std::string_view name_of(const end& which_end) const;
 
   core& core_;
   dice chance_;

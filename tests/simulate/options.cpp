@@ -52,79 +52,82 @@ std::span<const option_entry> all_options() { return entries; }
 
 options options::draw(uint64_t seed) {
   dice chance{seed, "options"};
-  options made;
-  made.seed = seed;
-  made.clients = chance.between(1, 3);
-  made.workers = chance.between(1, 4);
-  made.servers = chance.between(1, 4);
-  made.lanes = chance.between(1, 3);
-  made.fault_seconds = chance.between(10, 60);
-  made.think_ms = chance.between(20, 1000);
+  options drawn_options;
+  drawn_options.seed = seed;
+  drawn_options.clients = chance.between(1, 3);
+  drawn_options.workers = chance.between(1, 4);
+  drawn_options.servers = chance.between(1, 4);
+  drawn_options.lanes = chance.between(1, 3);
+  drawn_options.fault_seconds = chance.between(10, 60);
+  drawn_options.think_ms = chance.between(20, 1000);
   constexpr int64_t timeouts[] = {1500, 3000, 10000};
-  made.peer_timeout_ms = timeouts[chance.below(3)];
+  drawn_options.peer_timeout_ms = timeouts[chance.below(3)];
   constexpr int64_t ways[] = {0, 100, 1000, 20000};
-  made.latency_us = ways[chance.below(4)];
-  made.shuffle = chance.permille(800);
-  made.torn = chance.permille(250);
-  // Each kind of trouble is there in some seeds only: what hides behind another shows.
-  auto sometimes = [&](int64_t most) { return chance.permille(450) ? chance.between(1, most) : 0; };
-  made.slow_readers = sometimes(100);
-  made.late = sometimes(100);
-  made.short_deadlines = sometimes(300);
-  made.losses = sometimes(20);
-  made.partitions = sometimes(10);
-  made.one_way = chance.between(0, 1000);
-  made.pauses = sometimes(10);
-  made.crashes = sometimes(10);
-  made.machines = chance.between(0, 1000);
-  made.shortages = sometimes(20);
-  made.reopens = sometimes(10);
-  made.resets = sometimes(60);
-  made.buggify = chance.permille(500);
-  made.queues = chance.permille(300) ? 800 : 0;
-  made.listings = sometimes(30);
-  made.max_concurrent = chance.permille(300) ? chance.between(1, 2) : 0;
-  made.huge = chance.permille(200) ? chance.between(1, 500) : 0;
-  made.splits = chance.permille(300) ? chance.between(1, 8) : 0;
-  made.reductions = chance.permille(400);
-  made.recovers = chance.permille(300);
-  made.joined = chance.permille(300) ? chance.between(1, 3) : 0;
-  made.moves = made.joined && chance.permille(500) ? chance.between(1, 600) : 0;
-  made.programs = chance.permille(250) ? chance.between(20, 300) : 0;
-  made.replicas = chance.permille(250) ? chance.between(2, 5) : 0;
-  made.stops = sometimes(200);
-  return made;
+  drawn_options.latency_us = ways[chance.below(4)];
+  drawn_options.shuffle = chance.permille(800);
+  drawn_options.torn = chance.permille(250);
+  // Each kind of fault occurs in some seeds only, so that one kind cannot hide the effects of
+  // another.
+  auto sometimes = [&](int64_t highest) {
+    return chance.permille(450) ? chance.between(1, highest) : 0;
+  };
+  drawn_options.slow_readers = sometimes(100);
+  drawn_options.late = sometimes(100);
+  drawn_options.short_deadlines = sometimes(300);
+  drawn_options.losses = sometimes(20);
+  drawn_options.partitions = sometimes(10);
+  drawn_options.one_way = chance.between(0, 1000);
+  drawn_options.pauses = sometimes(10);
+  drawn_options.crashes = sometimes(10);
+  drawn_options.machines = chance.between(0, 1000);
+  drawn_options.shortages = sometimes(20);
+  drawn_options.reopens = sometimes(10);
+  drawn_options.resets = sometimes(60);
+  drawn_options.buggify = chance.permille(500);
+  drawn_options.queues = chance.permille(300) ? 800 : 0;
+  drawn_options.listings = sometimes(30);
+  drawn_options.max_concurrent = chance.permille(300) ? chance.between(1, 2) : 0;
+  drawn_options.huge = chance.permille(200) ? chance.between(1, 500) : 0;
+  drawn_options.splits = chance.permille(300) ? chance.between(1, 8) : 0;
+  drawn_options.reductions = chance.permille(400);
+  drawn_options.recovers = chance.permille(300);
+  drawn_options.joined = chance.permille(300) ? chance.between(1, 3) : 0;
+  drawn_options.moves = drawn_options.joined && chance.permille(500) ? chance.between(1, 600) : 0;
+  drawn_options.programs = chance.permille(250) ? chance.between(20, 300) : 0;
+  drawn_options.replicas = chance.permille(250) ? chance.between(2, 5) : 0;
+  drawn_options.stops = sometimes(200);
+  return drawn_options;
 }
 
 void options::calm() {
-  for (auto each : {&options::torn, &options::slow_readers, &options::late, &options::losses,
-                    &options::partitions, &options::pauses, &options::crashes, &options::splits,
-                    &options::shortages, &options::reopens, &options::resets, &options::moves,
-                    &options::buggify, &options::short_deadlines})
-    this->*each = 0;
+  for (auto member : {&options::torn, &options::slow_readers, &options::late, &options::losses,
+                      &options::partitions, &options::pauses, &options::crashes, &options::splits,
+                      &options::shortages, &options::reopens, &options::resets, &options::moves,
+                      &options::buggify, &options::short_deadlines})
+    this->*member = 0;
 }
 
 status options::set(std::string_view assignment) {
   auto split = assignment.find('=');
   auto name = assignment.substr(0, split);
-  auto found =
-      std::ranges::find(entries, name, [](auto& one) { return std::string_view{one.name}; });
-  if (split == assignment.npos || found == std::end(entries))
+  auto entry_found =
+      std::ranges::find(entries, name, [](auto& entry) { return std::string_view{entry.name}; });
+  if (split == assignment.npos || entry_found == std::end(entries))
     return invalid("'", assignment, "' sets no option; see --help");
   auto text = assignment.substr(split + 1);
   auto [end, problem] =
-      std::from_chars(text.data(), text.data() + text.size(), this->*found->value);
+      std::from_chars(text.data(), text.data() + text.size(), this->*entry_found->value);
   if (problem != std::errc{} || end != text.data() + text.size())
     return invalid("'", text, "' is no number");
   return {};
 }
 
-std::string to_string(const options& what) {
-  auto text = concat("seed=", what.seed);
-  for (const auto& one : entries)
-    text += concat(' ', one.name, '=', what.*one.value);
-  for (const auto& one : what.script)
-    text += concat(" event='", one.text, "'");
+std::string to_string(const options& chosen) {
+  auto text = concat("seed=", chosen.seed);
+  for (const auto& entry : entries)
+    text += concat(' ', entry.name, '=', chosen.*entry.value);
+  for (const auto& event : chosen.script)
+    text += concat(" event='", event.text, "'");
   return text;
 }
 

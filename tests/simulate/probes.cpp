@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-// The linker's names for the beginning and the end of the section; there is none in a release.
+// The linker's symbols for the start and the end of the section, which is absent in a release.
 extern "C" {
 extern const troupe::simulation_probe __start_troupe_probes[] __attribute__((weak));
 extern const troupe::simulation_probe __stop_troupe_probes[] __attribute__((weak));
@@ -11,17 +11,17 @@ extern const troupe::simulation_probe __stop_troupe_probes[] __attribute__((weak
 namespace troupe::simulate {
 namespace {
 
-// A place is active in a quarter of the seeds, and then acts now and then.
+// A probe is active in a quarter of the seeds, and then acts occasionally.
 constexpr int64_t active_permille = 250, acting_permille = 100;
 
 } // namespace
 
-probes::probes(core& of) : core_(of), chance_(of.with.seed, "probes") {
+probes::probes(core& simulation) : core_(simulation), chance_(simulation.with.seed, "probes") {
   running_simulation = this;
   if (all().size() > 64)
     core_.violated("there is a bit for each place that is marked", all().size(), " places");
-  for (const auto* one : all())
-    active_[one->name] = chance_.permille(active_permille);
+  for (const auto* probe : all())
+    active_[probe->name] = chance_.permille(active_permille);
 }
 
 probes::~probes() { running_simulation = nullptr; }
@@ -40,26 +40,26 @@ void probes::reached(const simulation_probe& at) noexcept { hit(at); }
 
 void probes::hit(const simulation_probe& at) {
   const auto& known = all();
-  auto it = std::ranges::find(known, std::string_view{at.name},
-                              [](auto* one) { return std::string_view{one->name}; });
-  auto bit = uint64_t{1} << (it - known.begin());
+  auto position = std::ranges::find(known, std::string_view{at.name},
+                                    [](auto* probe) { return std::string_view{probe->name}; });
+  auto bit = uint64_t{1} << (position - known.begin());
   if (!(hits_ & bit))
     core_.tell("probe", "reached", at.name);
   hits_ |= bit;
 }
 
 const std::vector<const simulation_probe*>& probes::all() {
-  static const std::vector<const simulation_probe*> found = [] {
-    std::vector<const simulation_probe*> all;
-    for (const auto* one = __start_troupe_probes; one < __stop_troupe_probes; ++one)
-      all.push_back(one);
-    auto by_name = [](auto* one) { return std::string_view{one->name}; };
-    std::ranges::sort(all, {}, by_name);
-    auto rest = std::ranges::unique(all, {}, by_name);
-    all.erase(rest.begin(), rest.end());
-    return all;
+  static const std::vector<const simulation_probe*> sorted_probes = [] {
+    std::vector<const simulation_probe*> probes_of_program;
+    for (const auto* probe = __start_troupe_probes; probe < __stop_troupe_probes; ++probe)
+      probes_of_program.push_back(probe);
+    auto by_name = [](auto* probe) { return std::string_view{probe->name}; };
+    std::ranges::sort(probes_of_program, {}, by_name);
+    auto duplicates = std::ranges::unique(probes_of_program, {}, by_name);
+    probes_of_program.erase(duplicates.begin(), duplicates.end());
+    return probes_of_program;
   }();
-  return found;
+  return sorted_probes;
 }
 
 } // namespace troupe::simulate

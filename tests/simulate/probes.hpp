@@ -1,4 +1,4 @@
-// Answers the product's TROUPE_BUGGIFY and TROUPE_REACHED while a simulation runs.
+// Handles the product's TROUPE_BUGGIFY and TROUPE_REACHED while a simulation runs.
 #pragma once
 #include "tests/simulate/core.hpp"
 #include "troupe/runtime/simulation.hpp"
@@ -9,15 +9,15 @@ namespace troupe::simulate {
 
 class probes final : public simulation_hooks {
 public:
-  explicit probes(core& of);
+  explicit probes(core& simulation);
   ~probes();
   bool interferes(const simulation_probe& at) noexcept override;
   void reached(const simulation_probe& at) noexcept override;
   void calm_down() { calm_ = true; }
 
-  /// Bit i: all()[i] was reached, or has interfered.
+  /// Bit i: all()[i] was reached, or has acted.
   uint64_t hits() const noexcept { return hits_; }
-  /// Those of the program, in the order of their names; one for each name.
+  /// The probes of the program, sorted by name; one per name.
   static const std::vector<const simulation_probe*>& all();
 
 private:

@@ -52,17 +52,17 @@ void process::enter(time_point now) {
 }
 
 void process::run_one(time_point now, dice* order) {
-  auto& all = scheduler();
+  auto& actor_scheduler = scheduler();
   enter(now);
-  all.advance_time(caf::timespan{0});
-  auto& jobs = all.jobs;
+  actor_scheduler.advance_time(caf::timespan{0});
+  auto& jobs = actor_scheduler.jobs;
   if (loop_->next() <= now && (!order || order->below(jobs.size() + 1) == 0))
     return loop_->run_one(now, order);
   if (jobs.empty())
     return;
   if (order)
     std::swap(jobs.front(), jobs[order->below(jobs.size())]);
-  all.run_once();
+  actor_scheduler.run_once();
 }
 
 size_t process::timers() const { return scheduler().clock().schedule().size(); }
@@ -70,24 +70,24 @@ size_t process::actors() const { return system_->registry().running(); }
 
 duration process::finish(time_point now) {
   is_known_ = false;
-  auto& all = scheduler();
-  auto time = std::max(now, all.clock().current_time);
-  all.clock().current_time = time;
+  auto& actor_scheduler = scheduler();
+  auto time = std::max(now, actor_scheduler.clock().current_time);
+  actor_scheduler.clock().current_time = time;
   auto run = [&] {
-    while (all.try_run_once() || loop_->settle())
+    while (actor_scheduler.try_run_once() || loop_->settle())
       ;
   };
   run();
   auto needed = time;
-  // A timer whose actor has ended only leaves.
-  while (actors() > 0 && all.has_pending_timeout()) {
-    needed = std::max(needed, all.clock().schedule().begin()->first);
+  // The timer of an actor that has ended is only removed.
+  while (actors() > 0 && actor_scheduler.has_pending_timeout()) {
+    needed = std::max(needed, actor_scheduler.clock().schedule().begin()->first);
     set_time(needed);
-    all.trigger_timeout();
+    actor_scheduler.trigger_timeout();
     run();
   }
-  while (all.has_pending_timeout()) {
-    all.trigger_timeouts();
+  while (actor_scheduler.has_pending_timeout()) {
+    actor_scheduler.trigger_timeouts();
     run();
   }
   set_time(now);

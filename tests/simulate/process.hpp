@@ -1,4 +1,4 @@
-// One simulated process: an actor system of its own, which runs when the simulation says so.
+// One simulated process: an actor system of its own, which the simulation runs step by step.
 #pragma once
 #include "tests/simulate/loop.hpp"
 
@@ -14,12 +14,12 @@ namespace troupe::simulate {
 class process {
 public:
   process(std::string name, size_t index, const socket_states& sockets);
-  /// Leaves the actor system behind where actors are left in it: it would wait for them.
+  /// Leaks the actor system if it still has actors, because its destructor would wait for them.
   ~process();
 
   const std::string& name() const noexcept { return name_; }
   size_t index() const noexcept { return index_; }
-  /// It has another name in the trace, and another host, from now on.
+  /// From now on it has another name in the trace, and another host.
   void become(std::string name, size_t index) {
     name_ = std::move(name);
     index_ = index;
@@ -27,25 +27,25 @@ public:
   caf::actor_system& system() { return *system_; }
   const std::shared_ptr<simulated_loop>& loop() const noexcept { return loop_; }
 
-  /// The earliest time at which it has something to do; none: time_point::max().
+  /// The earliest time at which it has work; time_point::max() if there is none.
   time_point next() const;
-  /// Until then nothing of it runs: it is busy, or paused.
+  /// Nothing of the process runs until that time: it is busy, or paused.
   void sleep_until(time_point when) { wake_at(std::max(wakes_, when)); }
   void wake_at(time_point when) {
     wakes_ = when;
     is_known_ = false;
   }
   time_point wakes() const noexcept { return wakes_; }
-  /// Its clock shows this from now on. Before anything is done to its actors from outside.
+  /// From now on its clock shows this time. Must be called before its actors are used from outside.
   void enter(time_point now);
-  /// Fires what is due, then has one actor handle one message, or its loop one socket.
+  /// Fires due timers, then lets one actor handle one message, or its loop one socket.
   void run_one(time_point now, dice* order);
 
   size_t timers() const;
   size_t actors() const;
 
-  /// Runs all that is left in no time, then lets time pass until nothing waits for it. Returns how
-  /// much that was. Its actors were told to end before.
+  /// Runs all remaining work without advancing time, then advances time until nothing waits.
+  /// Returns the time that this took. Its actors must have been asked to end before.
   duration finish(time_point now);
 
 private:
@@ -59,7 +59,7 @@ private:
   std::unique_ptr<caf::actor_system> system_;
   std::shared_ptr<simulated_loop> loop_;
   time_point wakes_{};
-  mutable time_point next_{}; ///< of a process to which nothing has happened since it was asked
+  mutable time_point next_{}; ///< cached; valid until something happens to the process
   mutable bool is_known_ = false;
 };
 

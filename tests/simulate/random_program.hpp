@@ -1,4 +1,4 @@
-// A random program of branches, loops, calls and state over all tasks, and what it must do.
+// A random program of branches, loops, calls and state over all tasks, and its expected results.
 #pragma once
 #include "tests/simulate/device.hpp"
 #include "tests/simulate/ledger.hpp"
@@ -9,21 +9,22 @@
 
 namespace troupe::simulate {
 
-/// Has state of its own, which begin() makes and turns change. An interpreter goes before each
-/// step: it says what the step must give, and how often each update happens.
+/// It has state of its own, which begin() initializes and turns change. Before each step, an
+/// interpreter computes the step's results, and how often each update happens.
 class random_program {
 public:
-  random_program(core& of, ledger& book, const layout& lay, int client, uint64_t number);
+  random_program(core& simulation, ledger& book, const layout& lay, int client, uint64_t number);
 
   const graph& nodes() const noexcept { return nodes_; }
   const step_signature& begin() const noexcept { return begin_; }
   const step_signature& turn() const noexcept { return turn_; }
 
-  /// Interprets a step, the first of which must be begin(). Returns how often each slot runs.
-  std::map<int64_t, int64_t> interpret(const step_signature& what);
-  /// What a step is fed, as the run of that number: as it was interpreted last.
-  std::vector<tensor> feeds(const step_signature& of, uint64_t run) const;
-  /// What is wrong with what that step gave; nothing if it is right.
+  /// Interprets a step, the first of which must be begin(). Returns the number of runs of each
+  /// slot.
+  std::map<int64_t, int64_t> interpret(const step_signature& signature);
+  /// The feeds of the step that was interpreted last, for the run with that number.
+  std::vector<tensor> feeds(const step_signature& signature, uint64_t run) const;
+  /// The difference of the step's results from the expected ones; empty if there is none.
   std::string difference(const std::vector<tensor>& fetches) const;
 
 private:

@@ -16,11 +16,11 @@
 namespace troupe::simulate {
 namespace {
 
-// Until a seed counts as one that hangs: of its processor's time, because other programs may have
-// the processor, and of real time, because it may wait for ever.
+// The limits after which a seed counts as hanging: in processor time, because other programs may
+// use the processor, and in real time, because it may wait forever.
 constexpr double patient_cpu_seconds = 60, patient_seconds = 3600;
 
-// std::chrono's steady clock is the simulation's.
+// std::chrono::steady_clock has the simulation's time.
 double real_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -36,16 +36,17 @@ struct child {
   pid_t pid = -1;
   int from = -1;
   double begun = 0;
-  std::string said = {};
+  std::string output_read = {};
 };
 
-bool hangs(const child& one) {
+bool hangs(const child& seed_process) {
   clockid_t its_clock;
-  timespec used{};
-  if (::clock_getcpuclockid(one.pid, &its_clock) == 0 && ::clock_gettime(its_clock, &used) == 0 &&
-      static_cast<double>(used.tv_sec) > patient_cpu_seconds)
+  timespec cpu_time{};
+  if (::clock_getcpuclockid(seed_process.pid, &its_clock) == 0 &&
+      ::clock_gettime(its_clock, &cpu_time) == 0 &&
+      static_cast<double>(cpu_time.tv_sec) > patient_cpu_seconds)
     return true;
-  return real_seconds() - one.begun > patient_seconds;
+  return real_seconds() - seed_process.begun > patient_seconds;
 }
 
 void write_all(int to, const char* bytes, size_t count) {
@@ -63,7 +64,7 @@ struct numbers {
   uint64_t succeeded, failed, faults, messages, lines, probes_hit;
 };
 
-child start(const run_choice& what) {
+child start(const run_choice& choice) {
   int ends[2];
   if (::pipe(ends) != 0)
     std::abort();
@@ -73,100 +74,104 @@ child start(const run_choice& what) {
     std::abort();
   if (pid == 0) {
     ::close(ends[0]);
-    auto made = run_here(what, false);
-    numbers first{
-        made.what.virtual_seconds, made.what.succeeded, made.what.failed, made.what.faults,
-        made.what.messages,        made.what.lines,     made.probes_hit};
+    auto result_of_run = run_here(choice, false);
+    numbers first{result_of_run.what.virtual_seconds,
+                  result_of_run.what.succeeded,
+                  result_of_run.what.failed,
+                  result_of_run.what.faults,
+                  result_of_run.what.messages,
+                  result_of_run.what.lines,
+                  result_of_run.probes_hit};
     write_all(ends[1], reinterpret_cast<const char*>(&first), sizeof(first));
-    write_all(ends[1], made.what.found.data(), made.what.found.size());
+    write_all(ends[1], result_of_run.what.found.data(), result_of_run.what.found.size());
     ::_exit(0);
   }
   ::close(ends[1]);
-  return {&what, pid, ends[0], real_seconds()};
+  return {&choice, pid, ends[0], real_seconds()};
 }
 
-run_result finish(child& one, bool hung) {
+run_result finish(child& seed_process, bool hung) {
   if (hung)
-    ::kill(one.pid, SIGABRT);
-  ::close(one.from);
+    ::kill(seed_process.pid, SIGABRT);
+  ::close(seed_process.from);
   int code = 0;
-  rusage used{};
-  ::wait4(one.pid, &code, 0, &used);
-  run_result made;
-  made.seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+  rusage usage{};
+  ::wait4(seed_process.pid, &code, 0, &usage);
+  run_result result_of_run;
+  result_of_run.seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
   if (hung) {
-    made.what.found = "a seed ends: it took minutes of a processor, or waits";
+    result_of_run.what.found = "a seed ends: it took minutes of a processor, or waits";
   } else if (WIFSIGNALED(code)) {
-    made.what.found =
+    result_of_run.what.found =
         concat("no process dies: signal ", WTERMSIG(code), " (", ::strsignal(WTERMSIG(code)), ")");
-  } else if (one.said.size() < sizeof(numbers)) {
-    made.what.found = concat("no process dies: exit code ", WEXITSTATUS(code));
+  } else if (seed_process.output_read.size() < sizeof(numbers)) {
+    result_of_run.what.found = concat("no process dies: exit code ", WEXITSTATUS(code));
   } else {
     numbers first;
-    std::memcpy(&first, one.said.data(), sizeof(first));
-    made.what = {one.said.substr(sizeof(first)),
-                 first.virtual_seconds,
-                 first.succeeded,
-                 first.failed,
-                 first.faults,
-                 first.messages,
-                 first.lines};
-    made.probes_hit = first.probes_hit;
+    std::memcpy(&first, seed_process.output_read.data(), sizeof(first));
+    result_of_run.what = {seed_process.output_read.substr(sizeof(first)),
+                          first.virtual_seconds,
+                          first.succeeded,
+                          first.failed,
+                          first.faults,
+                          first.messages,
+                          first.lines};
+    result_of_run.probes_hit = first.probes_hit;
   }
-  return made;
+  return result_of_run;
 }
 
-// What is noted by the core that a thread runs on must not depend on where the system puts it.
+// State that is kept per processor core must not depend on the core that the system selects.
 void stay_on_one_core() {
-  cpu_set_t one;
-  CPU_ZERO(&one);
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
   if (auto core = ::sched_getcpu(); core >= 0) {
-    CPU_SET(core, &one);
-    ::sched_setaffinity(0, sizeof(one), &one);
+    CPU_SET(core, &cores);
+    ::sched_setaffinity(0, sizeof(cores), &cores);
   }
 }
 
 } // namespace
 
-run_result run_here(const run_choice& what, bool tracing) {
+run_result run_here(const run_choice& choice, bool tracing) {
   stay_on_one_core();
-  auto all = std::make_unique<world>(what.with, tracing, what.planted);
-  run_result made;
-  made.what = all->run();
-  made.probes_hit = all->probes_hit();
-  if (!made.what.found.empty())
-    all.release(); // actor systems that still run something cannot end
-  return made;
+  auto simulation = std::make_unique<world>(choice.with, tracing, choice.planted);
+  run_result result_of_run;
+  result_of_run.what = simulation->run();
+  result_of_run.probes_hit = simulation->probes_hit();
+  if (!result_of_run.what.found.empty())
+    simulation.release(); // actor systems that still run something cannot end
+  return result_of_run;
 }
 
-void run_apart(const std::vector<run_choice>& all, size_t jobs,
+void run_apart(const std::vector<run_choice>& choices, size_t jobs,
                const std::function<bool(const run_choice&, const run_result&)>& on_result) {
-  ledger::ops(); // once, not in each child
+  ledger::ops(); // initialized once, not in each child
   std::vector<child> running;
   size_t next = 0;
   bool stop = false;
-  while (!running.empty() || (next < all.size() && !stop)) {
-    while (running.size() < jobs && next < all.size() && !stop)
-      running.push_back(start(all[next++]));
+  while (!running.empty() || (next < choices.size() && !stop)) {
+    while (running.size() < jobs && next < choices.size() && !stop)
+      running.push_back(start(choices[next++]));
     std::vector<pollfd> polled;
-    for (const auto& one : running)
-      polled.push_back({one.from, POLLIN, 0});
+    for (const auto& seed_process : running)
+      polled.push_back({seed_process.from, POLLIN, 0});
     ::poll(polled.data(), polled.size(), 1000);
     for (size_t i = running.size(); i-- > 0;) {
-      auto& one = running[i];
-      auto hung = hangs(one);
+      auto& seed_process = running[i];
+      auto hung = hangs(seed_process);
       if (!polled[i].revents && !hung)
         continue;
       char bytes[4096];
-      auto count = hung ? 0 : ::read(one.from, bytes, sizeof(bytes));
+      auto count = hung ? 0 : ::read(seed_process.from, bytes, sizeof(bytes));
       if (count > 0) {
-        one.said.append(bytes, static_cast<size_t>(count));
+        seed_process.output_read.append(bytes, static_cast<size_t>(count));
         continue;
       }
-      auto made = finish(one, hung);
-      const auto* what = one.what;
+      auto result_of_run = finish(seed_process, hung);
+      const auto* choice = seed_process.what;
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
-      if (!stop && !on_result(*what, made))
+      if (!stop && !on_result(*choice, result_of_run))
         stop = true;
     }
   }
@@ -182,20 +187,20 @@ std::string output_of(const std::vector<std::string>& arguments) {
     ::close(ends[0]);
     ::close(ends[1]);
     std::vector<char*> words{const_cast<char*>("troupe_simulate")};
-    for (const auto& one : arguments)
-      words.push_back(const_cast<char*>(one.c_str()));
+    for (const auto& argument : arguments)
+      words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
     ::execv("/proc/self/exe", words.data());
     ::_exit(127);
   }
   ::close(ends[1]);
-  std::string all;
+  std::string output;
   char bytes[65536];
   for (ssize_t count; (count = ::read(ends[0], bytes, sizeof(bytes))) > 0;)
-    all.append(bytes, static_cast<size_t>(count));
+    output.append(bytes, static_cast<size_t>(count));
   ::close(ends[0]);
   ::waitpid(pid, nullptr, 0);
-  return all;
+  return output;
 }
 
 } // namespace troupe::simulate

@@ -1,4 +1,4 @@
-// Runs simulations in processes of their own: a seed that crashes or hangs is a seed that fails.
+// Runs simulations in separate processes: a seed that crashes or hangs counts as failed.
 #pragma once
 #include "tests/simulate/world.hpp"
 
@@ -7,7 +7,7 @@ namespace troupe::simulate {
 struct run_result {
   outcome what;
   uint64_t probes_hit = 0;
-  double seconds = 0; ///< of a processor, where it ran apart
+  double seconds = 0; ///< processor seconds, where it ran in a separate process
 };
 
 struct run_choice {
@@ -15,15 +15,16 @@ struct run_choice {
   canary planted = canary::none;
 };
 
-/// Runs one here. Whatever a broken promise leaves behind stays: the process should end.
-run_result run_here(const run_choice& what, bool tracing);
+/// Runs one simulation in this process. After a broken promise, actors may remain, so the process
+/// should end.
+run_result run_here(const run_choice& choice, bool tracing);
 
-/// Runs all of them, `jobs` at once, and tells each result as it comes. Stops early when
-/// `on_result` says false.
-void run_apart(const std::vector<run_choice>& all, size_t jobs,
+/// Runs all simulations, `jobs` concurrently, and calls `on_result` with each result. Stops early
+/// when `on_result` returns false.
+void run_apart(const std::vector<run_choice>& choices, size_t jobs,
                const std::function<bool(const run_choice&, const run_result&)>& on_result);
 
-/// What a process with these arguments of this program prints.
+/// The output of a process of this program with these arguments.
 std::string output_of(const std::vector<std::string>& arguments);
 
 } // namespace troupe::simulate

@@ -28,44 +28,47 @@ bool read_seconds(const std::string& word, std::chrono::nanoseconds& to) {
 } // namespace
 
 result<scripted_fault> scripted_fault::parse(std::string_view text) {
-  scripted_fault made;
-  made.text = text;
-  std::istringstream words{made.text};
+  scripted_fault fault_read;
+  fault_read.text = text;
+  std::istringstream words{fault_read.text};
   std::string at, lasts, rest;
-  auto wrong = [&](const auto&... why) {
+  auto fail = [&](const auto&... details) {
     return invalid("'", text,
-                   "' is no event such as '12.5 partition worker:0 ps:1 for 3': ", why...);
+                   "' is no event such as '12.5 partition worker:0 ps:1 for 3': ", details...);
   };
-  words >> at >> made.kind >> made.first;
-  const auto* kind = std::ranges::find(kinds, made.kind, &kind_entry::name);
+  words >> at >> fault_read.kind >> fault_read.first;
+  const auto* kind = std::ranges::find(kinds, fault_read.kind, &kind_entry::name);
   if (kind == std::end(kinds))
-    return wrong("there is no fault '", made.kind, "'");
-  if (!read_seconds(at, made.at))
-    return wrong("'", at, "' are no seconds");
-  if (kind->has_two && !(words >> made.second))
-    return wrong("a ", made.kind, " has two processes");
+    return fail("there is no fault '", fault_read.kind, "'");
+  if (!read_seconds(at, fault_read.at))
+    return fail("'", at, "' are no seconds");
+  if (kind->has_two && !(words >> fault_read.second))
+    return fail("a ", fault_read.kind, " has two processes");
   if (kind->lasts &&
-      (!(words >> rest >> lasts) || rest != "for" || !read_seconds(lasts, made.lasts)))
-    return wrong("for how many seconds?");
-  if (made.first.empty() || words >> rest)
-    return wrong("words are missing, or left over");
-  return made;
+      (!(words >> rest >> lasts) || rest != "for" || !read_seconds(lasts, fault_read.lasts)))
+    return fail("for how many seconds?");
+  if (fault_read.first.empty() || words >> rest)
+    return fail("words are missing, or left over");
+  return fault_read;
 }
 
-result<int> index_in(const layout& of, std::string_view name) {
+result<int> index_in(const layout& processes, std::string_view name) {
   auto colon = name.find(':');
   auto job = name.substr(0, colon);
   auto number = colon == name.npos ? std::string_view{} : name.substr(colon + 1);
-  int which = 0;
-  auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), which);
-  auto count = job == "worker"   ? of.workers
-               : job == "ps"     ? of.servers
-               : job == "client" ? of.clients
+  int index = 0;
+  auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), index);
+  auto count = job == "worker"   ? processes.workers
+               : job == "ps"     ? processes.servers
+               : job == "client" ? processes.clients
                                  : 0;
-  if (problem != std::errc{} || end != number.data() + number.size() || which < 0 || which >= count)
+  if (problem != std::errc{} || end != number.data() + number.size() || index < 0 || index >= count)
     return invalid("'", name, "' is no process such as worker:0, ps:1 or client:0: there are ",
-                   of.workers, " workers, ", of.servers, " ps and ", of.clients, " clients");
-  return job == "worker" ? of.worker(which) : job == "ps" ? of.server(which) : of.client(which);
+                   processes.workers, " workers, ", processes.servers, " ps and ",
+                   processes.clients, " clients");
+  return job == "worker" ? processes.worker(index)
+         : job == "ps"   ? processes.server(index)
+                         : processes.client(index);
 }
 
 } // namespace troupe::simulate

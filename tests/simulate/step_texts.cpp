@@ -13,16 +13,16 @@ const char* declaration_of(holder_kind kind) {
     case holder_kind::shuffle:
       return "RandomShuffleQueue component_types=[i64] shapes=[[]] min_after_dequeue=1";
     case holder_kind::priority: return "PriorityQueue component_types=[i64] shapes=[[]]";
-    default: return nullptr; // the ops that use it make it
+    default: return nullptr; // the ops that use it create it
   }
 }
 
-// An element is the number of the run that brings it.
+// An element is the number of the run that put it.
 std::string put_text(holder_kind kind, const std::string& ps) {
   const std::string shared = " container=\"queues\" shared_name=\"q\"", at = concat(" @", ps, '\n');
   auto text = concat("t = Tally(id, id) slot=0 event=4", at);
-  if (auto* made = declaration_of(kind))
-    text += concat("q = ", made, shared, at);
+  if (auto* declaration = declaration_of(kind))
+    text += concat("q = ", declaration, shared, at);
   switch (kind) {
     case holder_kind::fifo:
     case holder_kind::shuffle: return text + "put = QueueEnqueue(q, t)" + at;
@@ -45,8 +45,8 @@ std::string put_text(holder_kind kind, const std::string& ps) {
 std::string take_text(holder_kind kind, const std::string& ps) {
   const std::string shared = " container=\"queues\" shared_name=\"q\"", at = concat(" @", ps, '\n');
   std::string text, got = "got";
-  if (auto* made = declaration_of(kind))
-    text = concat("q = ", made, shared, at);
+  if (auto* declaration = declaration_of(kind))
+    text = concat("q = ", declaration, shared, at);
   switch (kind) {
     case holder_kind::fifo:
     case holder_kind::shuffle: text += "got = QueueDequeue(q) component_types=[i64]" + at; break;
@@ -62,7 +62,7 @@ std::string take_text(holder_kind kind, const std::string& ps) {
       text += "got = MapUnstageNoKey(i32[0]) dtypes=[i64]" + shared + at;
       got = "got:1";
       break;
-    case holder_kind::barrier: // both components, or what is no element
+    case holder_kind::barrier: // both components, otherwise it is not a complete element
       text += "got = BarrierTakeMany(q, i32(1)) component_types=[i64, i64]" + at +
               "wrong = Sub(got:2, got:3)" + at + "both = Add(got:2, wrong)" + at;
       got = "both";
@@ -71,11 +71,11 @@ std::string take_text(holder_kind kind, const std::string& ps) {
   return concat(text, "t = Tally(id, ", got, ") slot=0 event=3", at);
 }
 
-// Its nodes that name no device may run on any worker that is there.
+// Nodes without a device may run on any worker that is present.
 bool is_open(run_kind kind, int client) { return kind == run_kind::update && client == 2; }
 
-std::string text_of(run_kind kind, const layout& of, const server_kinds& there, int client,
-                    int worker, int server, int64_t factor, int elements) {
+std::string text_of(run_kind kind, const layout& processes, const server_kinds& server_kind,
+                    int client, int worker, int server, int64_t factor, int elements) {
   auto w = concat("\"/job:worker/task:", worker, '"');
   auto p = [](int i) { return concat("\"/job:ps/task:", i, '"'); };
   auto ps = p(server);
@@ -85,8 +85,8 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
   auto variable = [](const std::string& name, const std::string& where) {
     return concat(name, " = VariableV2 dtype=i64 shape=[] shared_name=\"v\" @", where, '\n');
   };
-  // What stands in `body`, as the only turn of a loop that several tasks run; `state` is declared
-  // outside, and `result` is what is fetched.
+  // The text of `body`, as the only iteration of a loop that several tasks run. `state` is declared
+  // outside, and `result` is fetched.
   auto in_loop = [&](const std::string& declared, const std::string& state, const std::string& type,
                      const std::string& body, const std::string& result) {
     auto arguments = concat("(i: i32[], id: i64[], last: i64[], ", state, ": ", type, ")");
@@ -98,12 +98,12 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
   };
   const auto looped = client % 2 == 1;
   const auto at_worker = is_open(kind, client) ? std::string{} : concat(" @", w);
-  // Worker -> server -> worker, with an update between.
+  // Worker -> server -> worker, with an update in between.
   auto round = [&](const std::string& back, const std::string& from, int i, int slot,
                    bool declare = true) {
     auto n = std::to_string(i);
-    auto made = concat("a", n);
-    auto text = concat(made, " = Mul(id, i64(", factor, "))", at_worker, '\n');
+    auto name = concat("a", n);
+    auto text = concat(name, " = Mul(id, i64(", factor, "))", at_worker, '\n');
     if (elements > 0)
       text += concat("big", n, " = Fill(i32[", elements, "], a", n, ")", at_worker, "\nm", n,
                      " = Max(big", n, ", i32[0]) @", p(i), '\n');
@@ -132,7 +132,7 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
     case run_kind::train: {
       auto text = id_at(w);
       std::string sum = "i64(0)";
-      for (int i = 0; i < of.servers; ++i) {
+      for (int i = 0; i < processes.servers; ++i) {
         auto next = concat("back", i);
         text += round(next, sum, i, i);
         sum = next;
@@ -150,11 +150,13 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
     case run_kind::reduce: {
       auto text = id_at(w);
       auto last = concat("i64(0)");
-      const auto tasks = of.workers + of.servers;
+      const auto tasks = processes.workers + processes.servers;
       for (int i = 0; i < tasks; ++i) {
         auto n = std::to_string(i);
-        auto at = concat(
-            " @", i < of.workers ? concat("\"/job:worker/task:", i, '"') : p(i - of.workers), '\n');
+        auto at = concat(" @",
+                         i < processes.workers ? concat("\"/job:worker/task:", i, '"')
+                                               : p(i - processes.workers),
+                         '\n');
         text += concat("c", n, " = Mul(id, i64(", factor, "))", at, "t", n, " = Tally(id, c", n,
                        ") slot=", i, " event=4", at, "f", n, " = Fill(i32[", std::max(elements, 1),
                        "], t", n, ")", at, "x", n, " = Add(f", n, ", i64(", i, "))", at, "r", n,
@@ -169,18 +171,19 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
       return text + "feed id = i64(1)\nfetch " + last + "\n";
     }
     case run_kind::put:
-      return id_at(w) + put_text(there.holder, ps) + "feed id = i64(1)\ntarget put\n";
+      return id_at(w) + put_text(server_kind.holder, ps) + "feed id = i64(1)\ntarget put\n";
     case run_kind::take:
-      if (looped && (there.holder == holder_kind::fifo || there.holder == holder_kind::shuffle)) {
-        auto text = take_text(there.holder, ps);
-        auto end = text.find('\n') + 1; // of the declaration
+      if (looped &&
+          (server_kind.holder == holder_kind::fifo || server_kind.holder == holder_kind::shuffle)) {
+        auto text = take_text(server_kind.holder, ps);
+        auto end = text.find('\n') + 1; // the end of the declaration
         return in_loop(text.substr(0, end), "q", "queue",
                        concat(text.substr(end), "back = Mul(t, i64(", factor, ")) @", w, '\n'),
                        "back");
       }
-      return id_at(w) + take_text(there.holder, ps) +
+      return id_at(w) + take_text(server_kind.holder, ps) +
              concat("back = Mul(t, i64(", factor, ")) @", w, "\nfeed id = i64(1)\nfetch back\n");
-    case run_kind::apply: // [1, id]: how many there are, and which
+    case run_kind::apply: // [1, id]: a count, and the sum of ids
       return id_at(w) + accumulator +
              concat("t = Tally(id, id) slot=0 event=4 @", ps, "\nwhich = Mul(t, i64[0, 1]) @", ps,
                     "\ngrad = Add(which, i64[1, 0]) @", ps,
@@ -191,7 +194,7 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
              concat("got = AccumulatorTakeGradient(acc, i32(", 1 + client % 2, ")) dtype=i64 @", ps,
                     "\nt = Tally(id, got) slot=0 event=5 @", ps, "\nback = Mul(t, i64(", factor,
                     ")) @", w, "\nfeed id = i64(1)\nfetch back\n");
-    case run_kind::hold: // what needs the lock is on two tasks
+    case run_kind::hold: // the nodes under the lock are on two tasks
       return id_at(w) + concat("m = MutexV2 container=\"queues\" shared_name=\"m\" @", ps,
                                "\nlock = MutexLock(m) @", ps,
                                "\nt = Tally(id, id, ^lock) slot=0 event=6 @", ps,
@@ -214,7 +217,7 @@ std::string text_of(run_kind kind, const layout& of, const server_kinds& there, 
                     client % 2 == 0 ? "true" : "false", " @", ps,
                     "\nfeed id = i64(1)\ntarget close\n");
     case run_kind::program:
-    case run_kind::training: break; // are made elsewhere
+    case run_kind::training: break; // made in client_training.cpp
   }
   return {};
 }
@@ -236,28 +239,29 @@ std::vector<run_kind> server_kinds::runs() const {
   return {run_kind::put, run_kind::take, run_kind::put_own, run_kind::take_own, run_kind::shut};
 }
 
-step_text make_step(run_kind kind, const layout& of, const server_kinds& there, int client,
-                    int worker, int server, int64_t factor, int elements) {
-  step_text made{
+step_text make_step(run_kind kind, const layout& processes, const server_kinds& server_kind,
+                    int client, int worker, int server, int64_t factor, int elements) {
+  step_text new_step{
       .kind = kind,
-      .server = kind == run_kind::train || kind == run_kind::reduce ? -1 : of.server(server),
+      .server = kind == run_kind::train || kind == run_kind::reduce ? -1 : processes.server(server),
       .factor = factor,
-      .processes = {of.client(client)},
+      .processes = {processes.client(client)},
       .slots = 0,
-      .text = test::text_case{text_of(kind, of, there, client, worker, server, factor, elements),
-                              "step", &ledger::ops()}};
-  for (int i = 0; i < of.workers; ++i)
+      .text = test::text_case{
+          text_of(kind, processes, server_kind, client, worker, server, factor, elements), "step",
+          &ledger::ops()}};
+  for (int i = 0; i < processes.workers; ++i)
     if (kind == run_kind::reduce || is_open(kind, client) ||
         (i == worker && kind != run_kind::read && kind != run_kind::init))
-      made.processes.push_back(of.worker(i));
-  for (int i = 0; i < of.servers; ++i)
+      new_step.processes.push_back(processes.worker(i));
+  for (int i = 0; i < processes.servers; ++i)
     if (kind == run_kind::train || kind == run_kind::reduce || is_open(kind, client) || i == server)
-      made.processes.push_back(of.server(i));
-  made.slots = kind == run_kind::train                            ? of.servers
-               : kind == run_kind::reduce                         ? 2 * (of.workers + of.servers)
-               : kind == run_kind::init || kind == run_kind::hold ? 2
-                                                                  : 1;
-  return made;
+      new_step.processes.push_back(processes.server(i));
+  new_step.slots = kind == run_kind::train    ? processes.servers
+                   : kind == run_kind::reduce ? 2 * (processes.workers + processes.servers)
+                   : kind == run_kind::init || kind == run_kind::hold ? 2
+                                                                      : 1;
+  return new_step;
 }
 
 int64_t step_text::expected(uint64_t run) const {

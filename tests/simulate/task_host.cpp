@@ -22,17 +22,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What a task may take to end.
+// The time that a task may take to end.
 constexpr std::chrono::seconds end_patience{2};
-// A membership that keeps a list wakes now and then; who has claimed a number would have given up
-// at some time; and a seed whose machine is gone is called again and again.
+// The maximum number of idle wakeups. A membership with a list wakes occasionally; a claimant's
+// timeout may still be pending; and a seed address whose machine is gone is called repeatedly.
 size_t timers_of_joined(int64_t seeds) { return 2 + static_cast<size_t>(seeds); }
-// A cluster that is joined, with the patience of a minute of faults.
+// Timing of a joined cluster, which tolerates a minute of faults.
 constexpr coordinator_options member_times{
     .settle = 2s, .unreachable_after = 1s, .gone_after = 4s, .alone_after = 8s, .probe_every = 1s};
 constexpr succession_options vote_times{
     .doubts_after = 1s, .asks_after = 2s, .turn = 400ms, .again = 2s};
-// How long others may not know yet that it is there.
+// The time until other tasks must know of a new task.
 constexpr duration spread_time = 3s;
 
 struct listener_state {
@@ -40,21 +40,21 @@ struct listener_state {
   std::set<caf::actor_addr> exchanges;
 };
 
-// As what accepts at a socket (actors/network/listener.cpp).
+// Like the actor that accepts at a socket (actors/network/listener.cpp).
 caf::behavior listener_behavior(caf::stateful_actor<listener_state>* self, network* in, process* at,
                                 const std::shared_ptr<exchange_options>& options) {
   self->set_default_handler(caf::drop);
   self->set_down_handler(
-      [=](const caf::down_msg& what) { self->state.exchanges.erase(what.source); });
-  self->set_exit_handler([=](const caf::exit_msg& what) {
-    for (const auto& one : self->state.exchanges)
-      if (auto exchange = caf::actor_cast<caf::actor>(one))
-        self->send_exit(exchange, what.reason);
-    self->quit(what.reason);
+      [=](const caf::down_msg& down) { self->state.exchanges.erase(down.source); });
+  self->set_exit_handler([=](const caf::exit_msg& exit) {
+    for (const auto& connection : self->state.exchanges)
+      if (auto exchange = caf::actor_cast<caf::actor>(connection))
+        self->send_exit(exchange, exit.reason);
+    self->quit(exit.reason);
   });
   return {
-      [=](const accepted& what) {
-        auto exchange = in->open_accepted(what.wire, *at, *options);
+      [=](const accepted& incoming) {
+        auto exchange = in->open_accepted(incoming.wire, *at, *options);
         self->monitor(exchange);
         self->state.exchanges.insert(exchange.address());
       },
@@ -63,10 +63,10 @@ caf::behavior listener_behavior(caf::stateful_actor<listener_state>* self, netwo
 
 } // namespace
 
-task_host::task_host(core& of, network& in, ledger& book, const cluster_spec& cluster,
+task_host::task_host(core& simulation, network& in, ledger& book, const cluster_spec& cluster,
                      task_name self, size_t index)
-    : core_(of), network_(in), ledger_(book), cluster_(cluster), self_(std::move(self)),
-      index_(index), chance_(of.with.seed, concat("task ", index)) {}
+    : core_(simulation), network_(in), ledger_(book), cluster_(cluster), self_(std::move(self)),
+      index_(index), chance_(simulation.with.seed, concat("task ", index)) {}
 
 std::unique_ptr<task_host> task_host::split(size_t host) {
   auto old = std::make_unique<task_host>(core_, network_, ledger_, cluster_, self_, index_);
@@ -92,12 +92,12 @@ std::chrono::milliseconds task_host::peer_timeout() const {
 }
 
 std::vector<std::string> task_host::seeds() const {
-  std::vector<std::string> made;
+  std::vector<std::string> addresses;
   for (const auto& [task, address] : task_addresses{cluster_}.tasks)
-    made.push_back(address);
-  std::ranges::reverse(made); // workers first
-  made.resize(std::min(made.size(), static_cast<size_t>(core_.with.joined)));
-  return made;
+    addresses.push_back(address);
+  std::ranges::reverse(addresses); // workers first
+  addresses.resize(std::min(addresses.size(), static_cast<size_t>(core_.with.joined)));
+  return addresses;
 }
 
 void task_host::start() {
@@ -112,10 +112,11 @@ void task_host::start() {
   if (!core_.with.joined)
     return serve();
   joins_ = core_.begin_fault({fault_kind::crash, static_cast<int>(index_), -1, core_.now});
-  auto known = seeds();
-  if (known.front() == address_)
+  auto seed_addresses = seeds();
+  if (seed_addresses.front() == address_)
     return serve();
-  if (std::ranges::find(known, address_) == known.end() && chance_.permille(core_.with.moves))
+  if (std::ranges::find(seed_addresses, address_) == seed_addresses.end() &&
+      chance_.permille(core_.with.moves))
     address_ = concat(address_.substr(0, address_.find(':')), '.', ++moves_, ":1");
   claim();
 }
@@ -130,24 +131,24 @@ void task_host::claim() {
                                       .patience = 1h,
                                       .peer_timeout = peer_timeout(),
                                       .ways = network_.ways(*process_)});
-  auto settle = [this, life = life_](result<number_grant> what) {
-    core_.after({}, [life, what = std::move(what)] {
+  auto settle = [this, life = life_](result<number_grant> grant) {
+    core_.after({}, [life, grant = std::move(grant)] {
       auto* self = *life;
       if (!self)
         return;
-      if (!what)
-        return self->ended(what.status());
+      if (!grant)
+        return self->ended(grant.status());
       self->process_->enter(self->core_.now);
       caf::anon_send_exit(std::exchange(self->claimant_, nullptr), caf::exit_reason::user_shutdown);
-      self->incarnation_ = what->incarnation;
-      self->follows_coordinator_ = what->ask == self->address_;
+      self->incarnation_ = grant->incarnation;
+      self->follows_coordinator_ = grant->ask == self->address_;
       self->serve();
     });
   };
   system.spawn([=, claimant = claimant_](caf::event_based_actor* self) {
     self->request(claimant, caf::infinite, await_number_atom::value)
-        .then([=](const number_grant& what) { settle(what); },
-              [=](const caf::error& why) { settle(from_caf(why)); });
+        .then([=](const number_grant& grant) { settle(grant); },
+              [=](const caf::error& error) { settle(from_caf(error)); });
   });
 }
 
@@ -156,7 +157,7 @@ void task_host::serve() {
   devices_.push_back(std::make_shared<simulated_device>(core_, index_, incarnation_));
   auto& system = process_->system();
   server_ = std::make_shared<step_server>(self_, incarnation_, clock_of(system));
-  auto known = std::make_shared<incarnations>();
+  auto known_incarnations = std::make_shared<incarnations>();
   cluster_access cluster{cluster_};
   join_options join;
   if (core_.with.joined) {
@@ -171,11 +172,11 @@ void task_host::serve() {
                                           .peer_timeout = peer_timeout(),
                                           .owner = {},
                                           .server = server_,
-                                          .known = known,
+                                          .known = known_incarnations,
                                           .ways = network_.ways(*process_),
                                           .own_thread = true,
                                           .join = std::move(join)});
-  // Regions are not cut for what a message costs here: that takes real time.
+  // Regions are not sized by the measured cost of messages, which would be real time.
   worker_options worker{.ops = &ledger::ops(),
                         .devices = {devices_.back()},
                         .membership = membership_,
@@ -195,28 +196,29 @@ void task_host::serve() {
   exchange.server = server_;
   exchange.self.cluster = cluster_.name;
   exchange.peer_timeout = peer_timeout();
-  exchange.known = known;
+  exchange.known = known_incarnations;
   listener_ = system.spawn(listener_behavior, &network_, process_.get(),
                            std::make_shared<exchange_options>(std::move(exchange)));
   network_.listen(address_, *process_, listener_);
   core_.tell(process_->name(), "start", "incarnation ", incarnation_);
   supervise();
   if (joins_)
-    core_.after(spread_time,
-                [this, which = *std::exchange(joins_, std::nullopt)] { core_.end_fault(which); });
+    core_.after(spread_time, [this, fault_index = *std::exchange(joins_, std::nullopt)] {
+      core_.end_fault(fault_index);
+    });
 }
 
-// A membership ends by itself where another process has the number. Without a handle to it, the
-// actor that waits for that would be gone at once.
+// A membership ends by itself if another process has its number. The handle keeps the actor that
+// waits for that alive.
 void task_host::supervise() {
   watcher_ = process_->system().spawn(
       [=, this, life = life_, whom = membership_](caf::event_based_actor* self) {
         self->monitor(whom);
-        self->set_down_handler([=, this](const caf::down_msg& what) {
-          if (what.reason != caf::exit_reason::user_shutdown)
-            core_.after({}, [life, why = from_caf(what.reason)] {
+        self->set_down_handler([=, this](const caf::down_msg& down) {
+          if (down.reason != caf::exit_reason::user_shutdown)
+            core_.after({}, [life, reason = from_caf(down.reason)] {
               if (*life)
-                (*life)->ended(why);
+                (*life)->ended(reason);
             });
           self->quit();
         });
@@ -225,13 +227,13 @@ void task_host::supervise() {
       });
 }
 
-// As what watches over a process does: another one follows.
-void task_host::ended(const status& why) {
-  core_.tell(process_->name(), "ends", why.message());
-  if (!core_.with.joined ||
-      (why.kind() != error_kind::failed_precondition && why.kind() != error_kind::already_exists))
+// Like a process supervisor: starts a successor.
+void task_host::ended(const status& reason) {
+  core_.tell(process_->name(), "ends", reason.message());
+  if (!core_.with.joined || (reason.kind() != error_kind::failed_precondition &&
+                             reason.kind() != error_kind::already_exists))
     core_.violated("a task ends by itself only where another has its number", process_->name(),
-                   ": ", why.message());
+                   ": ", reason.message());
   core_.begin_fault({fault_kind::crash, static_cast<int>(index_), -1, core_.now, core_.now + 1s});
   stop(network::leaving::crashed);
   if (goes_on_)
@@ -241,25 +243,25 @@ void task_host::ended(const status& why) {
     });
 }
 
-void task_host::stop(network::leaving how) {
+void task_host::stop(network::leaving leave_mode) {
   core_.tell(process_->name(), "stop",
-             how == network::leaving::orderly   ? "orderly"
-             : how == network::leaving::crashed ? "crash"
-                                                : "crash of the machine");
-  if (how != network::leaving::orderly)
-    network_.leave(*process_, how);
+             leave_mode == network::leaving::orderly   ? "orderly"
+             : leave_mode == network::leaving::crashed ? "crash"
+                                                       : "crash of the machine");
+  if (leave_mode != network::leaving::orderly)
+    network_.leave(*process_, leave_mode);
   process_->enter(core_.now);
   *std::exchange(life_, nullptr) = nullptr;
   if (joins_)
     core_.end_fault(*std::exchange(joins_, std::nullopt));
-  for (auto& one : {claimant_, listener_, membership_, worker_})
-    if (one)
-      caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+  for (auto& actor : {claimant_, listener_, membership_, worker_})
+    if (actor)
+      caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
   if (server_)
     server_->close(failure(error_kind::unavailable, "the task shuts down"));
   claimant_ = listener_ = membership_ = worker_ = watcher_ = nullptr;
   auto took = process_->finish(core_.now);
-  network_.leave(*process_, how);
+  network_.leave(*process_, leave_mode);
   if (process_->actors() > 0)
     core_.violated("no actor is left when a task has ended", process_->name(), " has ",
                    process_->actors());

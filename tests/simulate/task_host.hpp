@@ -10,33 +10,33 @@ namespace troupe::simulate {
 
 class task_host {
 public:
-  task_host(core& of, network& in, ledger& book, const cluster_spec& cluster, task_name self,
-            size_t index);
+  task_host(core& simulation, network& in, ledger& book, const cluster_spec& cluster,
+            task_name self, size_t index);
 
   void start();
-  /// Ends the task as ~running_task does, orderly or cut off from the network.
-  void stop(network::leaving how);
-  /// It goes on as another machine, with its connections, and no longer answers at its address:
-  /// start() begins its successor.
+  /// Ends the task like ~running_task, orderly or cut off from the network.
+  void stop(network::leaving leave_mode);
+  /// It continues as another machine, with its connections, and no longer answers at its address;
+  /// start() starts its successor.
   std::unique_ptr<task_host> split(size_t host);
   bool runs() const noexcept { return process_ != nullptr; }
-  /// It has a number; in a cluster that is joined, that takes a while.
+  /// It has a number. In a joined cluster, it does not have one immediately.
   bool serves() const noexcept { return server_ != nullptr; }
   process* running() noexcept { return process_.get(); }
-  /// What is known of a cluster that is joined.
+  /// The known addresses of a joined cluster.
   std::vector<std::string> seeds() const;
   uint64_t incarnation() const noexcept { return incarnation_; }
   const task_name& name() const noexcept { return self_; }
   void set_short_of_memory(bool on);
-  /// It has no work: it keeps nothing but its own timers.
+  /// Checks that it has no work except its own timers.
   void check_idle();
-  bool looks_for_silence = true; ///< else a defect is planted, to be found
+  bool looks_for_silence = true; ///< false plants a defect, to test the simulation
 
 private:
   void claim();
   void serve();
   void supervise();
-  void ended(const status& why);
+  void ended(const status& reason);
   std::chrono::milliseconds peer_timeout() const;
 
   core& core_;
@@ -49,9 +49,9 @@ private:
   uint64_t splits_ = 0, moves_ = 0;
   std::string address_;
   bool follows_coordinator_ = false;
-  bool goes_on_ = true;              // another process follows one that ends by itself
-  std::shared_ptr<task_host*> life_; // of the process, whichever host it has
-  std::optional<size_t> joins_;      // the fault that it has no number yet
+  bool goes_on_ = true;              // a process that ends by itself gets a successor
+  std::shared_ptr<task_host*> life_; // shared with the process's callbacks; null after its end
+  std::optional<size_t> joins_;      // the fault that lasts until it has a number
   uint64_t incarnation_ = 0;
   std::vector<std::shared_ptr<simulated_device>> devices_; // of all incarnations
   std::unique_ptr<process> process_;

@@ -12,8 +12,8 @@ time_point read_time() noexcept { return current; }
 
 } // namespace troupe::simulate
 
-// Takes the place of the standard library's: kernels' stop signals, step tables and heartbeats read
-// it where no actor's clock is at hand, and time must be the same everywhere.
+// Replaces the standard library's clock: kernels' stop signals, step tables and heartbeats read it
+// where no actor clock is available, and time must be the same everywhere.
 std::chrono::steady_clock::time_point std::chrono::steady_clock::now() noexcept {
   return troupe::simulate::read_time();
 }

@@ -1,4 +1,4 @@
-// The time of a simulation, for everything in the process.
+// The time of a simulation, for all code of the process.
 #pragma once
 #include <chrono>
 
@@ -8,7 +8,7 @@ using clock = std::chrono::steady_clock;
 using time_point = clock::time_point;
 using duration = clock::duration;
 
-/// What std::chrono::steady_clock::now() returns from now on, here and in CAF.
+/// Sets the result of std::chrono::steady_clock::now(), here and in CAF.
 void set_time(time_point now) noexcept;
 
 } // namespace troupe::simulate

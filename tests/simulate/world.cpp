@@ -10,25 +10,26 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// When the faults are over, all that was lost is noticed within two timeouts; then all works.
+// After the faults, all losses are noticed within two timeouts; then everything works.
 constexpr duration settle_patience = 15s;
-// Steps end at their deadlines, and the last ones of a client are repeated a few times.
+// Steps end at their deadlines, and the final steps of a client have a few attempts.
 constexpr duration stop_bound = 40s, final_bound = 120s;
-// A task without clients lets go of everything. It remembers for a minute which steps must not run.
+// A task without clients releases everything. For a minute it remembers the steps that must not
+// run.
 constexpr duration idle_bound = 65s;
 
 } // namespace
 
-layout layout_of(const options& with) {
-  return {static_cast<int>(with.workers), static_cast<int>(with.servers),
-          static_cast<int>(with.clients)};
+layout layout_of(const options& chosen) {
+  return {static_cast<int>(chosen.workers), static_cast<int>(chosen.servers),
+          static_cast<int>(chosen.clients)};
 }
 
-world::world(const options& with, bool tracing, canary planted)
-    : core_(with, tracing), layout_(layout_of(with)), order_(with.seed, "order"),
-      chance_(with.seed, "faults"), probes_(core_), ledger_(core_), network_(core_) {
+world::world(const options& chosen, bool tracing, canary planted)
+    : core_(chosen, tracing), layout_(layout_of(chosen)), order_(chosen.seed, "order"),
+      chance_(chosen.seed, "faults"), probes_(core_), ledger_(core_), network_(core_) {
   ledger::current = &ledger_;
-  draw_random_ids_from([ids = dice{with.seed, "ids"}]() mutable { return ids.roll() | 1; });
+  draw_random_ids_from([ids = dice{chosen.seed, "ids"}]() mutable { return ids.roll() | 1; });
   for (int i = 0; i < layout_.workers; ++i)
     cluster_.jobs["worker"].push_back(concat("worker", i, ":1"));
   for (int i = 0; i < layout_.servers; ++i)
@@ -66,37 +67,37 @@ outcome world::run() {
             settle_patience);
   finish_clients();
   close_all();
-  outcome made;
-  made.found = core_.found().value_or("");
-  made.virtual_seconds = std::chrono::duration<double>(core_.now - start).count();
-  for (const auto& one : clients_) {
-    made.succeeded += one->succeeded();
-    made.failed += one->failed();
+  outcome result_of_run;
+  result_of_run.found = core_.found().value_or("");
+  result_of_run.virtual_seconds = std::chrono::duration<double>(core_.now - start).count();
+  for (const auto& client : clients_) {
+    result_of_run.succeeded += client->succeeded();
+    result_of_run.failed += client->failed();
   }
-  made.faults = core_.faults();
-  made.messages = messages_;
-  core_.tell("simulation", "end", made.succeeded, " steps succeeded, ", made.failed, " failed, ",
-             made.messages, " messages");
-  made.lines = core_.lines();
-  return made;
+  result_of_run.faults = core_.faults();
+  result_of_run.messages = messages_;
+  core_.tell("simulation", "end", result_of_run.succeeded, " steps succeeded, ",
+             result_of_run.failed, " failed, ", result_of_run.messages, " messages");
+  result_of_run.lines = core_.lines();
+  return result_of_run;
 }
 
 void world::begin() {
   for (size_t i = 0; i < tasks_.size(); ++i) {
-    auto& one = *tasks_[i];
+    auto& task_at_index = *tasks_[i];
     if (chance_.permille(800) || !core_.with.script.empty()) {
-      one.start();
+      task_at_index.start();
       continue;
     }
     auto later = chance_.between(duration{0}, 3s);
     core_.begin_fault({fault_kind::crash, static_cast<int>(i), -1, core_.now, core_.now + later});
-    core_.after(later, [&one] {
-      if (!one.runs())
-        one.start();
+    core_.after(later, [&task_at_index] {
+      if (!task_at_index.runs())
+        task_at_index.start();
     });
   }
-  for (auto& one : clients_)
-    core_.after(chance_.between(duration{0}, 100ms), [&one = *one] { one.open(); });
+  for (auto& client : clients_)
+    core_.after(chance_.between(duration{0}, 100ms), [&client = *client] { client.open(); });
 }
 
 // -- faults --------------------------------------------------------------------------------------
@@ -114,37 +115,37 @@ void world::every(int64_t per_minute, std::function<void()> act) {
 
 void world::faults() {
   faulty_ = true;
-  const auto& with = core_.with;
-  every(with.losses, [this] { lose_connection(); });
-  every(with.partitions, [this] { partition(); });
-  every(with.pauses, [this] { pause(); });
-  every(with.crashes, [this] { crash(); });
-  every(with.shortages, [this] { shortage(); });
-  every(with.reopens, [this] { reopen(); });
-  every(with.splits, [this] { split(); });
+  const auto& chosen = core_.with;
+  every(chosen.losses, [this] { lose_connection(); });
+  every(chosen.partitions, [this] { partition(); });
+  every(chosen.pauses, [this] { pause(); });
+  every(chosen.crashes, [this] { crash(); });
+  every(chosen.shortages, [this] { shortage(); });
+  every(chosen.reopens, [this] { reopen(); });
+  every(chosen.splits, [this] { split(); });
 }
 
 void world::script() {
-  for (const auto& one : core_.with.script)
-    core_.after(one.at, [&one, this] {
-      auto first = *index_in(layout_, one.first);
-      auto second = one.second.empty() ? -1 : *index_in(layout_, one.second);
+  for (const auto& event : core_.with.script)
+    core_.after(event.at, [&event, this] {
+      auto first = *index_in(layout_, event.first);
+      auto second = event.second.empty() ? -1 : *index_in(layout_, event.second);
       auto a = static_cast<size_t>(first), b = static_cast<size_t>(second);
-      if (one.kind == "crash")
-        crash(first, network::leaving::crashed, one.lasts);
-      else if (one.kind == "replace")
-        crash(first, network::leaving::silent, one.lasts);
-      else if (one.kind == "pause")
-        pause(first, one.lasts);
-      else if (one.kind == "shortage")
-        shortage(first, one.lasts);
-      else if (one.kind == "reopen")
-        reopen(a - tasks_.size(), network::leaving::crashed, one.lasts);
-      else if (one.kind == "loss")
+      if (event.kind == "crash")
+        crash(first, network::leaving::crashed, event.lasts);
+      else if (event.kind == "replace")
+        crash(first, network::leaving::silent, event.lasts);
+      else if (event.kind == "pause")
+        pause(first, event.lasts);
+      else if (event.kind == "shortage")
+        shortage(first, event.lasts);
+      else if (event.kind == "reopen")
+        reopen(a - tasks_.size(), network::leaving::crashed, event.lasts);
+      else if (event.kind == "loss")
         while (auto between = network_.lose_between(a, b, chance_))
           lost(between);
       else
-        part(a, b, one.kind == "partition", one.lasts);
+        part(a, b, event.kind == "partition", event.lasts);
     });
 }
 
@@ -152,15 +153,15 @@ void world::heal() {
   core_.tell("simulation", "heals");
   faulty_ = false;
   probes_.calm_down();
-  for (auto& one : std::exchange(cures_, {}))
-    one();
-  for (auto& one : tasks_)
-    if (!one->runs())
-      one->start();
-  for (auto& one : clients_) {
-    one->calm_down();
-    if (!one->running())
-      one->open();
+  for (auto& cure : std::exchange(cures_, {}))
+    cure();
+  for (auto& task : tasks_)
+    if (!task->runs())
+      task->start();
+  for (auto& client : clients_) {
+    client->calm_down();
+    if (!client->running())
+      client->open();
   }
 }
 
@@ -182,19 +183,19 @@ void world::lost(std::optional<std::pair<size_t, size_t>> between) {
 void world::partition() {
   auto count = static_cast<uint64_t>(layout_.processes());
   auto from = chance_.below(count), to = chance_.below(count);
-  auto both = !chance_.permille(core_.with.one_way);
+  auto is_mutual = !chance_.permille(core_.with.one_way);
   auto lasts = chance_.between(duration{50ms}, duration{25s});
   if (from != to)
-    part(from, to, both, lasts);
+    part(from, to, is_mutual, lasts);
 }
 
-void world::part(size_t from, size_t to, bool both, duration lasts) {
-  core_.tell("network", "parts", from, both ? " and " : " from ", to, " for ",
+void world::part(size_t from, size_t to, bool is_mutual, duration lasts) {
+  core_.tell("network", "parts", from, is_mutual ? " and " : " from ", to, " for ",
              lasts.count() / 1'000'000, " ms");
   network_.block(from, to);
-  if (both)
+  if (is_mutual)
     network_.block(to, from);
-  auto which = core_.begin_fault(
+  auto fault_index = core_.begin_fault(
       {fault_kind::partition, static_cast<int>(from), static_cast<int>(to), core_.now});
   auto over = std::make_shared<bool>(false);
   auto cure = [=, this] {
@@ -202,9 +203,9 @@ void world::part(size_t from, size_t to, bool both, duration lasts) {
       return;
     core_.tell("network", "joins", from, " and ", to);
     network_.unblock(from, to);
-    if (both)
+    if (is_mutual)
       network_.unblock(to, from);
-    core_.end_fault(which);
+    core_.end_fault(fault_index);
   };
   cures_.push_back(cure);
   core_.after(lasts, cure);
@@ -216,40 +217,40 @@ void world::pause() {
 }
 
 void world::pause(int index, duration lasts) {
-  auto* who = process_of(index);
-  if (!who)
+  auto* target = process_of(index);
+  if (!target)
     return;
-  core_.tell(who->name(), "pauses", "for ", lasts.count() / 1'000'000, " ms");
+  core_.tell(target->name(), "pauses", "for ", lasts.count() / 1'000'000, " ms");
   auto until = core_.now + lasts;
-  who->sleep_until(until);
+  target->sleep_until(until);
   core_.begin_fault({fault_kind::pause, index, -1, core_.now, until});
 }
 
 void world::crash() {
   auto index = static_cast<int>(chance_.below(tasks_.size()));
   auto silent = chance_.permille(core_.with.machines), orderly = chance_.permille(250);
-  auto gone = chance_.between(duration{0}, chance_.permille(500) ? duration{200ms} : 15s);
-  auto among = chance_.below(300); // messages
+  auto downtime = chance_.between(duration{0}, chance_.permille(500) ? duration{200ms} : 15s);
+  auto message_count = chance_.below(300);
   if (!tasks_[static_cast<size_t>(index)]->runs())
     return;
-  // In the midst of what happens at one moment.
-  crash_at_ = messages_ + among;
+  // The crash happens after this many messages, so that it can interrupt simultaneous events.
+  crash_at_ = messages_ + message_count;
   crash_ = [=, this] {
     crash(index,
           orderly  ? network::leaving::orderly
           : silent ? network::leaving::silent
                    : network::leaving::crashed,
-          gone);
+          downtime);
   };
 }
 
-void world::crash(int index, network::leaving how, duration gone) {
+void world::crash(int index, network::leaving leave_mode, duration downtime) {
   auto& task = *tasks_[static_cast<size_t>(index)];
   if (!task.runs() || !faulty_)
     return;
-  core_.begin_fault({fault_kind::crash, index, -1, core_.now, core_.now + gone});
-  task.stop(how);
-  core_.after(gone, [&task] {
+  core_.begin_fault({fault_kind::crash, index, -1, core_.now, core_.now + downtime});
+  task.stop(leave_mode);
+  core_.after(downtime, [&task] {
     if (!task.runs())
       task.start();
   });
@@ -264,13 +265,13 @@ void world::shortage(int index, duration lasts) {
   auto& task = *tasks_[static_cast<size_t>(index)];
   core_.tell(to_string(task.name()), "short", "of memory for ", lasts.count() / 1'000'000, " ms");
   task.set_short_of_memory(true);
-  auto which = core_.begin_fault({fault_kind::shortage, index, -1, core_.now});
+  auto fault_index = core_.begin_fault({fault_kind::shortage, index, -1, core_.now});
   auto over = std::make_shared<bool>(false);
   auto cure = [=, this, &task] {
     if (std::exchange(*over, true))
       return;
     task.set_short_of_memory(false);
-    core_.end_fault(which);
+    core_.end_fault(fault_index);
   };
   cures_.push_back(cure);
   core_.after(lasts, cure);
@@ -278,34 +279,34 @@ void world::shortage(int index, duration lasts) {
 
 void world::reopen() {
   auto number = chance_.below(clients_.size());
-  auto how = chance_.below(3);
-  auto gone = chance_.between(duration{0}, duration{3s});
+  auto mode = chance_.below(3);
+  auto downtime = chance_.between(duration{0}, duration{3s});
   reopen(number,
-         how == 0   ? network::leaving::orderly
-         : how == 1 ? network::leaving::crashed
-                    : network::leaving::silent,
-         gone);
+         mode == 0   ? network::leaving::orderly
+         : mode == 1 ? network::leaving::crashed
+                     : network::leaving::silent,
+         downtime);
 }
 
-void world::reopen(size_t number, network::leaving how, duration gone) {
+void world::reopen(size_t number, network::leaving leave_mode, duration downtime) {
   auto& client = *clients_[number];
   if (!client.running() || client.running()->wakes() > core_.now)
     return;
   core_.begin_fault({fault_kind::reopen, layout_.client(static_cast<int>(number)), -1, core_.now,
-                     core_.now + gone});
-  client.close(how);
-  core_.after(gone, [&client] {
+                     core_.now + downtime});
+  client.close(leave_mode);
+  core_.after(downtime, [&client] {
     if (!client.running())
       client.open();
   });
 }
 
-// A task that is cut off, from some or from all, is started anew elsewhere, under its name and
-// address; the old one lives on, and is not cut off for ever.
+// A task that is cut off, from some hosts or from all, is restarted on another host, under its name
+// and address. The old process keeps running, and the partition ends at some time.
 void world::split() {
   auto index = static_cast<int>(chance_.below(tasks_.size()));
   auto& task = *tasks_[static_cast<size_t>(index)];
-  auto all = chance_.permille(400);
+  auto from_every_host = chance_.permille(400);
   auto cut_off = chance_.between(duration{0}, duration{20s}), lives = chance_.between(1s, 40s),
        gap = chance_.between(duration{0}, chance_.permille(500) ? duration{100ms} : 8s);
   if (!task.serves() || task.running()->wakes() > core_.now)
@@ -313,22 +314,22 @@ void world::split() {
   auto host = static_cast<size_t>(layout_.processes()) + ++splits_;
   core_.tell(task.running()->name(), "is cut off", "and lives on as host ", host);
   auto* old = replaced_.emplace_back(task.split(host)).get();
-  std::vector<size_t> others;
+  std::vector<size_t> cut_hosts;
   for (size_t i = 0; i < host; ++i)
-    if (all || chance_.permille(500))
-      others.push_back(i);
-  for (auto one : others) {
-    network_.block(one, host);
-    network_.block(host, one);
+    if (from_every_host || chance_.permille(500))
+      cut_hosts.push_back(i);
+  for (auto cut_host : cut_hosts) {
+    network_.block(cut_host, host);
+    network_.block(host, cut_host);
   }
-  auto which = core_.begin_fault({fault_kind::split, index, -1, core_.now});
+  auto fault_index = core_.begin_fault({fault_kind::split, index, -1, core_.now});
   auto joined = std::make_shared<bool>(false), over = std::make_shared<bool>(false);
   auto join = [=, this] {
     if (std::exchange(*joined, true))
       return;
-    for (auto one : others) {
-      network_.unblock(one, host);
-      network_.unblock(host, one);
+    for (auto cut_host : cut_hosts) {
+      network_.unblock(cut_host, host);
+      network_.unblock(host, cut_host);
     }
   };
   auto end = [=, this] {
@@ -337,7 +338,7 @@ void world::split() {
       return;
     if (old->runs())
       old->stop(network::leaving::crashed);
-    core_.end_fault(which);
+    core_.end_fault(fault_index);
   };
   cures_.push_back(end);
   core_.after(cut_off, join);
@@ -350,25 +351,25 @@ void world::split() {
 
 // -- the loop ------------------------------------------------------------------------------------
 
-// Has one thing happen; false when nothing is left.
+// Performs one event; returns false when none remains.
 bool world::step() {
   if (crash_ && messages_ >= crash_at_)
     std::exchange(crash_, nullptr)();
   auto next = core_.next_event();
   auto event = next;
   std::vector<process*> ready;
-  auto look_at = [&](process* one) {
-    if (!one)
+  auto look_at = [&](process* process_to_check) {
+    if (!process_to_check)
       return;
-    auto when = one->next();
+    auto when = process_to_check->next();
     next = std::min(next, when);
     if (when <= core_.now)
-      ready.push_back(one);
+      ready.push_back(process_to_check);
   };
   for (int i = 0; i < layout_.processes(); ++i)
     look_at(process_of(i));
-  for (const auto& one : replaced_)
-    look_at(one->running());
+  for (const auto& replaced : replaced_)
+    look_at(replaced->running());
   if (next == time_point::max())
     return false;
   if (next > core_.now) {
@@ -380,11 +381,11 @@ bool world::step() {
     core_.run_event();
     return true;
   }
-  auto& one = *ready[chance_order(ready.size())];
-  one.run_one(core_.now, core_.with.shuffle ? &order_ : nullptr);
+  auto& chosen_process = *ready[chance_order(ready.size())];
+  chosen_process.run_one(core_.now, core_.with.shuffle ? &order_ : nullptr);
   ++messages_;
   if (core_.with.late && order_.permille(core_.with.late))
-    one.sleep_until(core_.now + order_.between(duration{0}, 3ms));
+    chosen_process.sleep_until(core_.now + order_.between(duration{0}, 3ms));
   return true;
 }
 
@@ -406,8 +407,8 @@ void world::run_until(const std::function<bool()>& done, duration bound, std::st
 }
 
 void world::watch() {
-  for (auto& one : clients_)
-    one->check_waits();
+  for (auto& client : clients_)
+    client->check_waits();
   core_.after(1s, [this] {
     if (watching_)
       watch();
@@ -417,15 +418,16 @@ void world::watch() {
 // -- the end -------------------------------------------------------------------------------------
 
 void world::finish_clients() {
-  for (auto& one : clients_)
-    one->stop();
-  run_until([this] { return std::ranges::all_of(clients_, [](auto& one) { return one->idle(); }); },
-            stop_bound, "steps end when faults are over");
-  for (auto& one : clients_) {
+  for (auto& client : clients_)
+    client->stop();
+  run_until(
+      [this] { return std::ranges::all_of(clients_, [](auto& host) { return host->idle(); }); },
+      stop_bound, "steps end when faults are over");
+  for (auto& client : clients_) {
     if (core_.found())
       return;
     auto done = std::make_shared<bool>(false);
-    one->final_round([done] { *done = true; });
+    client->final_round([done] { *done = true; });
     run_until([done] { return *done; }, final_bound, "all works again when faults are over");
   }
 }
@@ -434,14 +436,14 @@ void world::close_all() {
   if (core_.found())
     return;
   watching_ = false;
-  for (auto& one : clients_)
-    one->close(network::leaving::orderly);
+  for (auto& client : clients_)
+    client->close(network::leaving::orderly);
   run_until(core_.now + idle_bound);
-  for (auto& one : tasks_)
-    one->check_idle();
-  for (auto& one : tasks_)
+  for (auto& task : tasks_)
+    task->check_idle();
+  for (auto& task : tasks_)
     if (!core_.found())
-      one->stop(network::leaving::orderly);
+      task->stop(network::leaving::orderly);
 }
 
 } // namespace troupe::simulate

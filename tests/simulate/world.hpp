@@ -1,4 +1,4 @@
-// A whole cluster in one thread: faults first, then healing, then what must hold.
+// A whole cluster in one thread: a phase with faults, then recovery, then the final checks.
 #pragma once
 #include "tests/simulate/client_host.hpp"
 #include "tests/simulate/probes.hpp"
@@ -7,20 +7,20 @@
 
 namespace troupe::simulate {
 
-/// Defects to plant, which must be found.
+/// Defects to plant, which the simulation must detect.
 enum class canary : uint8_t { none, repeated_updates, deaf_listener };
 
 struct outcome {
-  std::string found; ///< the promise that was broken, and how; nothing if all held
+  std::string found; ///< the broken promise with details; empty if all held
   double virtual_seconds = 0;
   uint64_t succeeded = 0, failed = 0, faults = 0, messages = 0, lines = 0;
 };
 
-layout layout_of(const options& with);
+layout layout_of(const options& chosen);
 
 class world {
 public:
-  world(const options& with, bool tracing, canary planted);
+  world(const options& chosen, bool tracing, canary planted);
   ~world();
 
   outcome run();
@@ -36,19 +36,19 @@ private:
   void close_all();
   void watch();
 
-  // Faults, as chance has them, and as they are.
+  // Faults: those without arguments are drawn at random.
   void lose_connection();
   void lost(std::optional<std::pair<size_t, size_t>> between);
   void partition();
-  void part(size_t from, size_t to, bool both, duration lasts);
+  void part(size_t from, size_t to, bool is_mutual, duration lasts);
   void pause();
   void pause(int index, duration lasts);
   void crash();
-  void crash(int index, network::leaving how, duration gone);
+  void crash(int index, network::leaving leave_mode, duration downtime);
   void shortage();
   void shortage(int index, duration lasts);
   void reopen();
-  void reopen(size_t client, network::leaving how, duration gone);
+  void reopen(size_t client, network::leaving leave_mode, duration downtime);
   void split();
   process* process_of(int index);
 
@@ -67,9 +67,9 @@ private:
   cluster_spec cluster_;
   std::vector<std::unique_ptr<task_host>> tasks_;
   std::vector<std::unique_ptr<client_host>> clients_;
-  std::vector<std::unique_ptr<task_host>> replaced_; // tasks that live on
+  std::vector<std::unique_ptr<task_host>> replaced_; // replaced tasks that still run
   size_t splits_ = 0;
-  std::vector<std::function<void()>> cures_; // of what still lasts, by fault
+  std::vector<std::function<void()>> cures_; // functions that end the current faults
   bool faulty_ = false, watching_ = true;
   uint64_t messages_ = 0, crash_at_ = 0;
   std::function<void()> crash_;

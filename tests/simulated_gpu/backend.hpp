@@ -15,16 +15,16 @@
 #define TROUPE_ON_GRID
 
 namespace troupe::test {
-/// Stands in for the libraries of linear algebra.
+/// Replaces the libraries of linear algebra.
 gpu::solver& simulated_solver();
-/// Stands in for the library of layers; null, as usual, for none.
+/// Replaces the library of layers; usually null, for none.
 gpu::layer_library* simulated_layers();
 } // namespace troupe::test
 
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-// Small, so that tests with few elements have threads with several of them, and several blocks.
+// Small, so that tests with few elements have several elements in a thread, and several blocks.
 inline constexpr int threads_per_block = 64;
 inline constexpr int64_t max_blocks = 3;
 inline constexpr int64_t max_of_a_warp = 40;

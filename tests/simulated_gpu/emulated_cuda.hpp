@@ -1,5 +1,5 @@
-// The few names of CUDA that our kernels are written with, for the processor's compiler: their
-// grids are emulated. All threads of a grid take turns on the calling thread of the host.
+// The few names of CUDA that our kernels use, for the processor's compiler: their grids are
+// emulated. All threads of a grid take turns on the calling thread of the host.
 #pragma once
 #ifdef __CUDACC__
 #error "nvcc has the true ones"
@@ -23,16 +23,16 @@ struct dim3 {
   dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) noexcept : x(x), y(y), z(z) {}
 };
 
-/// The place of the emulated thread that has its turn.
+/// The index of the emulated thread that is running.
 struct emulated_place {
   dim3 thread{0, 0, 0}, block{0, 0, 0}, block_size, grid_size;
 };
 inline thread_local emulated_place emulated;
 
 /// Runs the kernel once for each thread of the grid. Threads that wait for each other, in a warp or
-/// a block, take turns in an order that changes from one wait to the next: who reads what another
-/// has not yet written computes nonsense. A thread that ends while others wait for it ends the
-/// process, with a text that says so: on a GPU that would be a hang, or worse.
+/// a block, take turns in an order that changes with each wait: reading a value that another thread
+/// has not yet written gives nonsense. If a thread ends while others wait for it, the process ends
+/// with a message: a GPU would hang, or worse.
 void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel);
 
 /// The same for kernels whose threads do not wait for each other.

@@ -1,8 +1,8 @@
 // The grid of emulated_cuda.hpp: each thread is a fiber.
 //
-// The thread sanitizer is not told of the fibers: to it, all are the one thread that runs them,
-// which is what they are. It counts calls and returns, so this file is compiled without it: the
-// functions that end a fiber never return, and its stack of calls would overflow after some blocks.
+// The thread sanitizer is not told of the fibers: it sees only the one thread that runs them, which
+// is correct. It counts calls and returns, so this file is compiled without it: functions that end
+// a fiber never return, and its stack of calls would overflow after some blocks.
 #include "tests/simulated_gpu/emulated_cuda.hpp"
 
 #include <boost/context/fiber.hpp>
@@ -33,8 +33,8 @@ struct lane {
 
 thread_local lane* running = nullptr;
 
-auto is(lane::doing what) {
-  return [what](const lane& one) { return one.now == what; };
+auto is(lane::doing state) {
+  return [state](const lane& one) { return one.now == state; };
 }
 
 class block_of_threads {
@@ -46,15 +46,15 @@ public:
     for (unsigned z = 0; z < size.z; ++z)
       for (unsigned y = 0; y < size.y; ++y)
         for (unsigned x = 0; x < size.x; ++x) {
-          auto& one = lanes_[i++];
-          one.place = {x, y, z};
-          one.here =
-              context::fiber{std::allocator_arg, stacks, [&one, &kernel](context::fiber&& host) {
-                               one.to_host = &host;
-                               kernel();
-                               one.now = lane::doing::ended;
-                               return std::move(host);
-                             }};
+          auto& fiber_lane = lanes_[i++];
+          fiber_lane.place = {x, y, z};
+          fiber_lane.here = context::fiber{std::allocator_arg, stacks,
+                                           [&fiber_lane, &kernel](context::fiber&& host) {
+                                             fiber_lane.to_host = &host;
+                                             kernel();
+                                             fiber_lane.now = lane::doing::ended;
+                                             return std::move(host);
+                                           }};
         }
   }
 
@@ -75,22 +75,22 @@ private:
     auto backwards = dice() % 2 == 0;
     for (size_t i = 0; i < lanes_.size(); ++i) {
       auto at = (first + i) % lanes_.size();
-      auto& one = lanes_[backwards ? lanes_.size() - 1 - at : at];
-      if (one.now != lane::doing::nothing)
+      auto& fiber_lane = lanes_[backwards ? lanes_.size() - 1 - at : at];
+      if (fiber_lane.now != lane::doing::nothing)
         continue;
-      emulated.thread = one.place;
-      running = &one;
-      one.here = std::move(one.here).resume();
+      emulated.thread = fiber_lane.place;
+      running = &fiber_lane;
+      fiber_lane.here = std::move(fiber_lane.here).resume();
     }
   }
 
-  // Those who wait for threads that have all come.
+  // Threads whose partners have all arrived continue.
   void let_go() {
     auto any = false;
     auto let = [&](auto begin, auto end, lane::doing from) {
       if (!std::all_of(begin, end, is(from)))
         return;
-      std::for_each(begin, end, [](lane& one) { one.now = lane::doing::nothing; });
+      std::for_each(begin, end, [](lane& waiting) { waiting.now = lane::doing::nothing; });
       any = true;
     };
     let(lanes_.begin(), lanes_.end(), lane::doing::waits_for_block);
@@ -109,10 +109,10 @@ private:
   std::vector<lane> lanes_;
 };
 
-void wait(lane::doing what) {
-  auto& one = *running;
-  one.now = what;
-  *one.to_host = std::move(*one.to_host).resume();
+void wait(lane::doing state) {
+  auto& current = *running;
+  current.now = state;
+  *current.to_host = std::move(*current.to_host).resume();
 }
 
 template <class Run>

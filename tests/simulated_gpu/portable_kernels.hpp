@@ -1,4 +1,4 @@
-// The kernels of GPUs (ops/*/*.cuda.cu), compiled by the processor's compiler.
+// The GPU kernels (ops/*/*.cuda.cu), compiled by the processor's compiler.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace troupe::test {
 
-/// What they launch runs on simulated GPUs, and on no others.
+/// Their launches run on simulated GPUs only.
 std::span<const kernel_def* const> portable_kernels();
 
 } // namespace troupe::test

@@ -4,7 +4,7 @@
 
 namespace troupe::gpu {
 
-/// At once, on the calling thread.
-status add_bias_on_host(const biased_result& to, const epilogue& what);
+/// Adds it at once, on the calling thread.
+status add_bias_on_host(const biased_result& to, const epilogue& bias_options);
 
 } // namespace troupe::gpu

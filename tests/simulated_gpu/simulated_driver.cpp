@@ -22,7 +22,7 @@ namespace {
 constexpr int rubbish = 0xa5;
 constexpr std::align_val_t alignment{256};
 
-// What an event stands for: one place in one stream.
+// The position of an event in a stream.
 struct place {
   std::mutex mutex;
   std::condition_variable changed;
@@ -30,11 +30,11 @@ struct place {
   std::chrono::steady_clock::time_point when;
   status outcome;
 
-  void reach(const status& how) {
+  void reach(const status& result_status) {
     std::lock_guard guard{mutex};
     behind = true;
     when = std::chrono::steady_clock::now();
-    outcome = how;
+    outcome = result_status;
     changed.notify_all();
   }
   bool wait_until(std::chrono::steady_clock::time_point latest) {
@@ -50,7 +50,7 @@ using job = std::function<void()>;
 
 struct event_handle {
   std::mutex mutex;
-  place_ptr stands_for; // null before it was recorded
+  place_ptr stands_for; // null before it is recorded
 };
 
 struct graph_handle {
@@ -74,20 +74,20 @@ struct stream_handle {
     return capturing;
   }
 
-  void push(job what) {
+  void push(job new_job) {
     std::lock_guard guard{mutex};
     if (capturing) {
-      captured->jobs.push_back(std::move(what));
+      captured->jobs.push_back(std::move(new_job));
       return;
     }
-    jobs.push_back(std::move(what));
+    jobs.push_back(std::move(new_job));
     changed.notify_one();
   }
 
-  // A graph is one launch: nothing comes between.
-  void push_all(const std::vector<job>& what) {
+  // A graph is one launch: other launches do not come in between.
+  void push_all(const std::vector<job>& new_jobs) {
     std::lock_guard guard{mutex};
-    jobs.insert(jobs.end(), what.begin(), what.end());
+    jobs.insert(jobs.end(), new_jobs.begin(), new_jobs.end());
     changed.notify_one();
   }
 
@@ -109,7 +109,7 @@ struct stream_handle {
     }
   }
 
-  // Mostly not at all, so that tests are quick.
+  // Usually no delay, so that tests are quick.
   std::chrono::microseconds dawdle() {
     if (longest_delay.count() == 0 || std::uniform_int_distribution{0, 7}(dice) != 0)
       return {};
@@ -129,34 +129,34 @@ struct stream_handle {
 
 namespace {
 
-void copy_loops(const strided_copy& what, int depth, char* to, const char* from) {
-  if (depth == what.rank) {
-    std::memcpy(to, from, what.element_bytes);
+void copy_loops(const strided_copy& copy, int depth, char* to, const char* from) {
+  if (depth == copy.rank) {
+    std::memcpy(to, from, copy.element_bytes);
     return;
   }
-  const auto& loop = what.loops[static_cast<size_t>(depth)];
-  auto bytes = static_cast<int64_t>(what.element_bytes);
+  const auto& loop = copy.loops[static_cast<size_t>(depth)];
+  auto bytes = static_cast<int64_t>(copy.element_bytes);
   for (int64_t i = 0; i < loop.extent; ++i)
-    copy_loops(what, depth + 1, to + i * loop.to * bytes, from + i * loop.from * bytes);
+    copy_loops(copy, depth + 1, to + i * loop.to * bytes, from + i * loop.from * bytes);
 }
 
-// Streams that meet: none goes on before all have come, and none before all have read. As with real
-// libraries, whose launches must have one order on all devices, streams wait for ever, or nearly
-// so, for one that does not come.
+// Streams that meet: none continues before all have arrived, and none leaves before all have read.
+// Real libraries require one order of launches on all devices; likewise, streams wait almost
+// forever for one that does not arrive.
 class assembly {
 public:
   explicit assembly(size_t members) : members_(members) {}
 
   template <class Compute>
   status meet(Compute compute) {
-    TROUPE_TRY(pass(came_, true));
+    TROUPE_TRY(pass(arrived_, true));
     compute();
-    return pass(left_, false); // the others still read what is this one's
+    return pass(left_, false); // the others still read this member's memory
   }
-  void disperse(const status& why) {
+  void disperse(const status& reason) {
     std::lock_guard guard{mutex_};
     dispersed_ = true;
-    why_ = why;
+    reason_ = reason;
     changed_.notify_all();
   }
 
@@ -172,7 +172,7 @@ private:
       return {};
     if (given_up()) {
       --count; // nobody waits for this one to leave
-      return why_;
+      return reason_;
     }
     return failure(error_kind::aborted, "an exchange was given up: ", count, " of ", members_,
                    " simulated devices came to it");
@@ -182,58 +182,58 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   const size_t members_;
-  size_t came_ = 0, left_ = 0;
+  size_t arrived_ = 0, left_ = 0;
   bool dispersed_ = false;
-  status why_;
+  status reason_;
 };
 
 class exchange_on_threads final : public communicator {
 public:
-  status launch(const collective_call& what, std::span<const share> all) override {
-    auto where = std::make_shared<assembly>(all.size());
+  status launch(const collective_call& request, std::span<const share> shares) override {
+    auto where = std::make_shared<assembly>(shares.size());
     {
       std::lock_guard guard{mutex_};
       if (aborted_)
         return failure(error_kind::aborted, "the simulated devices have given each other up");
-      std::erase_if(assemblies_, [](const auto& one) { return one.expired(); });
+      std::erase_if(assemblies_, [](const auto& meeting) { return meeting.expired(); });
       assemblies_.push_back(where);
     }
     std::vector<const void*> inputs;
-    for (const auto& one : all)
-      inputs.push_back(one.input);
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (i > 0 && ++launches_ % 4 == 0) // others, if they may, come in between
+    for (const auto& member_share : shares)
+      inputs.push_back(member_share.input);
+    for (size_t i = 0; i < shares.size(); ++i) {
+      if (i > 0 && ++launches_ % 4 == 0) // so that other launches may come in between
         std::this_thread::sleep_for(std::chrono::microseconds{20});
-      auto* on = dynamic_cast<simulated_driver*>(all[i].of);
+      auto* on = dynamic_cast<simulated_driver*>(shares[i].of);
       if (!on)
         return failure(error_kind::internal, "a driver that is no simulated one");
       TROUPE_TRY(on->launch(
-          [=, to = all[i].output] {
-            return where->meet([&] { compute(what, inputs, i, static_cast<char*>(to)); });
+          [=, to = shares[i].output] {
+            return where->meet([&] { compute(request, inputs, i, static_cast<char*>(to)); });
           },
-          all[i].in));
+          shares[i].in));
     }
     return {};
   }
 
-  void abort(const status& why) noexcept override {
+  void abort(const status& reason) noexcept override {
     std::lock_guard guard{mutex_};
     aborted_ = true;
-    for (const auto& one : assemblies_)
-      if (auto left = one.lock())
-        left->disperse(why);
+    for (const auto& meeting : assemblies_)
+      if (auto live = meeting.lock())
+        live->disperse(reason);
   }
 
 private:
-  static void compute(const collective_call& what, std::vector<const void*> from, size_t member,
+  static void compute(const collective_call& request, std::vector<const void*> from, size_t member,
                       char* to) {
-    auto count = what.dims.elements();
+    auto count = request.dims.elements();
     auto members = from.size();
-    auto bytes = static_cast<size_t>(count) * size_of(what.type);
-    switch (what.kind) {
+    auto bytes = static_cast<size_t>(count) * size_of(request.type);
+    switch (request.kind) {
       case collective_kind::broadcast:
-        if (member != what.root && bytes > 0)
-          std::memcpy(to, from[what.root], bytes);
+        if (member != request.root && bytes > 0)
+          std::memcpy(to, from[request.root], bytes);
         return;
       case collective_kind::all_gather:
         for (size_t i = 0; i < members && bytes > 0; ++i)
@@ -241,13 +241,13 @@ private:
         return;
       case collective_kind::reduce_scatter:
         count /= static_cast<int64_t>(members);
-        for (auto& one : from)
-          one = static_cast<const char*>(one) + member * (bytes / members);
+        for (auto& input : from)
+          input = static_cast<const char*>(input) + member * (bytes / members);
         break;
       case collective_kind::all_reduce: break;
     }
     if (count > 0)
-      troupe::combine(to, from, 0, count, what.type, what.by, what.average);
+      troupe::combine(to, from, 0, count, request.type, request.by, request.average);
   }
 
   std::mutex mutex_;
@@ -256,7 +256,7 @@ private:
   bool aborted_ = false;
 };
 
-std::atomic<int64_t> next_gpu{int64_t{1} << 32}; // that nobody else has
+std::atomic<int64_t> next_gpu{int64_t{1} << 32}; // numbers that no other GPU has
 
 class driver_on_threads final : public simulated_driver,
                                 public collective_driver,
@@ -280,7 +280,7 @@ public:
   result<stream> make_stream() override {
     return new stream_handle{options_.seed + next_stream_++, options_.longest_delay};
   }
-  void destroy(stream which) noexcept override { delete which; }
+  void destroy(stream handle) noexcept override { delete handle; }
   result<event> make_event() override { return new event_handle; }
   result<event> make_timed_event() override { return make_event(); }
   result<int64_t> elapsed(event from, event to) override {
@@ -292,14 +292,14 @@ public:
       return failure(error_kind::internal, "an event was not passed");
     return std::chrono::nanoseconds{last->when - first->when}.count();
   }
-  void destroy(event which) noexcept override { delete which; }
+  void destroy(event event_to_destroy) noexcept override { delete event_to_destroy; }
 
-  status record(event which, stream in) override {
+  status record(event recorded, stream in) override {
     TROUPE_TRY(health());
     auto at = std::make_shared<place>();
     {
-      std::lock_guard guard{which->mutex};
-      which->stands_for = at;
+      std::lock_guard guard{recorded->mutex};
+      recorded->stands_for = at;
     }
     if (in->is_capturing()) {
       at->reach(failure(error_kind::internal, "nothing of what is noted down runs yet"));
@@ -309,17 +309,19 @@ public:
     return {};
   }
 
-  status await(stream in, event which) override {
+  status await(stream in, event awaited) override {
     TROUPE_TRY(health());
-    if (auto at = place_of(which))
+    if (auto at = place_of(awaited))
       in->push([at] { at->wait_until(std::chrono::steady_clock::now() + longest_wait); });
     return {};
   }
 
-  result<bool> passed(event which) override { return wait(which, std::chrono::microseconds{0}); }
+  result<bool> passed(event awaited) override {
+    return wait(awaited, std::chrono::microseconds{0});
+  }
 
-  result<bool> wait(event which, std::chrono::microseconds at_most) override {
-    auto at = place_of(which);
+  result<bool> wait(event awaited, std::chrono::microseconds at_most) override {
+    auto at = place_of(awaited);
     if (!at)
       return true;
     if (!at->wait_until(std::chrono::steady_clock::now() + at_most))
@@ -329,7 +331,7 @@ public:
     return true;
   }
 
-  device_error_flags& device_errors() noexcept override { return complaints_; }
+  device_error_flags& device_errors() noexcept override { return error_flags_; }
 
   void* allocate(size_t bytes) noexcept override {
     std::lock_guard guard{mutex_};
@@ -348,14 +350,14 @@ public:
     if (!memory)
       return;
     std::lock_guard guard{mutex_};
-    auto it = blocks_.find(memory);
-    if (it == blocks_.end()) {
+    auto found_block = blocks_.find(memory);
+    if (found_block == blocks_.end()) {
       misdeeds_ += "memory was given back that was not given out; ";
       return;
     }
-    std::memset(memory, rubbish, it->second);
-    used_ -= it->second;
-    blocks_.erase(it);
+    std::memset(memory, rubbish, found_block->second);
+    used_ -= found_block->second;
+    blocks_.erase(found_block);
     ::operator delete(memory, alignment);
   }
 
@@ -376,11 +378,11 @@ public:
   }
 
   status copy_from(driver& peer, void* to, const void* from, size_t bytes, stream in) override {
-    auto* other = dynamic_cast<driver_on_threads*>(&peer);
-    if (!other || options_.peers_are_out_of_reach)
+    auto* peer_driver = dynamic_cast<driver_on_threads*>(&peer);
+    if (!peer_driver || options_.peers_are_out_of_reach)
       return failure(error_kind::unimplemented, "the other device is out of reach");
     TROUPE_TRY(check(to, bytes, true));
-    TROUPE_TRY(other->check(from, bytes, true));
+    TROUPE_TRY(peer_driver->check(from, bytes, true));
     return launch(
         [=]() -> status {
           std::memcpy(to, from, bytes);
@@ -389,12 +391,12 @@ public:
         in);
   }
 
-  status copy(const strided_copy& what, stream in) override {
-    TROUPE_TRY(check(what.to, what.element_bytes, true));
-    TROUPE_TRY(check(what.from, what.element_bytes, true));
+  status copy(const strided_copy& copy, stream in) override {
+    TROUPE_TRY(check(copy.to, copy.element_bytes, true));
+    TROUPE_TRY(check(copy.from, copy.element_bytes, true));
     return launch(
         [=]() -> status {
-          copy_loops(what, 0, static_cast<char*>(what.to), static_cast<const char*>(what.from));
+          copy_loops(copy, 0, static_cast<char*>(copy.to), static_cast<const char*>(copy.from));
           return {};
         },
         in);
@@ -418,11 +420,11 @@ public:
   status launch(std::function<status()> kernel, stream in) override {
     TROUPE_TRY(health());
     count_launch();
-    in->push([this, kernel = std::move(kernel), epoch = complaints_.now().epoch] {
+    in->push([this, kernel = std::move(kernel), epoch = error_flags_.now().epoch] {
       if (!health())
         return;
       if (auto outcome = kernel(); !outcome)
-        complaints_.add(epoch, std::move(outcome));
+        error_flags_.add(epoch, std::move(outcome));
     });
     return {};
   }
@@ -432,16 +434,16 @@ public:
     return std::shared_ptr<communicator>{std::make_shared<exchange_on_threads>()};
   }
   status combine(void* to, std::span<const void* const> from, int64_t count, dtype type,
-                 reduction by, bool average, stream in) override {
+                 reduction combination, bool average, stream in) override {
     return launch(
         [=, places = std::vector<const void*>(from.begin(), from.end())]() -> status {
-          troupe::combine(to, places, 0, count, type, by, average);
+          troupe::combine(to, places, 0, count, type, combination, average);
           return {};
         },
         in);
   }
-  status add_bias(const biased_result& to, const epilogue& what, stream in) override {
-    return launch([=] { return add_bias_on_host(to, what); }, in);
+  status add_bias(const biased_result& to, const epilogue& bias_options, stream in) override {
+    return launch([=] { return add_bias_on_host(to, bias_options); }, in);
   }
 
   status begin_capture(stream in) override {
@@ -466,13 +468,13 @@ public:
     return in->captured.release();
   }
 
-  status launch(launch_graph what, stream in) override {
+  status launch(launch_graph graph, stream in) override {
     TROUPE_TRY(health());
     count_launch();
-    in->push_all(what->jobs);
+    in->push_all(graph->jobs);
     return {};
   }
-  void destroy(launch_graph what) noexcept override { delete what; }
+  void destroy(launch_graph graph) noexcept override { delete graph; }
 
   int64_t launches() const override { return launches_; }
 
@@ -484,18 +486,19 @@ public:
 private:
   static constexpr std::chrono::seconds longest_wait{20};
 
-  static place_ptr place_of(event which) {
-    std::lock_guard guard{which->mutex};
-    return which->stands_for;
+  static place_ptr place_of(event recorded) {
+    std::lock_guard guard{recorded->mutex};
+    return recorded->stands_for;
   }
 
-  // Whether memory of the device is what it is said to be.
+  // Checks that the memory is, or is not, the device's, as it should be.
   status check(const void* memory, size_t bytes, bool on_device) {
     std::lock_guard guard{mutex_};
-    auto it = blocks_.upper_bound(const_cast<void*>(memory));
-    auto inside = it != blocks_.begin() &&
-                  static_cast<const char*>(memory) + bytes <=
-                      static_cast<const char*>(std::prev(it)->first) + std::prev(it)->second;
+    auto next_block = blocks_.upper_bound(const_cast<void*>(memory));
+    auto inside =
+        next_block != blocks_.begin() &&
+        static_cast<const char*>(memory) + bytes <=
+            static_cast<const char*>(std::prev(next_block)->first) + std::prev(next_block)->second;
     if (inside == on_device)
       return {};
     misdeeds_ +=
@@ -505,8 +508,8 @@ private:
   }
 
   void count_launch() {
-    if (auto before = launches_++;
-        options_.launches_until_lost >= 0 && before >= options_.launches_until_lost)
+    if (auto count_before = launches_++;
+        options_.launches_until_lost >= 0 && count_before >= options_.launches_until_lost)
       lose(failure(error_kind::unavailable, "the simulated device was told to be lost"));
   }
 
@@ -514,10 +517,10 @@ private:
     std::lock_guard guard{mutex_};
     return lost_;
   }
-  void lose(status why) {
+  void lose(status reason) {
     std::lock_guard guard{mutex_};
     if (lost_)
-      lost_ = std::move(why);
+      lost_ = std::move(reason);
   }
 
   const simulation options_;
@@ -531,7 +534,7 @@ private:
   std::string misdeeds_;
   status lost_;
   device_error_flags::boxes boxes_;
-  device_error_flags complaints_{boxes_};
+  device_error_flags error_flags_{boxes_};
 };
 
 } // namespace

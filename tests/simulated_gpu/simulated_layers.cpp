@@ -7,7 +7,7 @@ gpu::layer_library* used = nullptr;
 
 } // namespace
 
-void use_simulated_layers(gpu::layer_library* which) { used = which; }
+void use_simulated_layers(gpu::layer_library* new_library) { used = new_library; }
 
 gpu::layer_library* simulated_layers() { return used; }
 

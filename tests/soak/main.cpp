@@ -1,8 +1,8 @@
-// Runs a cluster of real processes for minutes, looks at its memory and counts what it does, while
-// tasks are killed, stopped and restarted if asked: scripts/soak --help.
+// Runs a cluster of real processes for minutes, checks its memory and its counts, and kills, stops
+// and restarts tasks if requested: scripts/soak --help.
 //
 // Each client thread adds 1 to a variable of its own on a parameter server, by way of a worker. An
-// addition that was acknowledged happened once, one that failed at most once.
+// acknowledged addition happened once, a failed one at most once.
 #include "tests/support/processes.hpp"
 #include "troupe/api/internal/library.hpp"
 #include "troupe/troupe.hpp"
@@ -28,7 +28,7 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-// Without faults at the end, so that speed can come back.
+// No faults at the end, so that speed can recover.
 constexpr auto quiet_end = 40s;
 
 struct soak_options {
@@ -42,11 +42,11 @@ struct counts {
   std::atomic<uint64_t> done{0}, failed{0}, late{0}, miscounted{0}, left_out{0};
 };
 
-// One thread's variable and what is known of it.
+// One thread's variable and the known bounds of its value.
 struct account {
   std::mutex mutex;
-  double base = 0;    // what it held when it was last read anew
-  uint64_t tried = 0; // since then
+  double base = 0;    // the value at the last restart
+  uint64_t tried = 0; // since the last restart
   uint64_t acknowledged = 0;
 };
 
@@ -65,8 +65,8 @@ public:
     auto s = session::connect(cluster_, {.timeout = std::chrono::milliseconds{
                                              static_cast<int64_t>(options_.timeout * 1e3)}});
     build();
-    for (auto& one : initializers_)
-      s.run(one);
+    for (auto& initializer : initializers_)
+      s.run(initializer);
     std::vector<std::thread> threads;
     for (size_t i = 0; i < options_.threads; ++i)
       threads.emplace_back([&, i] { options_.async_rate ? drive_async(s, i) : drive(s, i); });
@@ -74,8 +74,8 @@ public:
     watch();
     stop_ = true;
     saboteur.join();
-    for (auto& one : threads)
-      one.join();
+    for (auto& thread : threads)
+      thread.join();
     if (options_.async_rate && options_.faults == "none")
       count_async(s);
     return verdict();
@@ -84,68 +84,68 @@ public:
 private:
   void build() {
     for (size_t i = 0; i < options_.threads; ++i) {
-      edge one;
+      edge squared;
       {
         auto on = g_.on(concat("/job:worker/task:", i % options_.workers));
         inputs_.push_back(g_.placeholder(dtype::f64, {}, concat("x", i)));
-        one = inputs_.back() * inputs_.back(); // what no pass removes
+        squared = inputs_.back() * inputs_.back(); // a node that no pass removes
       }
       auto on = g_.on("/job:ps/task:0");
       auto count = g_.variable(0.0, concat("count", i));
       variables_.push_back(count);
       initializers_.push_back(assign(count, g_.constant(tensor::scalar(0.0))).node);
-      sums_.push_back(assign_add(count, one));
+      sums_.push_back(assign_add(count, squared));
     }
   }
 
   bool is_over() const { return stop_.load(std::memory_order_relaxed); }
 
-  void tell(const error& what) {
+  void tell(const error& failure) {
     std::lock_guard guard{errors_mutex_};
-    if (++errors_[std::string{to_string(what.kind())}] <= 3)
-      std::cout << "  " << what.what() << std::endl;
+    if (++errors_[std::string{to_string(failure.kind())}] <= 3)
+      std::cout << "  " << failure.what() << std::endl;
   }
 
-  // An acknowledged value lies between what was acknowledged and what was tried.
-  void check(account& mine, double value) {
-    if (value < mine.base + static_cast<double>(mine.acknowledged) ||
-        value > mine.base + static_cast<double>(mine.tried)) {
+  // An acknowledged value lies between the acknowledged and the tried additions.
+  void check(account& checked, double value) {
+    if (value < checked.base + static_cast<double>(checked.acknowledged) ||
+        value > checked.base + static_cast<double>(checked.tried)) {
       ++counts_.miscounted;
-      std::cout << "  counted " << value << ", acknowledged " << mine.acknowledged << ", tried "
-                << mine.tried << ", from " << mine.base << std::endl;
+      std::cout << "  counted " << value << ", acknowledged " << checked.acknowledged << ", tried "
+                << checked.tried << ", from " << checked.base << std::endl;
     }
   }
 
-  // After a restart of the parameter server its variables hold nothing.
-  void begin_anew(session& s, size_t which) {
-    auto& mine = *accounts_[which];
+  // After a restart of the parameter server, its variables are not initialised.
+  void begin_anew(session& s, size_t client_number) {
+    auto& restarted = *accounts_[client_number];
     try {
-      s.run(initializers_[which]);
-      mine.base = 0;
-      mine.tried = mine.acknowledged = 0;
-    } catch (const error& what) {
-      tell(what);
+      s.run(initializers_[client_number]);
+      restarted.base = 0;
+      restarted.tried = restarted.acknowledged = 0;
+    } catch (const error& failure) {
+      tell(failure);
     }
   }
 
-  void drive(session& s, size_t which) {
-    auto add = s.prepare({inputs_[which]}, {sums_[which]});
-    auto& mine = *accounts_[which];
+  void drive(session& s, size_t client_number) {
+    auto add = s.prepare({inputs_[client_number]}, {sums_[client_number]});
+    auto& own_account = *accounts_[client_number];
     while (!is_over()) {
       auto begin = clock_type::now();
       try {
-        ++mine.tried;
+        ++own_account.tried;
         auto value = to_scalar<double>(add.run({tensor::scalar(1.0)})[0]);
-        ++mine.acknowledged;
-        check(mine, value);
+        ++own_account.acknowledged;
+        check(own_account, value);
         ++counts_.done;
-      } catch (const error& what) {
+      } catch (const error& failure) {
         ++counts_.failed;
-        tell(what);
-        if (what.kind() == error_kind::failed_precondition)
-          begin_anew(s, which);
-        if (what.kind() == error_kind::aborted)
-          add = s.prepare({inputs_[which]}, {sums_[which]});
+        tell(failure);
+        if (failure.kind() == error_kind::failed_precondition)
+          begin_anew(s, client_number);
+        if (failure.kind() == error_kind::aborted)
+          add = s.prepare({inputs_[client_number]}, {sums_[client_number]});
         std::this_thread::sleep_for(10ms);
       }
       if (clock_type::now() - begin > std::chrono::duration<double>(options_.timeout + 3))
@@ -153,9 +153,9 @@ private:
     }
   }
 
-  // So many a second, whatever becomes of them, but not more than a second's worth at once.
-  void drive_async(session& s, size_t which) {
-    auto add = s.prepare({inputs_[which]}, {sums_[which]});
+  // A fixed number of steps each second, even if some fail, but at most a second's steps at once.
+  void drive_async(session& s, size_t client_number) {
+    auto add = s.prepare({inputs_[client_number]}, {sums_[client_number]});
     auto rate = std::max<size_t>(1, options_.async_rate / options_.threads);
     auto next = clock_type::now();
     auto open = std::make_shared<std::atomic<size_t>>(0);
@@ -167,14 +167,14 @@ private:
         continue;
       }
       ++*open;
-      ++accounts_[which]->tried;
+      ++accounts_[client_number]->tried;
       auto begin = clock_type::now();
-      add.run_async({tensor::scalar(1.0)}, [this, open, begin, which](const auto& outcome) {
+      add.run_async({tensor::scalar(1.0)}, [this, open, begin, client_number](const auto& outcome) {
         --*open;
         ++(outcome ? counts_.done : counts_.failed);
         if (outcome) {
-          std::lock_guard guard{accounts_[which]->mutex};
-          ++accounts_[which]->acknowledged;
+          std::lock_guard guard{accounts_[client_number]->mutex};
+          ++accounts_[client_number]->acknowledged;
         }
         if (clock_type::now() - begin > std::chrono::duration<double>(options_.timeout + 3))
           ++counts_.late;
@@ -200,38 +200,38 @@ private:
         std::this_thread::sleep_for(100ms);
       if (is_over())
         return;
-      if (clock_type::now() > end) // tasks end with the thread that has started them
+      if (clock_type::now() > end) // tasks end with the thread that started them
         continue;
-      auto which = round % tasks_.size();
+      auto task_index = round % tasks_.size();
       auto kind = options_.faults == "all" ? (round / tasks_.size() % 2 ? "stop" : "kill")
                                            : options_.faults;
       std::lock_guard guard{tasks_mutex_};
-      std::cout << "  " << kind << " " << name_of(which) << std::endl;
+      std::cout << "  " << kind << " " << name_of(task_index) << std::endl;
       if (std::string_view{kind} == "stop") {
-        ::kill(tasks_[which]->pid(), SIGSTOP);
-        // Some of them for longer than its peers are patient.
+        ::kill(tasks_[task_index]->pid(), SIGSTOP);
+        // Some stops last longer than the timeout of the task's peers.
         std::this_thread::sleep_for(round / tasks_.size() % 4 < 2 ? 3s : 15s);
-        ::kill(tasks_[which]->pid(), SIGCONT);
+        ::kill(tasks_[task_index]->pid(), SIGCONT);
         continue;
       }
-      tasks_[which].reset();
+      tasks_[task_index].reset();
       std::this_thread::sleep_for(500ms);
-      tasks_[which].emplace(cluster_, task_of(which));
+      tasks_[task_index].emplace(cluster_, task_of(task_index));
     }
   }
 
-  task_name task_of(size_t which) const {
-    return which < options_.workers ? task_name{"worker", static_cast<int>(which)}
-                                    : task_name{"ps", 0};
+  task_name task_of(size_t task_index) const {
+    return task_index < options_.workers ? task_name{"worker", static_cast<int>(task_index)}
+                                         : task_name{"ps", 0};
   }
-  std::string name_of(size_t which) const { return to_string(task_of(which)); }
+  std::string name_of(size_t task_index) const { return to_string(task_of(task_index)); }
 
   std::vector<int64_t> memory() {
     std::lock_guard guard{tasks_mutex_};
-    std::vector<int64_t> all{test::footprint_of(::getpid()).resident_kib};
-    for (auto& one : tasks_)
-      all.push_back(one ? test::footprint_of(one->pid()).resident_kib : 0);
-    return all;
+    std::vector<int64_t> footprints{test::footprint_of(::getpid()).resident_kib};
+    for (auto& task : tasks_)
+      footprints.push_back(task ? test::footprint_of(task->pid()).resident_kib : 0);
+    return footprints;
   }
 
   clock_type::duration length() const {
@@ -243,29 +243,30 @@ private:
     auto begin = clock_type::now();
     auto end = begin + length();
     std::cout << "    s    steps/s   failed  late  MiB: client, workers, ps" << std::endl;
-    uint64_t before = 0;
+    uint64_t last_done = 0;
     for (auto at = begin; at < end;) {
       auto last = std::exchange(at, std::min(at + 10s, end));
       std::this_thread::sleep_until(at);
       auto done = counts_.done.load();
-      auto used = memory();
-      rates_.push_back(static_cast<double>(done - before) /
+      auto footprints = memory();
+      rates_.push_back(static_cast<double>(done - last_done) /
                        std::chrono::duration<double>(at - last).count());
       std::cout << std::setw(5)
                 << std::chrono::duration_cast<std::chrono::seconds>(at - begin).count()
                 << std::setw(11) << static_cast<uint64_t>(rates_.back()) << std::setw(9)
                 << counts_.failed << std::setw(6) << counts_.late << "  ";
-      for (auto kib : used)
+      for (auto kib : footprints)
         std::cout << ' ' << kib / 1024;
       std::cout << std::endl;
-      before = done;
+      last_done = done;
       if (at - begin >= 60s && settled_.empty())
-        settled_ = used;
+        settled_ = footprints;
     }
     last_ = memory();
   }
 
-  // As many as were asked for; or, after faults, half as many at least as before the first.
+  // Whether the requested rate was reached; or, after faults, at least half the rate before the
+  // first fault.
   bool is_fast_enough(bool faults) const {
     if (options_.async_rate) {
       auto seconds = std::chrono::duration<double>(length()).count();
@@ -292,7 +293,7 @@ private:
       std::cout << "  " << kind << ": " << times << '\n';
     auto faults = options_.faults != "none";
     good = good && (faults || counts_.failed == 0);
-    // Processes that were started again have another size; the client is the same to the end.
+    // Restarted processes have another size; the client is the same process to the end.
     for (size_t i = 0; i < (faults ? std::min<size_t>(settled_.size(), 1) : settled_.size()); ++i) {
       auto grown = static_cast<double>(last_[i]) / static_cast<double>(settled_[i]) - 1;
       std::cout << (i == 0 ? "client" : name_of(i - 1)) << ": " << settled_[i] / 1024
@@ -319,7 +320,7 @@ private:
   std::map<std::string, uint64_t> errors_;
   std::atomic<bool> stop_{false};
   std::vector<int64_t> settled_, last_;
-  std::vector<double> rates_; // of 10 s each
+  std::vector<double> rates_; // each over 10 s
 };
 
 } // namespace
@@ -340,8 +341,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     return soak{options}.run();
-  } catch (const std::exception& what) {
-    std::cerr << "soak: " << what.what() << '\n';
+  } catch (const std::exception& failure) {
+    std::cerr << "soak: " << failure.what() << '\n';
     return 1;
   }
 }

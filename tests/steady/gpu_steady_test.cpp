@@ -1,4 +1,4 @@
-// Many steps on a GPU leave nothing behind.
+// Memory use does not grow during many steps on a GPU.
 #include "tests/support/real_gpus.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/troupe.hpp"
@@ -18,16 +18,16 @@ TEST_CASE("a hundred thousand steps do not make a GPU's memory grow", "[gpu]") {
   auto step = s.prepare({x}, {loss}, {train});
   std::vector<tensor> feeds{tensor::of({32, 16}, std::vector<float>(512, 0.5f))};
   auto gpu = make_gpu_devices().back();
-  auto held = [&] {
+  auto memory_held = [&] {
     auto now = gpu->statistics();
     return now.in_use + now.cached;
   };
   for (int i = 0; i < 1000; ++i)
     step.run(feeds);
-  auto before = held();
+  auto held_before = memory_held();
   for (int i = 0; i < 100'000; ++i)
     step.run(feeds);
-  CHECK(held() <= before);
+  CHECK(memory_held() <= held_before);
   CHECK(gpu->as_accelerator()->replays().replays > 90'000);
 }
 

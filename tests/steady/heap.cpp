@@ -28,7 +28,8 @@ uint64_t troupe::test::product_requests() noexcept {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-// glibc lets programs replace its heap's functions, and offers the originals by other names.
+// glibc lets programs replace the functions of its heap, and provides the originals under other
+// names.
 #pragma GCC visibility push(default) // for other libraries, too
 extern "C" {
 void* __libc_malloc(size_t);
@@ -62,7 +63,7 @@ int posix_memalign(void** memory, size_t alignment, size_t bytes) {
   return *memory ? 0 : ENOMEM;
 }
 
-// Stands before oneDNN's.
+// Replaces oneDNN's function.
 dnnl_status_t dnnl_sgemm(char transposes_a, char transposes_b, dnnl_dim_t m, dnnl_dim_t n,
                          dnnl_dim_t k, float alpha, const float* a, dnnl_dim_t row_of_a,
                          const float* b, dnnl_dim_t row_of_b, float beta, float* c,

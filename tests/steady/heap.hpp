@@ -1,4 +1,4 @@
-// Counts what the whole process takes from the heap.
+// Counts the heap requests of the whole process.
 #pragma once
 #include <cstdint>
 
@@ -11,12 +11,12 @@ inline constexpr bool heap_is_counted = false;
 inline constexpr bool heap_is_counted = true;
 #endif
 
-/// Requests for memory since the process began, by all threads: malloc and its kin, which operator
-/// new and other libraries use as well.
+/// Requests for memory since the process began, by all threads: malloc and related functions, which
+/// operator new and other libraries use as well.
 uint64_t heap_requests() noexcept;
 
-/// Those of oneDNN's products of matrices, which do not count there: for operands that it packs,
-/// and in version 3 for small objects of its own.
+/// The requests within oneDNN's products of matrices, which heap_requests() does not include: for
+/// operands that it packs, and in version 3 for small objects of its own.
 uint64_t product_requests() noexcept;
 
 } // namespace troupe::test

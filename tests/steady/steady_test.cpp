@@ -1,4 +1,4 @@
-// What a step costs once it has run a few times: nothing from the heap.
+// A step that has run a few times requests no memory from the heap.
 #include "tests/steady/heap.hpp"
 #include "tests/support/catch.hpp"
 #include "troupe/troupe.hpp"
@@ -10,32 +10,32 @@ namespace troupe::test::steady_test {
 
 namespace {
 
-// Heap requests of many runs, after some that fill pools and caches. The session's own clock ticks
-// every few seconds and asks for memory, too: hence the least of some rounds.
-uint64_t requests_of(step& what, std::span<const tensor> feeds, size_t fetches) {
+// Heap requests of many runs, after some that fill pools and caches. The session's clock also
+// requests memory every few seconds, so this is the minimum of several rounds.
+uint64_t requests_of(step& tested, std::span<const tensor> feeds, size_t fetches) {
   std::vector<tensor> fetched(fetches);
   for (int i = 0; i < 20; ++i)
-    what.run_into(feeds, fetched);
-  auto least = UINT64_MAX;
+    tested.run_into(feeds, fetched);
+  auto fewest = UINT64_MAX;
   for (int round = 0; round < 3; ++round) {
-    auto before = heap_requests();
+    auto requests_before = heap_requests();
     for (int i = 0; i < 40; ++i)
-      what.run_into(feeds, fetched);
-    least = std::min(least, heap_requests() - before);
+      tested.run_into(feeds, fetched);
+    fewest = std::min(fewest, heap_requests() - requests_before);
   }
-  return least;
+  return fewest;
 }
 
 } // namespace
 
-TEST_CASE("the heap is counted") {
-  auto before = heap_requests();
-  auto one = std::make_unique<std::array<char, 100>>();
-  CHECK(one->data() != nullptr);
-  CHECK((heap_requests() > before) == heap_is_counted);
+TEST_CASE("heap_requests counts allocations") {
+  auto requests_before = heap_requests();
+  auto allocation = std::make_unique<std::array<char, 100>>();
+  CHECK(allocation->data() != nullptr);
+  CHECK((heap_requests() > requests_before) == heap_is_counted);
 }
 
-TEST_CASE("a step that hands on what it is fed takes nothing from the heap") {
+TEST_CASE("a step that forwards its feed requests no heap memory") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, shape{}, "x");
   auto s = session::local();
@@ -44,7 +44,7 @@ TEST_CASE("a step that hands on what it is fed takes nothing from the heap") {
   CHECK(requests_of(step, feeds, 1) == 0);
 }
 
-TEST_CASE("a chain of element-wise ops takes nothing from the heap, on one thread or several") {
+TEST_CASE("a chain of element-wise ops requests no heap memory, on one thread or several") {
   for (int threads : {1, 4})
     for (int64_t elements : {1, 1000, 1'000'000}) {
       graph_builder g;
@@ -61,7 +61,7 @@ TEST_CASE("a chain of element-wise ops takes nothing from the heap, on one threa
     }
 }
 
-TEST_CASE("a step that two threads run takes nothing from the heap") {
+TEST_CASE("a step that two threads run requests no heap memory") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {300, 300}, "x");
   auto y = x;
@@ -73,7 +73,7 @@ TEST_CASE("a step that two threads run takes nothing from the heap") {
   CHECK(requests_of(step, feeds, 1) == 0);
 }
 
-TEST_CASE("a training step takes nothing from the heap but what oneDNN takes for products") {
+TEST_CASE("a training step requests no heap memory except in oneDNN's products") {
   graph_builder g;
   auto images = g.placeholder(dtype::f32, {-1, 64}, "images");
   auto labels = g.placeholder(dtype::i32, {-1}, "labels");
@@ -94,10 +94,10 @@ TEST_CASE("a training step takes nothing from the heap but what oneDNN takes for
   std::vector<tensor> feeds{tensor::of({32, 64}, std::vector<float>(32 * 64, 0.5f)),
                             tensor::vector(classes)};
   CHECK(requests_of(step, feeds, 1) == 0); // oneDNN writes code in the first runs
-  auto before = product_requests();
+  auto requests_before = product_requests();
   CHECK(requests_of(step, feeds, 1) == 0);
   constexpr int runs = 140, products = 5;
-  CHECK(product_requests() - before <= 8 * runs * products);
+  CHECK(product_requests() - requests_before <= 8 * runs * products);
 }
 
 } // namespace troupe::test::steady_test

@@ -15,15 +15,15 @@ auto threads_now() {
   return std::distance(begin(tasks), end(tasks));
 }
 
-// Threads that ended may be listed for a moment yet.
-bool comes_to(std::ptrdiff_t wanted) {
+// Ended threads may still be listed for a moment.
+bool reaches_count(std::ptrdiff_t count) {
   auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
-  while (threads_now() != wanted && std::chrono::steady_clock::now() < end)
+  while (threads_now() != count && std::chrono::steady_clock::now() < end)
     std::this_thread::yield();
-  return threads_now() == wanted;
+  return threads_now() == count;
 }
 
-// The number once it stays: threads that have begun or ended are listed late.
+// The number of threads once it is stable: threads that have begun or ended are listed late.
 auto settled_threads() {
   auto count = threads_now();
   for (int equal = 0; equal < 5;) {
@@ -37,47 +37,47 @@ auto settled_threads() {
 
 } // namespace
 
-TEST_CASE("a session has the threads that its options say, once there is work for them") {
-  constexpr std::ptrdiff_t most_spare = 4; // for quick regions while kernels keep all threads
+TEST_CASE("a session starts the threads of its options once there is work for them") {
+  constexpr std::ptrdiff_t max_spare = 4; // for quick regions while kernels keep all threads
   struct counts {
     std::ptrdiff_t at_start, after_small, after_large, after_many;
   };
-  auto before = settled_threads();
+  auto threads_before = settled_threads();
   auto measure = [&](size_t inter, int intra) {
-    counts found{};
+    counts counted{};
     {
       graph_builder g;
       auto x = g.placeholder(dtype::f32, {-1}, "x");
       auto s = session::local({.threads = {.intra_op = intra, .inter_op = inter}});
-      found.at_start = settled_threads() - before;
+      counted.at_start = settled_threads() - threads_before;
       auto step = s.prepare({x}, {tanh(x)});
       CHECK(step.run({tensor::of({10}, std::vector<float>(10))}).size() == 1);
-      found.after_small = settled_threads() - before;
+      counted.after_small = settled_threads() - threads_before;
       auto large = tensor::of({1 << 20}, std::vector<float>(1 << 20));
       for (int i = 0; i < 3; ++i)
         CHECK(step.run({large}).size() == 1);
-      found.after_large = settled_threads() - before;
-      std::vector<std::future<std::vector<tensor>>> many;
+      counted.after_large = settled_threads() - threads_before;
+      std::vector<std::future<std::vector<tensor>>> runs;
       for (int i = 0; i < 20; ++i)
-        many.push_back(step.run_async({large}));
-      for (auto& each : many)
-        CHECK(each.get().size() == 1);
-      found.after_many = settled_threads() - before;
+        runs.push_back(step.run_async({large}));
+      for (auto& outcome : runs)
+        CHECK(outcome.get().size() == 1);
+      counted.after_many = settled_threads() - threads_before;
     }
-    REQUIRE(comes_to(before));
-    return found;
+    REQUIRE(reaches_count(threads_before));
+    return counted;
   };
-  auto least = measure(1, 1);
-  CHECK(least.at_start <= 6); // the actors', the clock's, and those that compile and call back
+  auto fewest = measure(1, 1);
+  CHECK(fewest.at_start <= 6); // those of the actors, the clock, the compiler and callbacks
   for (size_t inter : {1, 2, 5})
     for (int intra : {1, 2, 4}) {
       CAPTURE(inter, intra);
-      auto found = measure(inter, intra);
-      CHECK(found.at_start == least.at_start);
-      CHECK(found.after_small == least.after_small); // not worth a thread
-      CHECK(found.after_large == least.after_large + intra - 1);
-      CHECK(found.after_many <=
-            found.after_large + static_cast<std::ptrdiff_t>(inter) + most_spare);
+      auto counted = measure(inter, intra);
+      CHECK(counted.at_start == fewest.at_start);
+      CHECK(counted.after_small == fewest.after_small); // too small for a thread
+      CHECK(counted.after_large == fewest.after_large + intra - 1);
+      CHECK(counted.after_many <=
+            counted.after_large + static_cast<std::ptrdiff_t>(inter) + max_spare);
     }
 }
 

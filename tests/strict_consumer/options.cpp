@@ -1,4 +1,4 @@
-// Options as users fill them in, which optimized builds must not warn of (scripts/strict-consumer).
+// Options as users set them, for which optimized builds must not warn (scripts/strict-consumer).
 #include <troupe/troupe.hpp>
 
 #include <iostream>

@@ -1,4 +1,4 @@
-// What the kernels of BiasAdd and its gradient share, on every device.
+// Shared by the kernels of BiasAdd and its gradient on all devices.
 #pragma once
 #include "troupe/ops/define/data_format.hpp"
 #include "troupe/runtime/graph/graph.hpp"

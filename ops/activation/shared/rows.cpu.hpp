@@ -1,4 +1,4 @@
-// What the kernels share that work on rows of logits.
+// Shared by the kernels that work on rows of logits.
 #pragma once
 #include "troupe/devices/cpu/eigen.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
@@ -7,14 +7,14 @@
 
 namespace troupe::ops {
 
-/// A row, in the type that is computed in.
+/// A row, in the type of the computation.
 template <class T>
 using row = Eigen::Map<Eigen::Array<compute_type<T>, 1, Eigen::Dynamic>>;
 
-/// About what exponentials and logarithms cost, in nanoseconds per element.
+/// Approximate cost of exponentials and logarithms, in nanoseconds per element.
 inline constexpr double nanoseconds_per_exponential = 2.5;
 
-/// Lets kernels read and write rows of halves as rows of float: `from` copies in, `to` copies out.
+/// Presents rows of halves as rows of float: `from` copies a row in, `to` copies it out.
 template <class T>
 class staged_row {
 public:
@@ -23,7 +23,7 @@ public:
       memory_.resize(size);
     size_ = size;
   }
-  /// The row at this place, to be read and changed; changes do not reach `memory` before `to`.
+  /// The row at this offset, for reading and scratch; changes reach `memory` only through `to`.
   row<T> from(const T* memory) {
     if constexpr (is_half<T>) {
       std::transform(memory, memory + size_, memory_.data(),
@@ -33,7 +33,7 @@ public:
       return {const_cast<T*>(memory), size_};
     }
   }
-  /// A row to be written.
+  /// A row for output.
   row<T> over(T* memory) {
     if constexpr (is_half<T>)
       return {memory_.data(), size_};
@@ -51,8 +51,8 @@ private:
   int64_t size_ = 0;
 };
 
-/// Calls `body(x, y)` for each row of input 0 and the row of output 0 that it becomes; x and y may
-/// be the same memory.
+/// Calls `body(x, y)` for each row x of input 0 and its row y of output 0. x and y may be the same
+/// memory.
 template <class T, class Body>
 status map_rows(kernel_context& at, Body body) {
   const auto& in = at.input(0);

@@ -1,5 +1,5 @@
-// The two numbers of Selu (Klambauer et al., "Self-Normalizing Neural Networks", 2017): with them,
-// activations of mean 0 and variance 1 keep both.
+// The two constants of Selu (Klambauer et al., "Self-Normalizing Neural Networks", 2017). With
+// them, activations of mean 0 and variance 1 keep their mean and variance.
 #pragma once
 
 namespace troupe::ops {

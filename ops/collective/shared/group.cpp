@@ -5,13 +5,13 @@
 namespace troupe::ops {
 namespace {
 
-// Members on the device in that group.
-int64_t count_members(const node& like, int64_t instance_key) {
+// Counts the members of that instance on the node's device in its group.
+int64_t count_members(const node& member, int64_t instance_key) {
   int64_t count = 0;
-  for (const auto& one : like.graph().nodes())
-    count += is_collective(one->op()) && one->device() == like.device() &&
-             one->attr<int64_t>("group_key") == like.attr<int64_t>("group_key") &&
-             one->attr<int64_t>("instance_key") == instance_key;
+  for (const auto& other_node : member.graph().nodes())
+    count += is_collective(other_node->op()) && other_node->device() == member.device() &&
+             other_node->attr<int64_t>("group_key") == member.attr<int64_t>("group_key") &&
+             other_node->attr<int64_t>("instance_key") == instance_key;
   return count;
 }
 
@@ -39,33 +39,33 @@ status check_reduction(const infer_context& at) {
 }
 
 result<shapes> infer_first_axis(const infer_context& at, int64_t times, int64_t divided_by) {
-  const auto& given = at.input(0);
-  if (!given.has_rank())
-    return shapes{given};
-  if (given.extents().empty())
-    return at.invalid("input must have a first axis, got shape ", given);
-  std::vector<int64_t> extents{given.extents().begin(), given.extents().end()};
+  const auto& input_shape = at.input(0);
+  if (!input_shape.has_rank())
+    return shapes{input_shape};
+  if (input_shape.extents().empty())
+    return at.invalid("input must have a first axis, got shape ", input_shape);
+  std::vector<int64_t> extents{input_shape.extents().begin(), input_shape.extents().end()};
   if (extents[0] != unknown_extent) {
     if (extents[0] % divided_by != 0)
-      return at.invalid("the first axis of ", given, " cannot be cut into ", divided_by,
+      return at.invalid("the first axis of ", input_shape, " cannot be cut into ", divided_by,
                         " equal parts");
     if (extents[0] > INT64_MAX / times)
-      return at.invalid(times, " times the first axis of ", given, " is too much");
+      return at.invalid(times, " times the first axis of ", input_shape, " is too much");
     extents[0] = extents[0] * times / divided_by;
   }
   return shapes{partial_shape{std::move(extents)}};
 }
 
 edge gradient_member(gradient_context& at, std::string op, edge input, bool average) {
-  constexpr int64_t each = int64_t{1} << 32; // keys of users fit below
-  const auto& of = at.of();
-  const auto own = of.attr<int64_t>("instance_key");
-  auto wanted = count_members(of, own);
-  auto key = own + each;
-  while (key < INT64_MAX - each && count_members(of, key) >= wanted)
-    key += each;
-  attr_map attrs{{"group_size", of.attr<int64_t>("group_size")},
-                 {"group_key", of.attr<int64_t>("group_key")},
+  constexpr int64_t key_step = int64_t{1} << 32; // users' keys are smaller
+  const auto& forward_node = at.of();
+  const auto forward_key = forward_node.attr<int64_t>("instance_key");
+  auto member_count = count_members(forward_node, forward_key);
+  auto key = forward_key + key_step;
+  while (key < INT64_MAX - key_step && count_members(forward_node, key) >= member_count)
+    key += key_step;
+  attr_map attrs{{"group_size", forward_node.attr<int64_t>("group_size")},
+                 {"group_key", forward_node.attr<int64_t>("group_key")},
                  {"instance_key", key}};
   if (op != "CollectiveGather") {
     attrs["merge_op"] = std::string{"Add"};

@@ -1,4 +1,4 @@
-// Bringing tensors into the order and type that kernels of nn compute in.
+// Converts tensors to the axis order and element type that the nn kernels compute in.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 
@@ -25,7 +25,7 @@ void turn(kernel_context& at, const T* from, T* to, int64_t images, int64_t rows
                   });
 }
 
-/// Memory for such a tensor; the pointer only says of which type.
+/// Memory for such a tensor; the pointer only selects the type.
 template <class T>
 result<tensor> turned_like(kernel_context& at, const T*, int64_t images, int64_t rows,
                            int64_t columns) {
@@ -34,17 +34,17 @@ result<tensor> turned_like(kernel_context& at, const T*, int64_t images, int64_t
   return tensor::make(type, dims, at.memory());
 }
 
-/// A tensor of halves as one of floats.
+/// Converts a tensor of halves to one of floats.
 template <class T>
 result<tensor> as_floats(kernel_context& at, const tensor& from) {
-  TROUPE_ASSIGN(auto made, tensor::make(dtype::f32, from.dims(), at.memory()));
+  TROUPE_ASSIGN(auto floats, tensor::make(dtype::f32, from.dims(), at.memory()));
   const auto* x = from.data<T>();
-  auto* y = made.template data<float>();
+  auto* y = floats.template data<float>();
   at.parallel_for(from.elements(), 0.5, [&](int64_t begin, int64_t end) {
     std::transform(x + begin, x + end, y + begin,
                    [](T value) { return static_cast<float>(value); });
   });
-  return made;
+  return floats;
 }
 
 template <class T>

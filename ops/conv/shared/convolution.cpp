@@ -19,10 +19,12 @@ std::string name_of(convolution_family family, role computes) {
   return std::string{names[static_cast<size_t>(family)][static_cast<size_t>(computes)]};
 }
 
-// Convolutions take input and filter; gradients all three, but only the sizes of what they compute.
+// A convolution takes input and filter. A gradient takes all three tensors, but only the sizes of
+// the tensor that it computes.
 constexpr role roles[] = {role::input, role::filter, role::output};
 
-// What the sizes at input i say, with what is known of the tensor that they describe.
+// The shape that the sizes at input i list, merged with the known shape of the tensor they
+// describe.
 result<partial_shape> described(const infer_context& at, int i, int rank) {
   TROUPE_ASSIGN(auto dims, listed_extents(at, i));
   TROUPE_ASSIGN(auto merged, merge(dims, partial_shape::of_rank(rank)));
@@ -50,33 +52,34 @@ result<convolution_shape> fit_convolution(const window_options& options, bool de
     return invalid("takes an input and a filter with ", options.rank(), " axes, got shapes ", input,
                    " and ", filter);
   auto per_group = filter[options.spatial], last = filter[options.spatial + 1];
-  convolution_shape made{options.spatial, options.channels_first, input[0],
-                         input[options.channel_axis()], last};
+  convolution_shape geometry{options.spatial, options.channels_first, input[0],
+                             input[options.channel_axis()], last};
   std::vector<int64_t> sizes{filter.begin(), filter.begin() + options.spatial};
-  TROUPE_ASSIGN(made.axes, options.place(input, sizes));
+  TROUPE_ASSIGN(geometry.axes, options.place(input, sizes));
   if (depthwise) {
-    if (per_group != made.in_channels)
-      return invalid("the filter ", filter, " must have ", made.in_channels,
+    if (per_group != geometry.in_channels)
+      return invalid("the filter ", filter, " must have ", geometry.in_channels,
                      " input channels, as the input ", input);
-    made.groups = std::max<int64_t>(1, made.in_channels);
-    if (__builtin_mul_overflow(last, made.in_channels, &made.out_channels))
+    geometry.groups = std::max<int64_t>(1, geometry.in_channels);
+    if (__builtin_mul_overflow(last, geometry.in_channels, &geometry.out_channels))
       return invalid("a filter of shape ", filter, " is too large");
-    return made;
+    return geometry;
   }
-  if (made.in_channels == per_group)
-    return made;
-  if (per_group < 1 || made.in_channels % per_group != 0)
-    return invalid("the ", made.in_channels, " channels of the input ", input,
+  if (geometry.in_channels == per_group)
+    return geometry;
+  if (per_group < 1 || geometry.in_channels % per_group != 0)
+    return invalid("the ", geometry.in_channels, " channels of the input ", input,
                    " must be a multiple of the ", per_group, " of the filter ", filter);
-  made.groups = made.in_channels / per_group;
-  if (made.groups == 0 || last % made.groups != 0)
+  geometry.groups = geometry.in_channels / per_group;
+  if (geometry.groups == 0 || last % geometry.groups != 0)
     return invalid("the ", last, " output channels of the filter ", filter,
-                   " must be a multiple of the ", made.groups, " groups of channels");
-  return made;
+                   " must be a multiple of the ", geometry.groups, " groups of channels");
+  return geometry;
 }
 
-result<shape> output_of(const window_options& options, const convolution_shape& of) {
-  return options.tensor_shape(of.images, of.out_channels, of.axes, &window_axis::out);
+result<shape> output_of(const window_options& options, const convolution_shape& geometry) {
+  return options.tensor_shape(geometry.images, geometry.out_channels, geometry.axes,
+                              &window_axis::out);
 }
 
 result<partial_shape> infer_convolved(const window_options& options, bool depthwise,
@@ -117,49 +120,51 @@ result<shapes> infer_convolution(const infer_context& at, convolution_form form)
     return shapes{output};
   }
   auto sizes_at = form.computes == role::input ? 0 : 1;
-  TROUPE_ASSIGN(auto made, described(at, sizes_at, rank));
+  TROUPE_ASSIGN(auto computed, described(at, sizes_at, rank));
   TROUPE_ASSIGN(auto other, at.of_rank(1 - sizes_at, rank));
   TROUPE_ASSIGN(auto output, at.of_rank(2, rank));
-  const auto &input = sizes_at == 0 ? made : other, &filter = sizes_at == 0 ? other : made;
+  const auto &input = sizes_at == 0 ? computed : other, &filter = sizes_at == 0 ? other : computed;
   TROUPE_ASSIGN(auto expected, infer_convolved(options, form.depthwise(), input, filter));
   if (!output.compatible(expected))
     return at.invalid("out_backprop must have shape ", expected, ", got ", output);
-  return shapes{made};
+  return shapes{computed};
 }
 
 edges convolution_gradient(gradient_context& at, convolution_form form) {
   auto computes = form.computes;
   auto inputs = computes == role::output ? 2 : 3;
-  edge of[3];
+  edge operands[3];
   for (int i = 0; i < inputs; ++i)
-    of[i] = at.input(i);
-  of[static_cast<size_t>(computes)] = at.output_gradient(0);
+    operands[i] = at.input(i);
+  operands[static_cast<size_t>(computes)] = at.output_gradient(0);
   attr_map attrs;
   for (auto name : {"strides", "padding", "explicit_paddings", "data_format", "dilations"})
-    if (auto found = at.of().attrs().find(name); found != at.of().attrs().end())
-      attrs.insert(*found);
-  edges made;
+    if (auto attribute = at.of().attrs().find(name); attribute != at.of().attrs().end())
+      attrs.insert(*attribute);
+  edges gradients;
   for (int i = 0; i < inputs; ++i) {
-    auto wanted = roles[i];
-    if (wanted == computes) { // the sizes
-      made.push_back({});
+    auto target = roles[i];
+    if (target == computes) { // the sizes
+      gradients.push_back({});
       continue;
     }
-    auto sizes = wanted == role::output ? edge{} : cast_to(shape_of(at.input(i)), dtype::i32);
-    auto arguments = wanted == role::output  ? std::vector{of[0], of[1]}
-                     : wanted == role::input ? std::vector{sizes, of[1], of[2]}
-                                             : std::vector{of[0], sizes, of[2]};
-    made.push_back(at.op(name_of(form.family, wanted), std::move(arguments), attrs));
+    auto sizes = target == role::output ? edge{} : cast_to(shape_of(at.input(i)), dtype::i32);
+    auto arguments = target == role::output  ? std::vector{operands[0], operands[1]}
+                     : target == role::input ? std::vector{sizes, operands[1], operands[2]}
+                                             : std::vector{operands[0], sizes, operands[2]};
+    gradients.push_back(at.op(name_of(form.family, target), std::move(arguments), attrs));
   }
-  return made;
+  return gradients;
 }
 
-double convolution_flops(const node& of, convolution_form form) {
-  const auto& output = form.computes == role::output ? of.output_shape(0) : of.inputs()[2].dims();
-  const auto& filter = form.computes == role::filter ? of.output_shape(0) : of.inputs()[1].dims();
+double convolution_flops(const node& from_node, convolution_form form) {
+  const auto& output =
+      form.computes == role::output ? from_node.output_shape(0) : from_node.inputs()[2].dims();
+  const auto& filter =
+      form.computes == role::filter ? from_node.output_shape(0) : from_node.inputs()[1].dims();
   if (!output.has_rank() || !filter.has_rank())
     return 1;
-  // Each output channel is computed from the rest of the filter.
+  // Each output channel sums over the filter's other axes.
   auto channels = static_cast<double>(std::max<int64_t>(1, filter[filter.rank() - 1]));
   if (!form.depthwise())
     return 2 * count(output) * count(filter) / channels;

@@ -1,4 +1,4 @@
-// The kernels of all convolutions: one function, told by the node's state what to compute.
+// The kernels of all convolutions: one function; the node's state selects the computation.
 #pragma once
 #include "troupe/ops/conv/shared/convolution_task.hpp"
 #include "troupe/ops/conv/shared/onednn_convolution.cpu.hpp"
@@ -6,7 +6,7 @@
 
 namespace troupe::ops {
 
-/// What a node keeps from step to step.
+/// The state that a node keeps across steps.
 struct convolution_state : convolution_setup {
   recently_used<convolution_shape, onednn_convolution> plans{};
 };

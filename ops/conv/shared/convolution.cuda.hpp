@@ -1,4 +1,4 @@
-// The kernels of convolutions on NVIDIA GPUs, which cuDNN computes.
+// The kernels of convolutions on NVIDIA GPUs, by cuDNN.
 #pragma once
 #include "troupe/ops/conv/shared/convolution_task.hpp"
 
@@ -8,8 +8,9 @@ status convolve_on_gpu(kernel_context& at);
 
 template <convolution_family Family, convolution_role Role>
 result<std::shared_ptr<void>> prepare_gpu_convolution(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto made, read_convolution(setup, {Family, Role}));
-  return std::shared_ptr<void>{std::make_shared<convolution_setup>(std::move(made))};
+  TROUPE_ASSIGN(auto convolution_settings, read_convolution(setup, {Family, Role}));
+  return std::shared_ptr<void>{
+      std::make_shared<convolution_setup>(std::move(convolution_settings))};
 }
 
 inline constexpr inplace_vector<typed_kernel, 18> gpu_convolutions{

@@ -1,8 +1,8 @@
-// What the definitions and the kernels of all convolutions share.
+// Shared by the definitions and the kernels of all convolutions.
 //
-// Each relates three tensors, an input, a filter and an output, and computes one of them from the
-// other two: the output, or the gradient with respect to the input or the filter. So the gradient
-// of one is two others.
+// A convolution relates three tensors: an input, a filter and an output. An op computes one of them
+// from the other two: the output, or the gradient with respect to the input or the filter. So the
+// gradient of each op consists of the two other ops.
 #pragma once
 #include "troupe/ops/define/windows.hpp"
 #include "troupe/runtime/graph/gradient_context.hpp"
@@ -38,31 +38,31 @@ struct convolution_shape {
   bool operator==(const convolution_shape&) const = default;
   int64_t group_inputs() const { return in_channels / groups; }
   int64_t group_outputs() const { return out_channels / groups; }
-  int64_t inputs() const { return axes[0].in * axes[1].in * axes[2].in; }       ///< of one channel
-  int64_t outputs() const { return axes[0].out * axes[1].out * axes[2].out; }   ///< of one channel
-  int64_t window() const { return axes[0].size * axes[1].size * axes[2].size; } ///< of one channel
+  int64_t inputs() const { return axes[0].in * axes[1].in * axes[2].in; }       ///< per channel
+  int64_t outputs() const { return axes[0].out * axes[1].out * axes[2].out; }   ///< per channel
+  int64_t window() const { return axes[0].size * axes[1].size * axes[2].size; } ///< per channel
   double multiplications() const;
 };
 
-/// Fails where input and filter do not fit each other.
+/// Fails where input and filter do not match.
 result<convolution_shape> fit_convolution(const window_options& options, bool depthwise,
                                           const shape& input, const shape& filter);
-result<shape> output_of(const window_options& options, const convolution_shape& of);
-/// The shape of the output, as far as it can be known.
+result<shape> output_of(const window_options& options, const convolution_shape& geometry);
+/// The shape of the output, as far as it is known.
 result<partial_shape> infer_convolved(const window_options& options, bool depthwise,
                                       const partial_shape& input, const partial_shape& filter);
 
 result<shapes> infer_convolution(const infer_context& at, convolution_form form);
 edges convolution_gradient(gradient_context& at, convolution_form form);
-double convolution_flops(const node& of, convolution_form form);
+double convolution_flops(const node& from_node, convolution_form form);
 
-/// The same as the function pointers that a definition has.
+/// The same as function pointers for a definition.
 template <convolution_family Family, convolution_role Role>
 struct convolution_functions {
   static constexpr convolution_form form{Family, Role};
   static result<shapes> infer(const infer_context& at) { return infer_convolution(at, form); }
   static edges gradient(gradient_context& at) { return convolution_gradient(at, form); }
-  static double flops(const node& of) { return convolution_flops(of, form); }
+  static double flops(const node& from_node) { return convolution_flops(from_node, form); }
 };
 
 } // namespace troupe::ops

@@ -1,17 +1,17 @@
-// What the kernels of convolutions on all devices share.
+// Shared by the kernels of convolutions on all devices.
 #pragma once
 #include "troupe/ops/conv/shared/convolution.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops {
 
-/// What is done to the output of a convolution as it is written.
+/// The operations that are fused into the writing of a convolution's output.
 struct convolution_end {
-  bool bias = false; ///< adds input 2, a number for each channel
+  bool bias = false; ///< adds input 2, one number per channel
   bool rectify = false;
 };
 
-/// What a node is about.
+/// The settings of a node, read when it is prepared.
 struct convolution_setup {
   convolution_form form;
   window_options options;
@@ -19,16 +19,16 @@ struct convolution_setup {
 };
 
 result<convolution_setup> read_convolution(const kernel_setup& setup, convolution_form form);
-/// Of a _FusedConv2D.
+/// The settings of a _FusedConv2D.
 result<convolution_setup> read_fused_conv2d(const kernel_setup& setup);
 
-/// What a run is about: its extents, and the shape of what it computes.
+/// The extents of one run, and the shape of its result.
 struct convolution_task {
   convolution_shape of;
   shape result;
 };
 
-/// Fails where the inputs do not fit each other.
+/// Fails where the inputs do not match.
 result<convolution_task> task_of(kernel_context& at, const convolution_setup& state);
 
 } // namespace troupe::ops

@@ -1,4 +1,4 @@
-// What the definitions of morphological dilations share.
+// Shared by the definitions of morphological dilations.
 #pragma once
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/define/windows.hpp"
@@ -6,7 +6,7 @@
 
 namespace troupe::ops {
 
-/// Reads the attributes of a dilation from a node, or from what a shape function sees of it.
+/// Reads the attributes of a dilation from a node, or from a shape function's context.
 template <class At>
 result<window_options> read_dilation(const At& at) {
   using integers = std::vector<int64_t>;
@@ -20,11 +20,11 @@ result<window_options> read_dilation(const At& at) {
                        .dilations = &rates});
 }
 
-/// The output's shape, of an input [images, rows, columns, channels] and a filter
-/// [rows, columns, channels].
+/// The output's shape for an input [images, rows, columns, channels] and a filter [rows, columns,
+/// channels].
 result<partial_shape> infer_dilated(const infer_context& at);
 
-/// Input 2 has the output's shape; output 0 has that of input Like.
+/// Input 2 has the output's shape; output 0 has the shape of input Like.
 template <int Like>
 result<shapes> infer_dilation_gradient(const infer_context& at) {
   TROUPE_ASSIGN(auto dilated, infer_dilated(at));
@@ -38,11 +38,11 @@ inline constexpr attr_list dilation_attrs{{"T", real_numbers},
                                           {"padding", attr_kind::text}};
 
 /// Completes the form of a gradient.
-constexpr op_def dilation_gradient(op_def own) {
-  own.inputs = {{"input", "T"}, {"filter", "T"}, {"out_backprop", "T"}};
-  own.attrs = dilation_attrs;
-  own.no_gradient = "it would need the elements that were largest, for which there is no op";
-  return own;
+constexpr op_def dilation_gradient(op_def def) {
+  def.inputs = {{"input", "T"}, {"filter", "T"}, {"out_backprop", "T"}};
+  def.attrs = dilation_attrs;
+  def.no_gradient = "it would need the elements that were largest, for which there is no op";
+  return def;
 }
 
 } // namespace troupe::ops

@@ -1,4 +1,4 @@
-// What the kernels of morphological dilations share, on every device.
+// Shared by the kernels of morphological dilations on all devices.
 #pragma once
 #include "troupe/ops/conv/shared/dilation.hpp"
 #include "troupe/runtime/graph/graph.hpp"
@@ -17,8 +17,9 @@ struct dilation {
   window_axes axes{};
   shape output;
 
-  int64_t pixels() const { return axes[1].out * axes[2].out; } ///< of an output image
-  double cost() const { return static_cast<double>(axes[1].size * axes[2].size); } ///< in ns
+  int64_t pixels() const { return axes[1].out * axes[2].out; } ///< per output image
+  /// In nanoseconds per window.
+  double cost() const { return static_cast<double>(axes[1].size * axes[2].size); }
 };
 
 inline result<dilation> make_dilation(const kernel_context& at) {
@@ -28,19 +29,20 @@ inline result<dilation> make_dilation(const kernel_context& at) {
                    "[rows, columns, channels], got shapes ",
                    input, " and ", filter);
   const auto& options = at.state<window_options>();
-  dilation made;
-  made.images = input[0];
-  made.channels = input[3];
-  TROUPE_ASSIGN(made.axes, options.place(input, {filter[0], filter[1]}));
-  TROUPE_ASSIGN(made.output,
-                options.tensor_shape(made.images, made.channels, made.axes, &window_axis::out));
-  return made;
+  dilation geometry;
+  geometry.images = input[0];
+  geometry.channels = input[3];
+  TROUPE_ASSIGN(geometry.axes, options.place(input, {filter[0], filter[1]}));
+  TROUPE_ASSIGN(geometry.output, options.tensor_shape(geometry.images, geometry.channels,
+                                                      geometry.axes, &window_axis::out));
+  return geometry;
 }
 
-inline status expect_output(const dilation& of, const shape& given) {
-  if (given == of.output)
+inline status expect_output(const dilation& geometry, const shape& gradient_shape) {
+  if (gradient_shape == geometry.output)
     return {};
-  return invalid("out_backprop must have the output's shape ", of.output, ", got ", given);
+  return invalid("out_backprop must have the output's shape ", geometry.output, ", got ",
+                 gradient_shape);
 }
 
 } // namespace troupe::ops

@@ -5,25 +5,26 @@
 
 namespace troupe::ops {
 
-/// The three tensors of a convolution; one of them is computed. An output may have a bias.
+/// The three tensors of a convolution; one of them is computed. A forward convolution may have a
+/// bias.
 template <class T>
 struct convolution_data {
   T *input, *filter, *output;
   const T* bias = nullptr;
 };
 
-/// Everything that can be made in advance for one shape. Shared by all steps that run at once.
+/// The prepared state for one shape. Concurrent steps share it.
 class onednn_convolution {
 public:
   virtual ~onednn_convolution() = default;
 
-  /// Cuts the work into jobs for so many threads; 0: into jobs that depend on the shape alone.
-  /// Returns nullptr where oneDNN has nothing for such a shape.
-  static std::shared_ptr<const onednn_convolution> make(const convolution_shape& of,
+  /// Divides the work into jobs for this many threads; 0: into jobs that depend on the shape alone.
+  /// Returns nullptr where oneDNN does not implement the shape.
+  static std::shared_ptr<const onednn_convolution> make(const convolution_shape& geometry,
                                                         convolution_role computes, int threads,
                                                         const convolution_end& end = {});
 
-  /// Fails with `unimplemented` where oneDNN cannot do it after all.
+  /// Fails with `unimplemented` where oneDNN rejects the work only at run time.
   virtual status run(kernel_context& at, convolution_data<float> data) const = 0;
 };
 

@@ -1,5 +1,5 @@
-// Walking the windows of tensors whose channels come last: a pixel is all channels of one place,
-// counted over all images.
+// Iterates over the windows of tensors whose channels come last. A pixel is the channels of one
+// position; its number counts over all images.
 #pragma once
 #include "troupe/ops/define/windows.hpp"
 
@@ -7,23 +7,23 @@
 
 namespace troupe::ops {
 
-/// Where a pixel is.
+/// The position of a pixel.
 struct pixel_place {
   int64_t image, at[3];
 };
 
 inline pixel_place place_of(int64_t pixel, const window_axes& axes, int64_t window_axis::*extent) {
-  pixel_place made{};
+  pixel_place place{};
   for (int i = 2; i >= 0; --i) {
     auto size = axes[static_cast<size_t>(i)].*extent;
-    made.at[i] = pixel % size;
+    place.at[i] = pixel % size;
     pixel /= size;
   }
-  made.image = pixel;
-  return made;
+  place.image = pixel;
+  return place;
 }
 
-/// How many elements of the output's window lie on the input.
+/// The number of elements of the output's window that lie on the input.
 inline int64_t elements_in(const window_axes& axes, const pixel_place& out) {
   int64_t count = 1;
   for (size_t i = 0; i < 3; ++i)
@@ -31,7 +31,7 @@ inline int64_t elements_in(const window_axes& axes, const pixel_place& out) {
   return count;
 }
 
-/// Calls `body(k, pixel)` for the elements k of an output's window, with the pixel of the input.
+/// Calls `body(k, pixel)` for each element k of an output's window, with the pixel of the input.
 template <class Body>
 void for_each_element(const window_axes& axes, const pixel_place& out, Body&& body) {
   const auto& [depth, rows, columns] = axes;
@@ -48,8 +48,8 @@ void for_each_element(const window_axes& axes, const pixel_place& out, Body&& bo
     }
 }
 
-/// Calls `body(k, pixel)` for the windows that have an input as element k, with the pixel of the
-/// output.
+/// Calls `body(k, pixel)` for each window in which the input pixel is element k, with the pixel of
+/// the output.
 template <class Body>
 void for_each_window(const window_axes& axes, const pixel_place& in, Body&& body) {
   const auto& [depth, rows, columns] = axes;

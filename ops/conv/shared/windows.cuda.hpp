@@ -1,4 +1,4 @@
-// Windows on images, for kernels of GPUs: a thread for each element of the input or the output.
+// Windows on images in GPU kernels: one thread for each element of the input or the output.
 #pragma once
 #include "troupe/ops/define/windows.hpp"
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
@@ -6,16 +6,16 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// Where an element of a tensor of images is.
+/// The position of an element in a tensor of images.
 struct spot {
   int64_t image;
   int32_t channel, at[3];
 };
 
-/// Images as they are in memory.
+/// The memory layout of images.
 struct image_layout {
   int32_t extents[3], channels;
-  bool channels_first, narrow; ///< narrow: all elements have numbers of 32 bits
+  bool channels_first, narrow; ///< narrow: every offset fits 32 bits
 
   TROUPE_DEVICE int64_t pixels() const { return int64_t{extents[0]} * extents[1] * extents[2]; }
   /// The distance between neighbours in a row of pixels.
@@ -28,34 +28,35 @@ struct image_layout {
   TROUPE_DEVICE spot locate(int64_t element) const {
     return narrow ? find(static_cast<uint32_t>(element)) : find(static_cast<uint64_t>(element));
   }
-  TROUPE_DEVICE int64_t offset(const spot& of) const {
-    auto pixel = (int64_t{of.at[0]} * extents[1] + of.at[1]) * extents[2] + of.at[2];
-    return plane(of.image, of.channel) + pixel * step();
+  TROUPE_DEVICE int64_t offset(const spot& position) const {
+    auto pixel =
+        (int64_t{position.at[0]} * extents[1] + position.at[1]) * extents[2] + position.at[2];
+    return plane(position.image, position.channel) + pixel * step();
   }
 
 private:
   template <class Index>
-  TROUPE_DEVICE static int32_t split(Index& rest, int32_t extent) {
-    auto left = static_cast<Index>(rest / static_cast<Index>(extent));
-    auto place = rest - left * static_cast<Index>(extent);
-    rest = left;
+  TROUPE_DEVICE static int32_t split(Index& remaining, int32_t extent) {
+    auto quotient = static_cast<Index>(remaining / static_cast<Index>(extent));
+    auto place = remaining - quotient * static_cast<Index>(extent);
+    remaining = quotient;
     return static_cast<int32_t>(place);
   }
   template <class Index>
-  TROUPE_DEVICE spot find(Index rest) const {
-    spot made{};
+  TROUPE_DEVICE spot find(Index remaining) const {
+    spot position{};
     if (!channels_first)
-      made.channel = split(rest, channels);
+      position.channel = split(remaining, channels);
     for (int i = 2; i >= 0; --i)
-      made.at[i] = split(rest, extents[i]);
+      position.at[i] = split(remaining, extents[i]);
     if (channels_first)
-      made.channel = split(rest, channels);
-    made.image = static_cast<int64_t>(rest);
-    return made;
+      position.channel = split(remaining, channels);
+    position.image = static_cast<int64_t>(remaining);
+    return position;
   }
 };
 
-/// The windows of images, whose results are images, too, maybe with other channels.
+/// Windows over images. Their results are images, too, and may have other channels.
 struct windows {
   basic_window_axis<int32_t> axes[3];
   image_layout in, out;
@@ -83,17 +84,17 @@ struct windows {
       }
   }
 
-  /// How many elements of a window lie on the input.
+  /// The number of elements of a window that lie on the input.
   TROUPE_DEVICE int32_t count(const int32_t (&window)[3]) const {
-    int32_t made = 1;
+    int32_t total = 1;
     for (int i = 0; i < 3; ++i) {
-      auto here = axes[i].last_in(window[i]) - axes[i].first_in(window[i]);
-      made *= here > 0 ? here : 0;
+      auto extent = axes[i].last_in(window[i]) - axes[i].first_in(window[i]);
+      total *= extent > 0 ? extent : 0;
     }
-    return made;
+    return total;
   }
 
-  /// Where element k of a window lies, which is on the input.
+  /// The offset of element k of a window; that element must lie on the input.
   TROUPE_DEVICE int64_t element(const int32_t (&window)[3], int64_t plane, int32_t k) const {
     int32_t place[3];
     for (int i = 2; i >= 0; --i) {
@@ -104,8 +105,8 @@ struct windows {
            ((int64_t{place[0]} * in.extents[1] + place[1]) * in.extents[2] + place[2]) * in.step();
   }
 
-  /// Calls body(k, offset, window) for the windows that have an element of the input as their
-  /// element k; the offset is the window's in the output, whose channel begins at `plane`.
+  /// Calls body(k, offset, window) for the windows in which an element of the input is element k.
+  /// The offset is the window's in the output, whose channel begins at `plane`.
   template <class Body>
   TROUPE_DEVICE void for_each_window(const int32_t (&element)[3], int64_t plane,
                                      const Body& body) const {
@@ -137,24 +138,24 @@ struct windows {
   }
 };
 
-/// Fails for what is computed on processors only.
+/// Fails for extents that only processors compute with.
 inline result<windows> place_windows(const window_axes& axes, int64_t images, int64_t channels_in,
                                      int64_t channels_out, bool channels_first) {
-  windows made{};
+  windows placed{};
   auto inputs = images * channels_in, outputs = images * channels_out;
   auto fits = std::max(channels_in, channels_out) <= INT32_MAX;
   double elements = 1;
   for (size_t i = 0; i < 3; ++i) {
     const auto& from = axes[i];
-    // Nothing that is computed along an axis may be beyond 32 bits.
+    // Every position computed along an axis must fit 32 bits.
     fits = fits &&
            std::max({from.in, from.reach(), from.before, from.out * from.stride}) < INT32_MAX / 4;
     auto narrow = [](int64_t number) { return static_cast<int32_t>(number); };
-    made.axes[i] = {narrow(from.in),       narrow(from.size),   narrow(from.stride),
-                    narrow(from.dilation), narrow(from.before), narrow(from.after),
-                    narrow(from.out)};
-    made.in.extents[i] = narrow(from.in);
-    made.out.extents[i] = narrow(from.out);
+    placed.axes[i] = {narrow(from.in),       narrow(from.size),   narrow(from.stride),
+                      narrow(from.dilation), narrow(from.before), narrow(from.after),
+                      narrow(from.out)};
+    placed.in.extents[i] = narrow(from.in);
+    placed.out.extents[i] = narrow(from.out);
     inputs *= from.in;
     outputs *= from.out;
     elements *= static_cast<double>(from.size);
@@ -163,14 +164,14 @@ inline result<windows> place_windows(const window_axes& axes, int64_t images, in
     return failure(error_kind::unimplemented,
                    "windows that reach beyond 32 bits are not computed on GPUs: put the node on "
                    "/cpu:0");
-  auto describe = [&](image_layout& of, int64_t channels, int64_t all) {
-    of.channels = static_cast<int32_t>(channels);
-    of.channels_first = channels_first;
-    of.narrow = all <= UINT32_MAX;
+  auto describe = [&](image_layout& images_layout, int64_t channels, int64_t elements_total) {
+    images_layout.channels = static_cast<int32_t>(channels);
+    images_layout.channels_first = channels_first;
+    images_layout.narrow = elements_total <= UINT32_MAX;
   };
-  describe(made.in, channels_in, inputs);
-  describe(made.out, channels_out, outputs);
-  return made;
+  describe(placed.in, channels_in, inputs);
+  describe(placed.out, channels_out, outputs);
+  return placed;
 }
 
 } // namespace TROUPE_GPU_BUILD

@@ -1,10 +1,10 @@
-// What the kernels of connectionist temporal classification share.
+// Shared by the kernels of connectionist temporal classification.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops {
 
-/// inputs [time, batch, classes], with the length of each row of the batch.
+/// inputs [time, batch, classes], and the sequence length of each row of the batch.
 inline status check_ctc_inputs(const tensor& inputs, const tensor& lengths) {
   const auto& dims = inputs.dims();
   if (dims.rank() != 3 || dims[2] == 0)

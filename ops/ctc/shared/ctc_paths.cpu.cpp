@@ -10,8 +10,8 @@
 namespace troupe::ops {
 namespace {
 
-// A row's labels with blanks before, between and behind them, and which way paths may go from one
-// to the next.
+// A row's labels with blanks before, between and after them, and the transitions that paths may
+// take.
 struct label_sequence {
   std::vector<int64_t> classes;
   int64_t blank;
@@ -19,9 +19,9 @@ struct label_sequence {
 
   int64_t size() const { return static_cast<int64_t>(classes.size()); }
   int64_t operator[](int64_t u) const { return classes[static_cast<size_t>(u)]; }
-  // Repetitions of a label are one, unless each counts.
+  // Repetitions of a label collapse, unless `merge` is off.
   bool may_stay(int64_t u) const { return merge || (*this)[u] == blank; }
-  // Without a blank between, equal labels would be one.
+  // Equal labels without a blank between them would collapse.
   bool may_skip_to(int64_t u) const {
     return u >= 2 && (*this)[u] != blank && !(merge && (*this)[u] == (*this)[u - 2]);
   }
@@ -30,17 +30,17 @@ struct label_sequence {
 template <class T>
 class ctc_row {
 public:
-  // Logits and gradients of neighbouring steps are `stride` apart.
+  // Logits and gradients of consecutive steps are `stride` apart.
   ctc_row(const label_sequence& labels, int64_t steps, int64_t classes, int64_t stride,
           const T* logits, T* gradient, double* memory)
       : labels_(labels), steps_(steps), classes_(classes), stride_(stride), logits_(logits),
         gradient_(gradient), log_y_(memory), alpha_(memory + steps * classes),
         beta_(alpha_ + steps * labels.size()), posterior_(beta_ + 2 * labels.size()) {}
 
-  // How many numbers it needs for a while; fails where that overflows.
+  // The temporary memory of a row, in doubles; fails where the size overflows.
   static result<shape> memory(int64_t steps, int64_t classes, int64_t labels) {
-    TROUPE_ASSIGN(auto both, shape::make(std::array{steps + 1, classes + labels + 2}));
-    return shape::make(std::array{both.elements() + labels});
+    TROUPE_ASSIGN(auto per_step, shape::make(std::array{steps + 1, classes + labels + 2}));
+    return shape::make(std::array{per_step.elements() + labels});
   }
 
   // Graves, "Supervised Sequence Labelling with Recurrent Neural Networks", section 7.3.
@@ -63,26 +63,26 @@ private:
       log_probabilities(logits_ + t * stride_, classes_, log_y_ + t * classes_);
   }
 
-  // alpha[t][u]: of all paths that are at u in step t, what they have gone through up to there.
+  // alpha[t][u]: the probability of all paths that are at u in step t, up to that step.
   void go_forward() {
     for (int64_t u = 0; u < labels_.size(); ++u)
       alpha_[u] = u < 2 ? log_y(0, u) : log_of_zero;
     for (int64_t t = 1; t < steps_; ++t) {
-      const auto* before = alpha_ + (t - 1) * labels_.size();
+      const auto* previous = alpha_ + (t - 1) * labels_.size();
       auto* now = alpha_ + t * labels_.size();
       for (int64_t u = 0; u < labels_.size(); ++u) {
-        auto sum = labels_.may_stay(u) ? before[u] : log_of_zero;
+        auto sum = labels_.may_stay(u) ? previous[u] : log_of_zero;
         if (u >= 1)
-          sum = add_logs(sum, before[u - 1]);
+          sum = add_logs(sum, previous[u - 1]);
         if (labels_.may_skip_to(u))
-          sum = add_logs(sum, before[u - 2]);
+          sum = add_logs(sum, previous[u - 2]);
         now[u] = sum + log_y(t, u);
       }
     }
   }
 
-  // beta[u]: the same of what comes after step t. The gradient is y less the share of the paths
-  // that have that class then.
+  // beta[u]: the same for the steps after t. The gradient is y less the share of the paths that
+  // have that class in step t.
   void go_backward(double log_p) {
     auto *beta = beta_, *after = beta_ + labels_.size();
     for (int64_t u = 0; u < labels_.size(); ++u)
@@ -117,7 +117,7 @@ private:
   double *log_y_, *alpha_, *beta_, *posterior_;
 };
 
-// The labels of one row, checked; nothing where the row is to be left out.
+// The checked labels of one row; nullopt where the row is skipped.
 result<std::optional<label_sequence>> read_labels(const ctc_options& options, int64_t row,
                                                   std::span<const int32_t> labels, int64_t classes,
                                                   int64_t steps) {
@@ -149,7 +149,7 @@ result<std::optional<label_sequence>> read_labels(const ctc_options& options, in
   return std::optional{std::move(read)};
 }
 
-// Where the labels of each row begin among all.
+// The offset of each row's labels among all labels.
 result<std::vector<size_t>> find_rows(const tensor& indices, int64_t batch) {
   std::vector<size_t> begins(static_cast<size_t>(batch) + 1);
   const auto* index = indices.data<int64_t>();
@@ -209,13 +209,13 @@ status run_ctc_loss(kernel_context& at) {
       loss[b] = 0;
       if (!labels || lengths[b] == 0 || at.stopped())
         continue;
-      auto made = [&]() -> result<tensor> {
+      auto temporary = [&]() -> result<tensor> {
         TROUPE_ASSIGN(auto needed, ctc_row<T>::memory(lengths[b], classes, labels->size()));
         return tensor::make(dtype::f64, needed, at.memory());
       }();
-      if (!made) {
+      if (!temporary) {
         std::lock_guard guard{mutex};
-        outcome = made.status();
+        outcome = temporary.status();
         return;
       }
       ctc_row<T> row{*labels,
@@ -224,7 +224,7 @@ status run_ctc_loss(kernel_context& at) {
                      batch * classes,
                      logits + b * classes,
                      gradient + b * classes,
-                     made->template data<double>()};
+                     temporary->template data<double>()};
       loss[b] = static_cast<T>(row.loss());
     }
   });

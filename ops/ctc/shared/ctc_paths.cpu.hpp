@@ -6,7 +6,7 @@
 namespace troupe::ops {
 
 struct ctc_options {
-  bool blank_first; ///< or it is the last class
+  bool blank_first; ///< whether the blank is the first class; otherwise it is the last
   bool collapse_labels, merge_repeated, ignore_longer;
 };
 

@@ -1,4 +1,4 @@
-// Probabilities that are added up as logarithms.
+// Sums of probabilities that are stored as logarithms.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ inline double add_logs(double a, double b) {
   return greater == log_of_zero ? log_of_zero : greater + std::log1p(std::exp(smaller - greater));
 }
 
-/// Logits of one step become logarithms of probabilities.
+/// Turns the logits of one step into logarithms of probabilities.
 template <class T>
 void log_probabilities(const T* logits, int64_t classes, double* to) {
   auto greatest = static_cast<double>(*std::max_element(logits, logits + classes));

@@ -1,4 +1,4 @@
-// Element-wise kernels of GPUs that refuse some whole numbers as their second operand.
+// Element-wise GPU kernels that reject some integers as their second operand.
 #pragma once
 #include "troupe/ops/elementwise/shared/argument_checks.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
@@ -26,7 +26,7 @@ status binary_unless(kernel_context& at) {
     return binary<T, Fn>(at);
 }
 
-/// Whole numbers have no code, because what a chain of ops becomes cannot complain.
+/// Integers have no fused code, because a kernel fused from a chain of ops cannot report errors.
 template <class Fn, class Refusal, class... Ts>
 constexpr inplace_vector<typed_kernel, 18> binary_kernels_unless(type_list<Ts...>) {
   return {{.type = dtype_of<Ts>,

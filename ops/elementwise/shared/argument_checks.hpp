@@ -1,4 +1,4 @@
-// Whole numbers that some ops cannot compute with, on any device.
+// Integers that some ops reject, on any device.
 #pragma once
 
 namespace troupe::ops {

@@ -1,4 +1,4 @@
-// How an element of one type becomes one of another, on every device.
+// Conversion of an element between types, on all devices.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 
@@ -7,11 +7,11 @@
 
 namespace troupe::ops {
 
-/// Beyond the range the language defines nothing: saturate, as most processors do.
+/// Saturates beyond the range, as most processors do; the language leaves it undefined.
 template <class To, class From>
 constexpr To saturated(From x) {
   using limits = std::numeric_limits<To>;
-  // 2^digits is exact in every float type, the greatest number itself may not be.
+  // 2^digits is exact in every float type; the greatest integer may not be.
   constexpr auto beyond = static_cast<From>(uint64_t{1} << (limits::digits - 1)) * 2;
   if (x >= beyond)
     return limits::max();
@@ -20,27 +20,27 @@ constexpr To saturated(From x) {
   return x < 0 ? limits::min() : To{0}; // 0 for NaN
 }
 
-/// How many bits of its fraction a number loses that becomes one of a narrower floating type.
+/// The number of fraction bits lost in a conversion to a narrower floating type.
 constexpr int lost_bits(dtype from, dtype to) {
-  auto fraction = [](dtype of) {
-    return of == dtype::f64    ? 52
-           : of == dtype::f32  ? 23
-           : of == dtype::f16  ? 10
-           : of == dtype::bf16 ? 7
-                               : 0;
+  auto fraction = [](dtype type) {
+    return type == dtype::f64    ? 52
+           : type == dtype::f32  ? 23
+           : type == dtype::f16  ? 10
+           : type == dtype::bf16 ? 7
+                                 : 0;
   };
   return fraction(to) == 0 || fraction(from) <= fraction(to) ? 0 : fraction(from) - fraction(to);
 }
 
-/// Zero in their place. NaN stays what it is.
+/// Sets those bits to zero. NaN stays unchanged.
 template <class T>
 constexpr T without_low_bits(T x, int bits) {
   using word = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  // In whole numbers: GCC 12 makes `x != x ? x : y` an x here.
+  // In integers: GCC 12 turns `x != x ? x : y` into x here.
   constexpr auto infinite = std::bit_cast<word>(std::numeric_limits<T>::infinity());
-  const auto all = std::bit_cast<word>(x);
-  const auto is_nan = (all & (~word{0} >> 1)) > infinite;
-  return std::bit_cast<T>(is_nan ? all : all & (~word{0} << bits));
+  const auto bits_of_x = std::bit_cast<word>(x);
+  const auto is_nan = (bits_of_x & (~word{0} >> 1)) > infinite;
+  return std::bit_cast<T>(is_nan ? bits_of_x : bits_of_x & (~word{0} << bits));
 }
 
 template <class To, class From>

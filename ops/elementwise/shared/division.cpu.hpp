@@ -1,4 +1,4 @@
-// What the kernels share that compute quotients or remainders.
+// Shared by the kernels of quotients and remainders.
 #pragma once
 #include "troupe/ops/elementwise/shared/argument_checks.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cpu.hpp"
@@ -21,7 +21,7 @@ bool has_no_zero(const void* elements, int64_t count) {
   return std::count(from, from + count, T{0}) == 0;
 }
 
-/// out = fn(a, b) with broadcasting, where whole numbers b must not be zero.
+/// out = fn(a, b) with broadcasting; an integer b must not be zero.
 template <class T, class Fn>
 status divide(kernel_context& at) {
   if constexpr (std::is_integral_v<T>)
@@ -33,10 +33,10 @@ status divide(kernel_context& at) {
 
 template <class T, class Fn>
 constexpr typed_kernel division_kernel() {
-  auto made = binary_kernel<T, Fn>(divide<T, Fn>);
+  auto def = binary_kernel<T, Fn>(divide<T, Fn>);
   if constexpr (std::is_integral_v<T>)
-    made.takes_second = has_no_zero<T>;
-  return made;
+    def.takes_second = has_no_zero<T>;
+  return def;
 }
 
 template <class Fn, class... Ts>

@@ -1,16 +1,16 @@
 // Kernels that compute each element of the output from one element of each input.
 //
-// A functor gives the arithmetic: `operator()` on one element (halves arrive as float), or for
-// unary ones `run(from, to, count)` on many, with the same pointer for both when memory is reused.
+// A functor provides the arithmetic: `operator()` for one element (halves arrive as float), or, for
+// unary functors, `run(from, to, count)` for many, with `from == to` when memory is reused.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/kernel/strided_iterator.hpp"
 
 namespace troupe::ops {
 
-/// Estimates of a loop's cost in nanoseconds per element, for parallel_for. A functor that is not
-/// cheap says so: `static constexpr double cost = costly`. One that calls a function for each
-/// element becomes no vector code, so that several versions of its loops would be the same.
+/// Estimated costs of a loop in nanoseconds per element, for parallel_for. An expensive functor
+/// declares its cost: `static constexpr double cost = costly`. A functor that calls a function per
+/// element is not vectorized, so that several versions of its loops would be the same.
 inline constexpr double cheap = 0.3, costly = 3, called = 12;
 
 template <class Fn>
@@ -23,11 +23,11 @@ constexpr double cost_of() {
 
 namespace detail {
 
-/// Whether a loop is worth several versions.
+/// Whether several versions of a loop are worthwhile.
 template <class Fn, class T>
 inline constexpr bool has_clones = is_hot<T>&& cost_of<Fn>() < called;
 
-// Elements are read before they are written over, whichever buffers are the same: hence ivdep.
+// Each element is read before it is overwritten, even if buffers coincide: hence ivdep.
 template <class Fn, class T, class R>
 inline __attribute__((always_inline)) void binary_run(const T* a, int64_t step_a, const T* b,
                                                       int64_t step_b, R* out, int64_t count) {
@@ -42,10 +42,10 @@ inline __attribute__((always_inline)) void binary_run(const T* a, int64_t step_a
     for (int64_t i = 0; i < count; ++i)
       out[i] = static_cast<R>(fn(widen(a[i]), right));
   } else if (step_a == 0 && step_b == 1) {
-    const auto left = static_cast<compute_type<T>>(*a);
+    const auto a_value = static_cast<compute_type<T>>(*a);
 #pragma GCC ivdep
     for (int64_t i = 0; i < count; ++i)
-      out[i] = static_cast<R>(fn(left, widen(b[i])));
+      out[i] = static_cast<R>(fn(a_value, widen(b[i])));
   } else {
     for (int64_t i = 0; i < count; ++i)
       out[i] = static_cast<R>(fn(widen(a[i * step_a]), widen(b[i * step_b])));
@@ -80,10 +80,10 @@ TROUPE_SIMD_CLONES void unary_hot(const T* from, R* to, int64_t count) {
 
 template <class Fn, class T, class R>
 void unary_any(const T* from, R* to, int64_t count) {
-  if constexpr (requires { Fn::run(from, to, count); }) { // run() is for exactly this type
+  if constexpr (requires { Fn::run(from, to, count); }) { // run() takes exactly this type
     Fn::run(from, to, count);
   } else if constexpr (is_half<T> && std::is_same_v<T, R>) {
-    // In blocks through float, so that halves need no loops of their own.
+    // In blocks converted to float, so that halves need no loops of their own.
     float block[256];
     for (int64_t i = 0; i < count; i += 256) {
       auto length = std::min<int64_t>(256, count - i);
@@ -154,7 +154,7 @@ status unary(kernel_context& at) {
   return {};
 }
 
-/// The arithmetic alone, for loops over several ops; strings have none.
+/// The arithmetic alone, for loops fused from several ops; strings have none.
 template <class T, class Fn, class R = T>
 void binary_loop(const void* const* inputs, const int64_t* steps, void* output, int64_t count) {
   detail::binary_any<Fn>(static_cast<const T*>(inputs[0]), steps[0],

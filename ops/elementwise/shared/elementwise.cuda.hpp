@@ -1,7 +1,7 @@
-// Kernels of GPUs that compute each element from those at the same place, with broadcasting.
+// GPU kernels that compute each element from the elements at the same position, with broadcasting.
 //
-// A lane is a functor; TROUPE_SCALAR_FUNCTION(name, members) also keeps its text, from which chains
-// of ops become one kernel when a graph is known.
+// A lane is a functor. TROUPE_SCALAR_FUNCTION(name, members) also keeps its source text, so that
+// chains of ops can be compiled into one kernel when a graph is known.
 #pragma once
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
 #include "troupe/ops/kernel/gpu/strided_index.cuda.hpp"
@@ -19,7 +19,7 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// Where other types are rare.
+/// For functors where other types are rare.
 inline constexpr auto usual_types = types::floating + type_list<int32_t, int64_t>{};
 
 template <class Fn, class T, class R>
@@ -39,36 +39,38 @@ struct alignas(sizeof(T) * Count) pack {
   T items[Count];
 };
 
-// Threads read and write 16 bytes at once; the first ones take what is left over.
+// Threads read and write 16 bytes at a time; the first threads also take the remaining elements.
 template <int Count, class Fn, class R, class... Ts>
 __global__ void map_packs(int64_t packs, int64_t count, Fn fn, R* out, const Ts*... in) {
   auto thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   auto threads = int64_t{blockDim.x} * gridDim.x;
-  auto one = [&](const Ts&... x) { return store<R>(static_cast<compute_type<R>>(fn(load(x)...))); };
+  auto one_element = [&](const Ts&... x) {
+    return store<R>(static_cast<compute_type<R>>(fn(load(x)...)));
+  };
   for (auto i = thread; i < packs; i += threads) {
-    pack<R, Count> made;
+    pack<R, Count> packed;
     [&](const pack<Ts, Count>&... x) {
       for (int k = 0; k < Count; ++k)
-        made.items[k] = one(x.items[k]...);
+        packed.items[k] = one_element(x.items[k]...);
     }(reinterpret_cast<const pack<Ts, Count>*>(in)[i]...);
-    reinterpret_cast<pack<R, Count>*>(out)[i] = made;
+    reinterpret_cast<pack<R, Count>*>(out)[i] = packed;
   }
   for (auto i = packs * Count + thread; i < count; i += threads)
-    out[i] = one(in[i]...);
+    out[i] = one_element(in[i]...);
 }
 
-/// out[i] = fn(in[i]...) for tensors of one shape, which start where tensors do.
+/// out[i] = fn(in[i]...) for tensors of one shape that start at their allocation.
 template <class Fn, class R, class... Ts>
 status map(kernel_context& at, int64_t count, Fn fn, R* out, const Ts*... in) {
   if (count == 0)
     return {};
   constexpr auto widest = std::max({sizeof(R), sizeof(Ts)...});
-  constexpr int each = static_cast<int>(16 / widest);
-  // The memory of a view may start anywhere.
-  auto aligned = [](const void* of) { return reinterpret_cast<uintptr_t>(of) % 16 == 0; };
-  auto packs = (aligned(out) && ... && aligned(in)) ? count / each : 0;
-  auto threads = std::max<int64_t>(packs, count - packs * each);
-  return launch<false>(at, map_packs<each, Fn, R, Ts...>, blocks_for(threads), packs, count, fn,
+  constexpr int per_pack = static_cast<int>(16 / widest);
+  // The memory of a view may start at any offset.
+  auto aligned = [](const void* data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; };
+  auto packs = (aligned(out) && ... && aligned(in)) ? count / per_pack : 0;
+  auto threads = std::max<int64_t>(packs, count - packs * per_pack);
+  return launch<false>(at, map_packs<per_pack, Fn, R, Ts...>, blocks_for(threads), packs, count, fn,
                        out, in...);
 }
 
@@ -92,7 +94,7 @@ template <class T, class R, class Fn>
 status binary_with(kernel_context& at, Fn fn) {
   const auto &a = at.input(0), &b = at.input(1);
   TROUPE_ASSIGN(auto dims, broadcast(a.dims(), b.dims()));
-  // Memory of an input that is read at other places, too, cannot be written over.
+  // An input that is also read at other positions cannot be overwritten.
   auto alike = a.dims() == b.dims();
   TROUPE_ASSIGN(auto* out, std::is_same_v<T, R>&& alike ? at.forward_or_allocate(0, {0, 1}, dims)
                                                         : at.allocate(0, dims));

@@ -1,5 +1,5 @@
-// exp, log and their kin of float in plain arithmetic without branches, so that loops over them
-// become vector code for whatever the processor has. Errors are below 2 units in the last place.
+// exp, log and related functions of float, in branch-free arithmetic that compilers can vectorize
+// for any processor. Errors are below 2 units in the last place.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -8,24 +8,24 @@
 namespace troupe::ops {
 
 namespace detail {
-// ln 2 in two parts; the first has few bits, so that products with small whole numbers are exact.
+// ln 2 in two parts; the first has few bits, so that its products with small integers are exact.
 inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
 
-/// e^x = 2^power * (1 + rest).
+/// e^x = 2^power * (1 + fraction).
 struct split_exponential {
   uint32_t power; // two's complement
-  float rest;
+  float fraction;
 };
 
-/// x = power * ln 2 + r and |r| <= ln 2 / 2; e^r - 1 by a polynomial that interpolates at
-/// Chebyshev's nodes.
+/// x = power * ln 2 + r and |r| <= ln 2 / 2; e^r - 1 by a polynomial that interpolates at the
+/// Chebyshev nodes.
 inline __attribute__((always_inline)) split_exponential split(float x) {
-  // Adding 1.5 * 2^23 rounds to a whole number, which then stands in the low bits.
+  // Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits.
   constexpr float shift = 0x1.8p23f;
   float shifted = x * 1.44269504f + shift;
   auto n = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(shift);
-  float whole = shifted - shift;
-  float r = (x - whole * ln2_high) - whole * ln2_low;
+  float rounded = shifted - shift;
+  float r = (x - rounded * ln2_high) - rounded * ln2_low;
   float p = 0x1.6d1606p-10f;
   p = p * r + 0x1.12106cp-7f;
   p = p * r + 0x1.555516p-5f;
@@ -42,20 +42,20 @@ inline __attribute__((always_inline)) float power_of_two(uint32_t n) {
 } // namespace detail
 
 inline __attribute__((always_inline)) float exponential(float x) {
-  // Beyond these e^x is infinite or zero, and n would not fit.
+  // Outside of this range e^x is infinite or zero, and n would not fit.
   x = x > 89.f ? 89.f : x;
   x = x < -104.f ? -104.f : x;
-  auto [n, rest] = detail::split(x);
-  // In two steps: 2^n alone may be beyond the range where the product is not.
+  auto [n, fraction] = detail::split(x);
+  // In two steps: 2^n alone may overflow where the product does not.
   auto half = static_cast<uint32_t>(static_cast<int32_t>(n) >> 1);
-  return (rest + 1.f) * detail::power_of_two(half) * detail::power_of_two(n - half);
+  return (fraction + 1.f) * detail::power_of_two(half) * detail::power_of_two(n - half);
 }
 
 /// e^x - 1 for x up to 88, exact to the last places where e^x itself would be rounded to 1.
 inline __attribute__((always_inline)) float exponential_minus_one(float x) {
-  auto [n, rest] = detail::split(x < -80.f ? -80.f : x);
+  auto [n, fraction] = detail::split(x < -80.f ? -80.f : x);
   auto scale = detail::power_of_two(n);
-  return scale * rest + (scale - 1.f);
+  return scale * fraction + (scale - 1.f);
 }
 
 inline __attribute__((always_inline)) float logistic_function(float x) {
@@ -75,7 +75,7 @@ inline __attribute__((always_inline)) float natural_logarithm(float x) {
   constexpr float smallest = std::numeric_limits<float>::min();
   bool tiny = x < smallest; // without leading one
   auto bits = std::bit_cast<uint32_t>(tiny ? x * 0x1p23f : x);
-  // Counting from the root of 1/2 puts 1 + f into its range.
+  // Counting from the root of 1/2 brings 1 + f into its range.
   constexpr uint32_t root_of_half = 0x3f3504f3;
   auto exponent = static_cast<int32_t>(bits - root_of_half) >> 23;
   float f = std::bit_cast<float>(bits - (static_cast<uint32_t>(exponent) << 23)) - 1.f;
@@ -96,7 +96,7 @@ inline __attribute__((always_inline)) float natural_logarithm(float x) {
   return x < 0.f ? std::numeric_limits<float>::quiet_NaN() : log;
 }
 
-/// log(1 + x), corrected for what 1 + x has lost to rounding.
+/// log(1 + x), corrected for the digits that 1 + x loses to rounding.
 inline __attribute__((always_inline)) float logarithm_of_one_more(float x) {
   float sum = 1.f + x;
   float log = sum == 1.f ? x : natural_logarithm(sum) * (x / (sum - 1.f));

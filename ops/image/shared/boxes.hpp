@@ -1,4 +1,4 @@
-// Boxes that overlap, on every device.
+// Overlap of boxes, on all devices.
 #pragma once
 #include <algorithm>
 
@@ -14,7 +14,7 @@ struct box {
   float top, left, bottom, right;
 };
 
-/// The area that both share, divided by that of both together; 0 where one has none.
+/// The area of the intersection divided by the area of the union; 0 where a box has no area.
 constexpr float overlap(const box& a, const box& b) {
   if (!(a.area() > 0 && b.area() > 0))
     return 0;

@@ -1,4 +1,4 @@
-// Kernels of GPUs that compute each pixel's color from its color.
+// GPU kernels that map the color of each pixel.
 #pragma once
 #include "troupe/ops/image/shared/color_arithmetic.hpp"
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
@@ -6,7 +6,7 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-// `factor` is a scalar of the device, or null.
+// `factor` is a scalar on the device, or null.
 template <class T, class Fn>
 struct pixel_body {
   const T* x;
@@ -21,7 +21,7 @@ struct pixel_body {
   }
 };
 
-/// output pixel = Fn::of(input pixel, input 1), where there is such an input.
+/// output pixel = Fn::recolor(input pixel, input 1), where there is an input 1.
 template <class T, class Fn>
 status map_pixels(kernel_context& at) {
   const float* factor = nullptr;

@@ -1,4 +1,4 @@
-// Ops on the colors of pixels: the last axis is red, green and blue, or what stands for them.
+// Ops on the colors of pixels: the last axis is red, green and blue, or hue, saturation and value.
 #pragma once
 #include "troupe/runtime/graph/infer.hpp"
 

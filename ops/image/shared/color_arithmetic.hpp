@@ -1,4 +1,4 @@
-// Colors as hue, saturation and value (Smith 1978), on every device.
+// Colors as hue, saturation and value (Smith 1978), on all devices.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -8,11 +8,11 @@
 
 namespace troupe::ops {
 
-/// A pixel's three numbers, as arithmetic wants them.
+/// A pixel's three numbers, in the type of the arithmetic.
 template <class V>
 using color = std::array<V, 3>;
 
-/// The hue as fraction of a turn, and the least and greatest of the three colors.
+/// The hue as a fraction of the circle, and the least and greatest of the three colors.
 template <class V>
 struct hue_and_range {
   V hue, low, high;
@@ -34,12 +34,12 @@ constexpr hue_and_range<V> hue_of(const color<V>& rgb) {
   return {hue, low, high};
 }
 
-/// The color of a hue that goes from `low` to `high`.
+/// The color of a hue whose components range from `low` to the greatest.
 template <class V>
-constexpr color<V> color_of(const hue_and_range<V>& of) {
-  auto sixth = 6 * of.hue;
+constexpr color<V> color_of(const hue_and_range<V>& hue) {
+  auto sixth = 6 * hue.hue;
   auto share = [&](V amount) {
-    return of.low + (of.high - of.low) * std::clamp(amount, V{0}, V{1});
+    return hue.low + (hue.high - hue.low) * std::clamp(amount, V{0}, V{1});
   };
   return {share(std::abs(sixth - 3) - 1), share(2 - std::abs(sixth - 2)),
           share(2 - std::abs(sixth - 4))};
@@ -56,13 +56,13 @@ constexpr color<V> from_hsv(const color<V>& hsv) {
   return color_of<V>({hsv[0], hsv[2] * (1 - hsv[1]), hsv[2]});
 }
 
-/// The color with its hue turned by a fraction of a turn.
+/// The color with its hue rotated by a fraction of the circle.
 template <class V>
 constexpr color<V> turn_hue(const color<V>& rgb, float delta) {
-  auto of = hue_of(rgb);
-  of.hue += delta;
-  of.hue -= std::floor(of.hue);
-  return color_of(of);
+  auto hue = hue_of(rgb);
+  hue.hue += delta;
+  hue.hue -= std::floor(hue.hue);
+  return color_of(hue);
 }
 
 /// The color with its saturation multiplied.

@@ -1,4 +1,4 @@
-// What the kernels of AdjustContrastv2 check, on every device.
+// The checks of AdjustContrastv2's kernels, on all devices.
 #pragma once
 #include "troupe/ops/image/shared/color_arithmetic.hpp"
 

@@ -1,4 +1,4 @@
-// Boxes in images: which pixels a crop's pixels lie between, on every device.
+// Boxes in images: the image pixels around each pixel of a crop, on all devices.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -8,19 +8,19 @@
 
 namespace troupe::ops {
 
-/// A place along one axis, between two pixels; outside of the image where `inside` is false.
+/// A position along one axis, between two pixels; outside of the image where `inside` is false.
 struct crop_place {
   bool inside;
   int64_t below, above, nearest;
-  float weight; ///< of `above`
+  float weight; ///< the weight of `above`
 };
 
-/// A box along one axis, in relation to the image, and the pixels that its crop has there.
+/// A box along one axis, relative to the image, and the pixels that its crop has along that axis.
 struct crop_axis {
   float low, high;
   int64_t size, pixels;
 
-  /// How far neighbours of the crop are apart.
+  /// The distance of adjacent pixels of the crop.
   constexpr float step() const {
     return pixels > 1 ? (high - low) * static_cast<float>(size - 1) / static_cast<float>(pixels - 1)
                       : 0;
@@ -29,7 +29,7 @@ struct crop_axis {
     auto last = static_cast<float>(size - 1);
     auto place =
         pixels > 1 ? low * last + static_cast<float>(i) * step() : 0.5f * (low + high) * last;
-    if (!(place >= 0 && place <= last)) // nor NaN
+    if (!(place >= 0 && place <= last)) // also rejects NaN
       return {false, 0, 0, 0, 0};
     auto below = std::floor(place);
     return {true, static_cast<int64_t>(below), static_cast<int64_t>(std::ceil(place)),
@@ -37,7 +37,7 @@ struct crop_axis {
   }
 };
 
-/// How much of a pixel of the image there is in a place.
+/// The weight of an image pixel at a position.
 constexpr float share_of(const crop_place& place, int64_t pixel, bool nearest) {
   if (nearest)
     return place.nearest == pixel ? 1.0f : 0.0f;
@@ -45,7 +45,7 @@ constexpr float share_of(const crop_place& place, int64_t pixel, bool nearest) {
          (place.above == pixel ? place.weight : 0.0f);
 }
 
-/// How the places along an axis move with both ends of the box, times the gradient.
+/// How the positions along an axis move with the two ends of the box, times the gradient.
 struct box_sums {
   double low = 0, high = 0;
   constexpr void add(const crop_axis& along, int64_t i, double gradient) {
@@ -57,9 +57,9 @@ struct box_sums {
   }
 };
 
-/// Boxes, the images that they lie in, and the crops.
+/// Boxes, the images that contain them, and the crops.
 struct crop_geometry {
-  const float* boxes; ///< y1, x1, y2, x2 of each
+  const float* boxes; ///< y1, x1, y2, x2 per box
   const int32_t* image_of;
   int64_t count, batch, height, width, channels, crop_height, crop_width;
 
@@ -75,8 +75,8 @@ private:
   }
 };
 
-/// Checks the shapes of the boxes at that input, of the images' numbers at the next, and of images
-/// and crops, which must not be empty but for the boxes.
+/// Checks the shapes of the boxes at that input, of the image indices at the next, and of images
+/// and crops, which must not be empty except for the number of boxes.
 inline result<crop_geometry> crop_geometry_of(const kernel_context& at, int boxes,
                                               const shape& images, std::array<int64_t, 2> crop) {
   const auto &box = at.input(boxes), &image_of = at.input(boxes + 1);
@@ -99,7 +99,7 @@ inline result<crop_geometry> crop_geometry_of(const kernel_context& at, int boxe
                        crop[1]};
 }
 
-/// Checks the images' numbers where the host can read them.
+/// Checks the image indices where the host can read them.
 inline status check_image_numbers(const crop_geometry& where) {
   for (int64_t b = 0; b < where.count; ++b)
     if (auto image = where.image_of[b]; image < 0 || image >= where.batch)
@@ -107,7 +107,7 @@ inline status check_image_numbers(const crop_geometry& where) {
   return {};
 }
 
-/// The crops' gradients at input 0 must fit the boxes.
+/// The crops' gradients at input 0 must match the boxes.
 inline status check_crop_gradients(const kernel_context& at, const crop_geometry& where) {
   const auto& dims = at.input(0).dims();
   if (dims[0] != where.count || dims[3] != where.channels)
@@ -116,7 +116,7 @@ inline status check_crop_gradients(const kernel_context& at, const crop_geometry
   return {};
 }
 
-/// The extents of the images, which CropAndResizeGradImage is told, and of which its gradients are.
+/// The extents of the images, an input of CropAndResizeGradImage and the shape of its gradients.
 inline result<shape> cropped_dims(const kernel_context& at) {
   const auto &grads = at.input(0).dims(), &size = at.input(3).dims();
   if (grads.rank() != 4 || size.rank() != 1 || size[0] != 4)
@@ -125,7 +125,7 @@ inline result<shape> cropped_dims(const kernel_context& at) {
   return shape::make(to_integers(at.input(3)));
 }
 
-/// What CropAndResize's kernels keep of its attributes.
+/// The attributes that CropAndResize's kernels keep.
 struct crop_settings {
   bool nearest;
   float outside;
@@ -137,7 +137,7 @@ inline result<std::shared_ptr<void>> keep_crop_settings(const kernel_setup& setu
                     static_cast<float>(setup.of.attr<double>("extrapolation_value"))})};
 }
 
-/// A crop's pixel of the four around it.
+/// A crop's pixel, interpolated from the four pixels around it.
 constexpr float mixed(float a, float b, float weight) { return a + (b - a) * weight; }
 
 } // namespace troupe::ops

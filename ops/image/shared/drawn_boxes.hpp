@@ -1,4 +1,4 @@
-// Boxes that are drawn onto images, on every device.
+// Boxes drawn onto images, on all devices.
 #pragma once
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -10,7 +10,7 @@ namespace troupe::ops {
 using ink_color = std::array<float, 4>;
 using ink_colors = std::array<ink_color, 10>;
 
-/// Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia: in TensorFlow's order.
+/// Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia, in TensorFlow's order.
 inline constexpr ink_colors inks{{
     {1, 1, 0, 1},
     {0, 0, 1, 1},
@@ -32,16 +32,16 @@ struct box_outline {
 constexpr box_outline outline_of(const float* box, int64_t height, int64_t width) {
   auto pixel = [](float at, int64_t size) {
     auto place = at * static_cast<float>(size - 1);
-    // Those far away stay far away.
-    auto near = place < -1e9f ? -1e9f : place > 1e9f ? 1e9f : place;
-    return place != place ? int64_t{-1} : static_cast<int64_t>(near);
+    // Positions far away are clamped.
+    auto clamped = place < -1e9f ? -1e9f : place > 1e9f ? 1e9f : place;
+    return place != place ? int64_t{-1} : static_cast<int64_t>(clamped);
   };
   return {pixel(box[0], height), pixel(box[1], width), pixel(box[2], height), pixel(box[3], width)};
 }
 
-constexpr bool is_seen(const box_outline& of, int64_t height, int64_t width) {
-  return of.top <= of.bottom && of.left <= of.right && of.top < height && of.bottom >= 0 &&
-         of.left < width && of.right >= 0;
+constexpr bool is_seen(const box_outline& outline, int64_t height, int64_t width) {
+  return outline.top <= outline.bottom && outline.left <= outline.right && outline.top < height &&
+         outline.bottom >= 0 && outline.left < width && outline.right >= 0;
 }
 
 inline status check_boxes_to_draw(const kernel_context& at) {

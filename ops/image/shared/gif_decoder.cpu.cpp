@@ -11,36 +11,36 @@
 namespace troupe::ops {
 namespace {
 
-// LZW makes at most 4095 pixels of a code, and a code has at least 3 bits.
+// LZW expands a code to at most 4095 pixels, and a code has at least 3 bits.
 constexpr int64_t most_pixels_per_byte = 4096 * 8 / 3;
 
-// How the lines of an interlaced image follow each other.
+// The order of the lines of an interlaced image.
 constexpr std::array<std::array<int, 2>, 4> passes{{{0, 8}, {4, 8}, {2, 4}, {1, 2}}};
 
-// Reads a file's records. giflib's own DGifSlurp() takes memory for what an image says of itself.
+// Reads a file's records. giflib's own DGifSlurp() would allocate the size that an image claims.
 class gif_file {
 public:
-  explicit gif_file(std::string_view file) : left_(file) {
-    int why = 0;
-    gif_ = DGifOpen(this, give, &why);
+  explicit gif_file(std::string_view file) : unread_(file) {
+    int error_code = 0;
+    gif_ = DGifOpen(this, give, &error_code);
     if (!gif_)
-      complaint_ = describe(why);
+      complaint_ = describe(error_code);
   }
   ~gif_file() {
-    int why = 0;
+    int error_code = 0;
     if (gif_)
-      DGifCloseFile(gif_, &why);
+      DGifCloseFile(gif_, &error_code);
   }
   gif_file(const gif_file&) = delete;
   gif_file& operator=(const gif_file&) = delete;
 
-  /// Goes to the next image, whose description is then there. False at the end.
+  /// Advances to the next image, whose description is then available. Returns false at the end.
   result<bool> next() {
     transparent_ = NO_TRANSPARENT_COLOR;
     while (gif_) {
       GifRecordType kind = UNDEFINED_RECORD_TYPE;
-      if (left_.empty())
-        return false; // many files lack the last byte, which says that they end
+      if (unread_.empty())
+        return false; // many files lack the trailer byte
       if (DGifGetRecordType(gif_, &kind) != GIF_OK)
         return damaged();
       if (kind == TERMINATE_RECORD_TYPE)
@@ -63,7 +63,7 @@ public:
   }
   int transparent() const { return transparent_; }
 
-  /// Passes over the pixels of the image.
+  /// Skips the pixels of the image.
   status skip() {
     int bits = 0;
     GifByteType* block = nullptr;
@@ -88,17 +88,17 @@ private:
                    complaint_.empty() ? describe(gif_ ? gif_->Error : 0) : complaint_);
   }
 
-  static std::string describe(int why) {
-    const auto* text = GifErrorString(why);
+  static std::string describe(int error_code) {
+    const auto* text = GifErrorString(error_code);
     return text ? text : "it ends early";
   }
 
   static int give(GifFileType* gif, GifByteType* to, int count) {
-    auto& left = static_cast<gif_file*>(gif->UserData)->left_;
-    auto taken = std::min(left.size(), static_cast<size_t>(std::max(count, 0)));
-    std::memcpy(to, left.data(), taken);
-    left.remove_prefix(taken);
-    return static_cast<int>(taken);
+    auto& unread = static_cast<gif_file*>(gif->UserData)->unread_;
+    auto byte_count = std::min(unread.size(), static_cast<size_t>(std::max(count, 0)));
+    std::memcpy(to, unread.data(), byte_count);
+    unread.remove_prefix(byte_count);
+    return static_cast<int>(byte_count);
   }
 
   bool read_extension() {
@@ -117,7 +117,7 @@ private:
     return true;
   }
 
-  std::string_view left_;
+  std::string_view unread_;
   GifFileType* gif_ = nullptr;
   std::string complaint_;
   int transparent_ = NO_TRANSPARENT_COLOR;
@@ -127,14 +127,14 @@ struct gif_size {
   int64_t frames = 0, height = 0, width = 0;
 };
 
-// Every frame gets the extents of the largest.
+// Every frame gets the extents of the largest frame.
 result<gif_size> measure(std::string_view bytes, stop_signal* stop) {
   gif_file file{bytes};
   gif_size size;
   int64_t pixels = 0;
   for (;;) {
-    TROUPE_ASSIGN(auto found, file.next());
-    if (!found || (stop && stop->raised()))
+    TROUPE_ASSIGN(auto has_image, file.next());
+    if (!has_image || (stop && stop->raised()))
       break;
     const auto& image = file.image();
     ++size.frames;
@@ -151,7 +151,7 @@ result<gif_size> measure(std::string_view bytes, stop_signal* stop) {
   return size;
 }
 
-// A frame begins as the one before it, the first one black.
+// A frame starts as a copy of the previous frame; the first frame starts black.
 status draw(gif_file& file, uint8_t* frame, const gif_size& size) {
   const auto& image = file.image();
   const auto* colors = file.colors();
@@ -191,22 +191,22 @@ status draw(gif_file& file, uint8_t* frame, const gif_size& size) {
 
 } // namespace
 
-result<tensor> read_gif(std::string_view bytes, gif_frames which, allocator& memory,
+result<tensor> read_gif(std::string_view bytes, gif_frames selection, allocator& memory,
                         stop_signal* stop) {
   TROUPE_ASSIGN(auto size, measure(bytes, stop));
-  if (which == gif_frames::only && size.frames > 1)
+  if (selection == gif_frames::only && size.frames > 1)
     return invalid("the GIF file has ", size.frames,
                    " frames; DecodeGif and DecodeImage read animations");
-  auto frames = which == gif_frames::all ? size.frames : 1;
+  auto frames = selection == gif_frames::all ? size.frames : 1;
   if (size.height <= 0 || size.width <= 0)
     return invalid("an image must have pixels, got ", size.height, 'x', size.width);
   if (size.width > max_samples || size.height > max_samples / size.width / 3 / frames)
     return invalid("images of ", frames, 'x', size.height, 'x', size.width, "x3 are too large");
-  auto dims = which == gif_frames::all ? shape{frames, size.height, size.width, 3}
-                                       : shape{size.height, size.width, 3};
-  TROUPE_ASSIGN(auto made, tensor::make(dtype::u8, dims, memory));
+  auto dims = selection == gif_frames::all ? shape{frames, size.height, size.width, 3}
+                                           : shape{size.height, size.width, 3};
+  TROUPE_ASSIGN(auto animation, tensor::make(dtype::u8, dims, memory));
   auto frame_bytes = static_cast<size_t>(size.height * size.width * 3);
-  auto* to = made.data<uint8_t>();
+  auto* to = animation.data<uint8_t>();
   gif_file file{bytes};
   for (int64_t i = 0; i < frames && !(stop && stop->raised()); ++i, to += frame_bytes) {
     TROUPE_TRY(file.next().status());
@@ -216,7 +216,7 @@ result<tensor> read_gif(std::string_view bytes, gif_frames which, allocator& mem
       std::memcpy(to, to - frame_bytes, frame_bytes);
     TROUPE_TRY(draw(file, to, size));
   }
-  return made;
+  return animation;
 }
 
 } // namespace troupe::ops

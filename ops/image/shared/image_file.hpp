@@ -1,4 +1,4 @@
-// Images as files: what the codecs have in common.
+// Image files: shared by the codecs.
 #pragma once
 #include "troupe/runtime/device/stop_signal.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -10,12 +10,11 @@
 
 namespace troupe::ops {
 
-/// The most samples that an image may have, as TensorFlow has it.
+/// The maximum number of samples of an image, as in TensorFlow.
 inline constexpr int64_t max_samples = int64_t{1} << 29;
 
-/// Fails for images that are larger than anything should be, and for those whose header says much
-/// more than the file could hold, at so many pixels for each of its bytes: their memory would be
-/// spent in vain.
+/// Fails for images above the limits, and for those whose header claims more pixels than the file
+/// can hold at this many pixels per byte: their memory would be wasted.
 inline status check_size(int64_t height, int64_t width, int64_t channels, size_t file_bytes,
                          int64_t max_pixels_per_byte) {
   if (height <= 0 || width <= 0)
@@ -28,50 +27,50 @@ inline status check_size(int64_t height, int64_t width, int64_t channels, size_t
 }
 
 struct png_options {
-  int channels = 0; ///< 0: as many as the file has
+  int channels = 0; ///< 0: as in the file
   dtype type = dtype::u8;
 };
 
 struct jpeg_options {
-  int channels = 0; ///< 0: as many as the file has
-  int ratio = 1;    ///< each axis becomes so many times shorter
+  int channels = 0; ///< 0: as in the file
+  int ratio = 1;    ///< each axis is divided by this ratio
   bool fancy_upscaling = true, recover_truncated = false;
-  double acceptable_fraction = 1; ///< of the lines of a truncated file
+  double acceptable_fraction = 1; ///< the fraction of lines that a truncated file must have
   bool fast_dct = true;
 };
 
-/// Both give a tensor [height, width, channels].
-result<tensor> read_png(std::string_view file, const png_options& how, allocator& memory);
-result<tensor> read_jpeg(std::string_view file, const jpeg_options& how, allocator& memory,
+/// Both return a tensor [height, width, channels].
+result<tensor> read_png(std::string_view file, const png_options& options, allocator& memory);
+result<tensor> read_jpeg(std::string_view file, const jpeg_options& options, allocator& memory,
                          stop_signal* stop);
-/// An image of u8 with samples of another type, each times `factor`.
+/// A u8 image converted to another sample type, each sample times `factor`.
 template <class From, class To>
 result<tensor> scaled(const tensor& image, To factor, allocator& memory) {
-  TROUPE_ASSIGN(auto made, tensor::make(dtype_of<To>, image.dims(), memory));
-  std::ranges::transform(image.values<From>(), made.template data<To>(), [factor](From sample) {
-    return static_cast<To>(static_cast<To>(sample) * factor);
-  });
-  return made;
+  TROUPE_ASSIGN(auto converted, tensor::make(dtype_of<To>, image.dims(), memory));
+  std::ranges::transform(
+      image.values<From>(), converted.template data<To>(),
+      [factor](From sample) { return static_cast<To>(static_cast<To>(sample) * factor); });
+  return converted;
 }
 
-/// What TensorFlow makes of 8 bits where 16 are asked for, but for PNG.
+/// TensorFlow's factor from 8 to 16 bits, except for PNG.
 inline constexpr uint16_t wide_factor = 256;
 
-/// Which images of a GIF file are read.
+/// The images of a GIF file to read.
 enum class gif_frames : uint8_t {
   all,   ///< [frames, height, width, 3]
   first, ///< [height, width, 3]
-  only,  ///< the same, and it is an error if there are several
+  only,  ///< as `first`; fails if there are several
 };
 
-/// Both give u8; a file of BMP has as many channels as asked for, or, with 0, its own.
-result<tensor> read_gif(std::string_view file, gif_frames which, allocator& memory,
+/// Both return u8. A BMP file gets the requested channels; 0 keeps its own.
+result<tensor> read_gif(std::string_view file, gif_frames selection, allocator& memory,
                         stop_signal* stop);
 result<tensor> read_bmp(std::string_view file, int channels, allocator& memory);
-/// Height, width and channels of a JPEG file, by its header alone.
+/// Height, width and channels of a JPEG file, from its header alone.
 result<std::array<int64_t, 3>> jpeg_extents(std::string_view file);
-/// Encodes [height, width, channels], of u8 or u16. `compression` goes from 0 to 9; -1 is zlib's
-/// own choice.
+/// Encodes [height, width, channels] of u8 or u16. `compression` is from 0 to 9; -1 is zlib's
+/// default.
 result<std::string> write_png(const tensor& image, int compression);
 
 inline bool is_png(std::string_view file) { return file.starts_with("\x89PNG\r\n\x1a\n"); }

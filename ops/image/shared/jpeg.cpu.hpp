@@ -1,4 +1,4 @@
-// libjpeg reports errors through a callback that must not return; here they become values.
+// Turns libjpeg's errors into values; libjpeg reports them through a callback that must not return.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -9,7 +9,7 @@
 
 namespace troupe::ops {
 
-/// libjpeg's error manager, and where it jumps to.
+/// libjpeg's error manager, and the target of its jump.
 struct jpeg_guard {
   jpeg_guard() {
     jpeg_std_error(&manager);
@@ -17,8 +17,8 @@ struct jpeg_guard {
     manager.output_message = [](j_common_ptr) {};
   }
 
-  /// Runs code that libjpeg may jump out of: it must own nothing that has a destructor. False where
-  /// it was left that way.
+  /// Runs code that libjpeg may leave by a jump: it must own nothing with a destructor. Returns
+  /// false if a jump left it.
   template <class Body>
   bool run(Body&& body) {
     if (setjmp(home))

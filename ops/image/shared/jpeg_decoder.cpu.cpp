@@ -7,51 +7,51 @@
 namespace troupe::ops {
 namespace {
 
-// A file of few bytes can make many passes over a large image: no camera writes so many.
+// A file of few bytes can cause many passes over a large image; no camera writes this many.
 constexpr int max_scans = 200;
 
 class jpeg_decoder {
 public:
-  jpeg_decoder(std::string_view file, const jpeg_options& how, stop_signal* stop)
-      : file_(file), how_(how), stop_(stop) {
+  jpeg_decoder(std::string_view file, const jpeg_options& options, stop_signal* stop)
+      : file_(file), options_(options), stop_(stop) {
     state_.err = &guard_.manager;
     state_.client_data = this;
-    made_ = guard_.run([this] { jpeg_create_decompress(&state_); });
+    is_created_ = guard_.run([this] { jpeg_create_decompress(&state_); });
   }
   ~jpeg_decoder() {
-    if (made_)
+    if (is_created_)
       jpeg_destroy_decompress(&state_);
   }
   jpeg_decoder(const jpeg_decoder&) = delete;
   jpeg_decoder& operator=(const jpeg_decoder&) = delete;
 
   result<tensor> run(allocator& memory) {
-    if (!made_ || !guard_.run([this] { read_header(); }))
+    if (!is_created_ || !guard_.run([this] { read_header(); }))
       return damaged();
-    if (how_.channels != 0 && how_.channels != 1 && how_.channels != 3)
-      return invalid("a JPEG file has 1 or 3 channels, not ", how_.channels);
-    // A block of 8x8 takes a bit at least, but for those that arithmetic coding makes shorter.
+    if (options_.channels != 0 && options_.channels != 1 && options_.channels != 3)
+      return invalid("a JPEG file has 1 or 3 channels, not ", options_.channels);
+    // A block of 8x8 pixels takes at least one bit, except with arithmetic coding.
     TROUPE_TRY(check_size(state_.image_height, state_.image_width, channels_, file_.size(), 4096));
     if (!guard_.run([this] { jpeg_calc_output_dimensions(&state_); }))
       return damaged();
     int64_t height = state_.output_height, width = state_.output_width;
     auto inks = state_.out_color_space == JCS_CMYK;
-    TROUPE_ASSIGN(auto made, tensor::make(dtype::u8, shape{height, width, channels_}, memory));
+    TROUPE_ASSIGN(auto image, tensor::make(dtype::u8, shape{height, width, channels_}, memory));
     std::vector<JSAMPLE> four(inks ? static_cast<size_t>(width) * 4 : 0);
-    to_ = made.data<uint8_t>();
+    to_ = image.data<uint8_t>();
     if (auto* line = four.data(); !guard_.run([this, line] { read_lines(line); }))
       return damaged();
     if (truncated_) {
-      auto least = how_.acceptable_fraction * static_cast<double>(height);
-      if (!how_.recover_truncated || !(static_cast<double>(lines_) >= least))
+      auto min_lines = options_.acceptable_fraction * static_cast<double>(height);
+      if (!options_.recover_truncated || !(static_cast<double>(lines_) >= min_lines))
         return invalid("the JPEG file ends early, after ", lines_, " of ", height, " lines");
-      fill(made, lines_);
+      fill(image, lines_);
     }
-    return made;
+    return image;
   }
 
   result<std::array<int64_t, 3>> extents() {
-    if (!made_ || !guard_.run([this] { read_header(); }))
+    if (!is_created_ || !guard_.run([this] { read_header(); }))
       return damaged();
     return std::array<int64_t, 3>{state_.image_height, state_.image_width, state_.num_components};
   }
@@ -72,9 +72,9 @@ private:
     source_.resync_to_restart = jpeg_resync_to_restart;
     source_.fill_input_buffer = [](j_decompress_ptr state) -> boolean {
       static constexpr JOCTET end[] = {0xff, JPEG_EOI};
-      if (!self(state).how_.recover_truncated)
-        return FALSE;                    // no more comes
-      state->src->next_input_byte = end; // and libjpeg fills up what is missing
+      if (!self(state).options_.recover_truncated)
+        return FALSE;                    // there is no more data
+      state->src->next_input_byte = end; // libjpeg fills in the missing lines
       state->src->bytes_in_buffer = sizeof end;
       return TRUE;
     };
@@ -87,7 +87,7 @@ private:
     state_.src = &source_;
     if (jpeg_read_header(&state_, TRUE) != JPEG_HEADER_OK)
       leave("it ends early");
-    channels_ = how_.channels ? how_.channels : std::min(state_.num_components, 3);
+    channels_ = options_.channels ? options_.channels : std::min(state_.num_components, 3);
     if (state_.num_components == 4)
       state_.out_color_space = JCS_CMYK;
     else
@@ -97,9 +97,9 @@ private:
     if (channels_ != 1 && channels_ != 3)
       leave("it has neither 1 nor 3 channels");
     state_.scale_num = 1;
-    state_.scale_denom = static_cast<unsigned>(how_.ratio);
-    state_.do_fancy_upsampling = how_.fancy_upscaling ? TRUE : FALSE;
-    state_.dct_method = how_.fast_dct ? JDCT_IFAST : JDCT_ISLOW;
+    state_.scale_denom = static_cast<unsigned>(options_.ratio);
+    state_.do_fancy_upsampling = options_.fancy_upscaling ? TRUE : FALSE;
+    state_.dct_method = options_.fast_dct ? JDCT_IFAST : JDCT_ISLOW;
     progress_.progress_monitor = [](j_common_ptr state) {
       auto& me = self(state);
       if (me.state_.input_scan_number > max_scans)
@@ -127,7 +127,7 @@ private:
       jpeg_finish_decompress(&state_);
   }
 
-  // Adobe's inks are stored inverted.
+  // Adobe stores inks inverted.
   void mix_inks(const JSAMPLE* inks, uint8_t* line) const {
     for (JDIMENSION x = 0; x < state_.output_width; ++x, inks += 4)
       for (int c = 0; c < 3; ++c)
@@ -136,7 +136,7 @@ private:
                                                          : (255 - inks[3]) * (255 - inks[c]) / 255);
   }
 
-  // Repeats the last line to the end; black where there is none.
+  // Repeats the last line to the end; without a last line the image is black.
   static void fill(tensor& image, int64_t lines) {
     auto pitch = static_cast<size_t>(image.dims()[1] * image.dims()[2]);
     for (auto y = lines; y < image.dims()[0]; ++y) {
@@ -148,13 +148,13 @@ private:
     }
   }
 
-  [[noreturn]] void leave(const char* why) {
-    std::snprintf(guard_.text, sizeof guard_.text, "%s", why);
+  [[noreturn]] void leave(const char* message_text) {
+    std::snprintf(guard_.text, sizeof guard_.text, "%s", message_text);
     std::longjmp(guard_.home, 1);
   }
 
   std::string_view file_;
-  const jpeg_options& how_;
+  const jpeg_options& options_;
   stop_signal* stop_;
   jpeg_guard guard_;
   jpeg_decompress_struct state_{};
@@ -163,7 +163,7 @@ private:
   uint8_t* to_ = nullptr;
   int channels_ = 0;
   int64_t lines_ = 0;
-  bool made_ = false, truncated_ = false;
+  bool is_created_ = false, truncated_ = false;
 };
 
 } // namespace
@@ -175,11 +175,11 @@ result<std::array<int64_t, 3>> jpeg_extents(std::string_view file) {
   return jpeg_decoder{file, any, nullptr}.extents();
 }
 
-result<tensor> read_jpeg(std::string_view file, const jpeg_options& how, allocator& memory,
+result<tensor> read_jpeg(std::string_view file, const jpeg_options& options, allocator& memory,
                          stop_signal* stop) {
   if (!is_jpeg(file))
     return invalid("the bytes are no JPEG file: they do not begin as one");
-  return jpeg_decoder{file, how, stop}.run(memory);
+  return jpeg_decoder{file, options, stop}.run(memory);
 }
 
 } // namespace troupe::ops

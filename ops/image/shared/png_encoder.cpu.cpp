@@ -33,7 +33,7 @@ private:
     try {
       static_cast<png_encoder*>(png_get_io_ptr(png))
           ->file_.append(reinterpret_cast<const char*>(bytes), count);
-    } catch (...) { // may not fly through libpng
+    } catch (...) { // exceptions must not pass through libpng
       full = true;
     }
     if (full)
@@ -73,11 +73,11 @@ private:
 
 result<std::string> write_png(const tensor& image, int compression) {
   const auto& dims = image.dims();
-  constexpr int64_t most = 1'000'000; // libpng's own limit for an axis
+  constexpr int64_t max_extent = 1'000'000; // libpng's limit per axis
   if (dims.rank() != 3 || dims[2] < 1 || dims[2] > 4)
     return invalid("an image must be [height, width, channels] with 1 to 4 channels, got ", dims);
-  if (image.elements() == 0 || dims[0] > most || dims[1] > most)
-    return invalid("an image must have 1 to ", most, " rows and columns, got ", dims);
+  if (image.elements() == 0 || dims[0] > max_extent || dims[1] > max_extent)
+    return invalid("an image must have 1 to ", max_extent, " rows and columns, got ", dims);
   return png_encoder{image, compression}.run();
 }
 

@@ -1,5 +1,5 @@
-// Resizing as a filter for each axis: which pixels of the source make a pixel, and how much of
-// each.
+// Resizing as a filter per axis: the source pixels that contribute to an output pixel, and their
+// weights.
 #pragma once
 #include "troupe/ops/image/shared/resize_filters.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace troupe::ops {
 
-/// For each pixel that is made along one axis, the pixels of the source and their weights.
+/// For each output pixel along one axis, the pixels of the source and their weights.
 class axis_filter {
 public:
   void add(int64_t index, float weight) { taps_.push_back({index, weight}); }
@@ -28,14 +28,14 @@ private:
   std::vector<size_t> ends_;
 };
 
-using make_filter = axis_filter (*)(int64_t source, int64_t made, const resize_options& how);
+using make_filter = axis_filter (*)(int64_t source, int64_t target, const resize_options& options);
 
-/// All taps of linear_taps and its like.
+/// All taps of linear_taps and similar filters.
 template <class Taps>
-axis_filter filter_of(int64_t source, int64_t made, const resize_options& how) {
+axis_filter filter_of(int64_t source, int64_t target, const resize_options& options) {
   axis_filter filter;
-  Taps taps{source, made, how};
-  for (int64_t i = 0; i < made; ++i) {
+  Taps taps{source, target, options};
+  for (int64_t i = 0; i < target; ++i) {
     taps(i, [&](int64_t index, float weight) { filter.add(index, weight); });
     filter.end_pixel();
   }
@@ -43,9 +43,9 @@ axis_filter filter_of(int64_t source, int64_t made, const resize_options& how) {
 }
 
 /// Resizes input 0, of any real type, to floats of the size in input 1.
-status resize_images(kernel_context& at, const resize_options& how, make_filter filter);
-/// What that sends back: input 0 to images like input 1.
-status resize_gradient(kernel_context& at, const resize_options& how, make_filter filter);
+status resize_images(kernel_context& at, const resize_options& options, make_filter filter);
+/// The gradient of resize_images: input 0 to images like input 1.
+status resize_gradient(kernel_context& at, const resize_options& options, make_filter filter);
 
 /// For kernels whose state is resize_options.
 template <class Taps>

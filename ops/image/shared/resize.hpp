@@ -1,4 +1,4 @@
-// Ops that give images another size: [batch, height, width, channels].
+// Ops that resize images [batch, height, width, channels].
 #pragma once
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -11,7 +11,7 @@ inline status check_centers(const infer_context& at) {
   return {};
 }
 
-/// The images of input 0 with the height and width that input `i` lists, as far as it is known.
+/// The shape of input 0 with the height and width that input `i` lists, as far as it is known.
 inline result<shapes> infer_sized(const infer_context& at, int i) {
   TROUPE_ASSIGN(auto dims, at.of_rank(0, 4));
   TROUPE_TRY(at.of_rank(i, 1));
@@ -32,7 +32,7 @@ inline result<shapes> infer_resize(const infer_context& at) {
   return infer_sized(at, 1);
 }
 
-/// Of gradients: input 0 comes from the resized images, input 1 is the original.
+/// For gradients: input 0 comes from the resized images, input 1 is the original.
 inline result<shapes> infer_resize_gradient(const infer_context& at) {
   TROUPE_TRY(check_centers(at));
   TROUPE_ASSIGN(auto grads, at.of_rank(0, 4));
@@ -47,12 +47,12 @@ inline constexpr auto resizable =
     one_of(dtype::i8, dtype::u8, dtype::i16, dtype::u16, dtype::i32, dtype::i64) | floating;
 
 /// Completes the form of an op that interpolates between pixels: its output is f32.
-constexpr op_def interpolating(op_def own) {
-  own.inputs = {{"images", "T"}, on_host("size", "i32")};
-  own.outputs = {{"resized_images", "f32"}};
-  own.attrs = {{"T", resizable}, {"align_corners", false}, {"half_pixel_centers", false}};
-  own.infer = infer_resize;
-  return own;
+constexpr op_def interpolating(op_def def) {
+  def.inputs = {{"images", "T"}, on_host("size", "i32")};
+  def.outputs = {{"resized_images", "f32"}};
+  def.attrs = {{"T", resizable}, {"align_corners", false}, {"half_pixel_centers", false}};
+  def.infer = infer_resize;
+  return def;
 }
 
 /// The gradient in terms of that op.

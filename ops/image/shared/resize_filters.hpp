@@ -1,20 +1,21 @@
-// Which pixels of the source make a pixel along one axis, and how much of each, on every device.
+// The source pixels that contribute to an output pixel along one axis, and their weights, on all
+// devices.
 #pragma once
 #include "troupe/ops/image/shared/resize_geometry.hpp"
 
 namespace troupe::ops {
 
-/// Two neighbours, by distance. Like all filters, calls visit(pixel of the source, weight).
+/// Two neighbours, weighted by distance. As all filters do, calls visit(source pixel, weight).
 struct linear_taps {
-  static constexpr int64_t reach = 1; ///< so many pixels around a place have a part in it
+  static constexpr int64_t reach = 1; ///< this many pixels around a position contribute to it
 
   int64_t source;
   float scale;
   bool half_pixel;
 
-  constexpr linear_taps(int64_t from, int64_t made, const resize_options& how)
-      : source(from), scale(resize_scale(from, made, how.align_corners)),
-        half_pixel(how.half_pixel) {}
+  constexpr linear_taps(int64_t from, int64_t target, const resize_options& options)
+      : source(from), scale(resize_scale(from, target, options.align_corners)),
+        half_pixel(options.half_pixel) {}
 
   template <class Visit>
   constexpr void operator()(int64_t i, Visit visit) const {
@@ -32,9 +33,9 @@ struct cubic_taps {
   float scale;
   bool half_pixel;
 
-  constexpr cubic_taps(int64_t from, int64_t made, const resize_options& how)
-      : source(from), scale(resize_scale(from, made, how.align_corners)),
-        half_pixel(how.half_pixel) {}
+  constexpr cubic_taps(int64_t from, int64_t target, const resize_options& options)
+      : source(from), scale(resize_scale(from, target, options.align_corners)),
+        half_pixel(options.half_pixel) {}
 
   /// At a distance of up to two pixels.
   static constexpr float keys(float x, float a) {
@@ -46,7 +47,7 @@ struct cubic_taps {
     auto a = half_pixel ? -0.5f : -0.75f;
     auto position = source_position(i, scale, half_pixel);
     auto index = static_cast<int64_t>(std::floor(position));
-    // TensorFlow knows the cubic at 1024 places only.
+    // TensorFlow tabulates the cubic at 1024 positions only.
     auto beyond = std::nearbyint((position - std::floor(position)) * 1024) / 1024;
     float weights[] = {keys(1 + beyond, a), keys(beyond, a), keys(1 - beyond, a),
                        keys(2 - beyond, a)};
@@ -65,13 +66,13 @@ struct cubic_taps {
   }
 };
 
-/// All pixels that the pixel covers, by how much of each.
+/// All pixels that the output pixel covers, weighted by the covered part.
 struct area_taps {
   int64_t source;
   float scale;
 
-  constexpr area_taps(int64_t from, int64_t made, const resize_options& how)
-      : source(from), scale(resize_scale(from, made, how.align_corners)) {}
+  constexpr area_taps(int64_t from, int64_t target, const resize_options& options)
+      : source(from), scale(resize_scale(from, target, options.align_corners)) {}
 
   template <class Visit>
   constexpr void operator()(int64_t i, Visit visit) const {

@@ -1,4 +1,4 @@
-// Which pixels of the source make a pixel of a resized image, on every device.
+// Pixel positions of a resized image in its source, on all devices.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -10,10 +10,10 @@
 
 namespace troupe::ops {
 
-/// Where the pixels of one image lie in another of another size.
+/// The mapping between pixel positions of the two images.
 struct resize_options {
-  bool align_corners = false; ///< the centers of the corners' pixels stay
-  bool half_pixel = false;    ///< a pixel's center is half a pixel away from its corner
+  bool align_corners = false; ///< the centers of the corner pixels are aligned
+  bool half_pixel = false;    ///< a pixel's center is half a pixel from its corner
 };
 
 inline result<std::shared_ptr<void>> keep_resize_options(const kernel_setup& setup) {
@@ -21,18 +21,19 @@ inline result<std::shared_ptr<void>> keep_resize_options(const kernel_setup& set
       setup.of.attr<bool>("align_corners"), setup.of.attr<bool>("half_pixel_centers")})};
 }
 
-/// How many pixels of the source one pixel stands for.
-constexpr float resize_scale(int64_t source, int64_t made, bool align_corners) {
-  return align_corners && made > 1 ? static_cast<float>(source - 1) / static_cast<float>(made - 1)
-                                   : static_cast<float>(source) / static_cast<float>(made);
+/// The number of source pixels per output pixel.
+constexpr float resize_scale(int64_t source, int64_t target, bool align_corners) {
+  return align_corners && target > 1
+             ? static_cast<float>(source - 1) / static_cast<float>(target - 1)
+             : static_cast<float>(source) / static_cast<float>(target);
 }
 
-/// Where the center of pixel i lies in the source.
+/// The position of the center of output pixel i in the source.
 constexpr float source_position(int64_t i, float scale, bool half_pixel) {
   return half_pixel ? (static_cast<float>(i) + 0.5f) * scale - 0.5f : static_cast<float>(i) * scale;
 }
 
-/// The two pixels of the source around pixel i, and how much of the second there is in it.
+/// The two source pixels around output pixel i, and the weight of the second.
 struct two_pixels {
   int64_t below, above;
   float weight;
@@ -45,21 +46,22 @@ constexpr two_pixels neighbours_of(int64_t i, int64_t source, float scale, bool 
           position - below};
 }
 
-/// The pixel of the source that is nearest to pixel i.
-constexpr int64_t nearest_pixel(int64_t i, int64_t source, float scale, const resize_options& how) {
+/// The source pixel nearest to output pixel i.
+constexpr int64_t nearest_pixel(int64_t i, int64_t source, float scale,
+                                const resize_options& options) {
   auto position =
-      how.half_pixel ? (static_cast<float>(i) + 0.5f) * scale : static_cast<float>(i) * scale;
-  auto index = how.align_corners ? std::round(position) : std::floor(position);
+      options.half_pixel ? (static_cast<float>(i) + 0.5f) * scale : static_cast<float>(i) * scale;
+  auto index = options.align_corners ? std::round(position) : std::floor(position);
   return std::clamp<int64_t>(static_cast<int64_t>(index), 0, source - 1);
 }
 
 /// The height and width in input i.
 result<std::array<int64_t, 2>> size_at(const kernel_context& at, int i);
-/// Fails where the images have not four axes, and none of them empty but the batch.
+/// Fails unless the images have four axes, of which only the batch may be empty.
 status check_images(const shape& dims);
-/// The shape of the images in input 0 with the size that input 1 lists, after these checks.
+/// The checked shape of the images in input 0 with the size that input 1 lists.
 result<shape> resized_shape(const kernel_context& at);
-/// The same of gradients and the original images, which must go together.
+/// The same for gradients and the original images, which must match.
 status check_resized(const shape& gradients, const shape& images);
 
 } // namespace troupe::ops

@@ -25,15 +25,15 @@ result<float> threshold_at(const kernel_context& at, int i) {
 }
 
 status suppress(kernel_context& at, float max_overlap, float least_score) {
-  TROUPE_ASSIGN(auto most, check_boxes(at));
+  TROUPE_ASSIGN(auto output_limit, check_boxes(at));
   const auto &boxes = at.input(0), &scores = at.input(1);
   if (!(max_overlap >= 0 && max_overlap <= 1))
     return invalid("iou_threshold must be in [0, 1], got ", max_overlap);
-  auto limit = static_cast<size_t>(most);
+  auto limit = static_cast<size_t>(output_limit);
   auto corners = as_floats(boxes), score = as_floats(scores);
   std::vector<int32_t> order, chosen;
   for (size_t i = 0; i < score.size(); ++i)
-    if (score[i] > least_score) // not NaN
+    if (score[i] > least_score) // excludes NaN
       order.push_back(static_cast<int32_t>(i));
   std::ranges::stable_sort(order, std::greater<>{},
                            [&](int32_t i) { return score[static_cast<size_t>(i)]; });

@@ -1,4 +1,4 @@
-// Ops that choose the best of boxes that overlap.
+// Ops that select the best of overlapping boxes.
 #pragma once
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -19,14 +19,15 @@ inline result<shapes> infer_suppression(const infer_context& at) {
   return shapes{{unknown_extent}};
 }
 
-/// Checks the shapes of boxes, scores and max_output_size; returns how many may be chosen.
+/// Checks the shapes of boxes, scores and max_output_size; returns the maximum number of selected
+/// boxes.
 inline result<int64_t> check_boxes(const kernel_context& at) {
-  const auto &boxes = at.input(0), &scores = at.input(1), &most = at.input(2);
+  const auto &boxes = at.input(0), &scores = at.input(1), &output_limit = at.input(2);
   if (boxes.rank() != 2 || boxes.dims()[1] != 4 || scores.rank() != 1 ||
-      scores.dims()[0] != boxes.dims()[0] || most.rank() != 0)
+      scores.dims()[0] != boxes.dims()[0] || output_limit.rank() != 0)
     return invalid("boxes must be [count, 4], scores [count] and max_output_size a scalar, got ",
-                   boxes.dims(), ", ", scores.dims(), " and ", most.dims());
-  return std::clamp<int64_t>(*most.data<int32_t>(), 0, scores.elements());
+                   boxes.dims(), ", ", scores.dims(), " and ", output_limit.dims());
+  return std::clamp<int64_t>(*output_limit.data<int32_t>(), 0, scores.elements());
 }
 
 } // namespace troupe::ops

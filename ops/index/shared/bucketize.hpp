@@ -1,4 +1,4 @@
-// What the kernels of Bucketize share.
+// Shared by the kernels of Bucketize.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -11,12 +11,12 @@ namespace troupe::ops {
 using bucket_boundaries = std::vector<float>;
 
 inline result<std::shared_ptr<void>> prepare_buckets(const kernel_setup& setup) {
-  auto made = std::make_shared<bucket_boundaries>();
+  auto boundaries = std::make_shared<bucket_boundaries>();
   for (auto boundary : setup.of.attr<std::vector<double>>("boundaries"))
-    made->push_back(static_cast<float>(boundary));
-  if (!std::ranges::is_sorted(*made))
+    boundaries->push_back(static_cast<float>(boundary));
+  if (!std::ranges::is_sorted(*boundaries))
     return invalid("boundaries must not decrease");
-  return std::shared_ptr<void>{made};
+  return std::shared_ptr<void>{boundaries};
 }
 
 } // namespace troupe::ops

@@ -1,12 +1,12 @@
-// What the kernels of Gather, GatherV2 and ResourceGather share.
+// Shared by the kernels of Gather, GatherV2 and ResourceGather.
 #pragma once
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops {
 
-/// The axis along which slices are taken, and how many of the first axes params and indices have
-/// in common.
+/// The axis along which slices are read, and the number of leading batch axes that params and
+/// indices share.
 struct gathering {
   int axis = 0, batches = 0;
 };
@@ -25,7 +25,7 @@ inline result<gathering> gathering_along(const kernel_context& at, int axis, int
   return gathering{axis, static_cast<int>(batches)};
 }
 
-/// That of GatherV2.
+/// The layout of GatherV2.
 inline result<gathering> gathering_of(const kernel_context& at, int64_t batch_dims) {
   if (at.input(2).elements() != 1)
     return invalid("axis must be a scalar, got shape ", at.input(2).dims());
@@ -33,7 +33,7 @@ inline result<gathering> gathering_of(const kernel_context& at, int64_t batch_di
   return gathering_along(at, axis, batch_dims);
 }
 
-/// That of ResourceGather: along the axis behind the batches.
+/// The layout of ResourceGather: along the axis after the batch axes.
 inline result<gathering> gathering_behind(const kernel_context& at, int64_t batch_dims) {
   if (batch_dims >= at.input(0).rank())
     return invalid("the variable, of shape ", at.input(0).dims(), ", has no axis behind ",
@@ -47,11 +47,11 @@ inline status check_params(const tensor& params) {
   return invalid("params must have rows, got a scalar");
 }
 
-/// The shape of the slices.
-inline result<shape> gathered(const shape& params, const shape& indices, gathering how) {
-  std::vector<int64_t> extents{params.begin(), params.begin() + how.axis};
-  extents.insert(extents.end(), indices.begin() + how.batches, indices.end());
-  extents.insert(extents.end(), params.begin() + how.axis + 1, params.end());
+/// The shape of the gathered slices.
+inline result<shape> gathered(const shape& params, const shape& indices, gathering layout) {
+  std::vector<int64_t> extents{params.begin(), params.begin() + layout.axis};
+  extents.insert(extents.end(), indices.begin() + layout.batches, indices.end());
+  extents.insert(extents.end(), params.begin() + layout.axis + 1, params.end());
   return shape::make(extents);
 }
 

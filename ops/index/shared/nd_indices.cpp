@@ -20,16 +20,16 @@ result<block_shape> block_shape_of(const tensor& indices, const shape& dims,
   if (rows.rank() == 0 || rows[rows.rank() - 1] > dims.rank())
     return invalid("the last axis of indices ", rows, " must list at most ", dims.rank(),
                    " coordinates");
-  block_shape found;
-  found.depth = static_cast<int>(rows[rows.rank() - 1]);
+  block_shape blocks;
+  blocks.depth = static_cast<int>(rows[rows.rank() - 1]);
   std::vector<int64_t> extents{rows.begin(), rows.end() - 1};
-  extents.insert(extents.end(), dims.begin() + found.depth, dims.end());
-  TROUPE_ASSIGN(found.dims, shape::make(extents));
-  for (auto axis = found.depth; axis < dims.rank(); ++axis)
-    found.length *= dims[axis];
+  extents.insert(extents.end(), dims.begin() + blocks.depth, dims.end());
+  TROUPE_ASSIGN(blocks.dims, shape::make(extents));
+  for (auto axis = blocks.depth; axis < dims.rank(); ++axis)
+    blocks.length *= dims[axis];
   for (int axis = 0; axis + 1 < rows.rank(); ++axis)
-    found.count *= rows[axis];
-  return found;
+    blocks.count *= rows[axis];
+  return blocks;
 }
 
 result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, const shape& dims,
@@ -37,11 +37,11 @@ result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, con
   TROUPE_ASSIGN(auto blocks, block_shape_of(indices, dims, policy));
   auto depth = static_cast<size_t>(blocks.depth);
   auto count = blocks.count;
-  named_blocks found{blocks.dims, blocks.length, {}};
+  named_blocks named{blocks.dims, blocks.length, {}};
   auto coordinates = to_integers(indices);
-  if (depth == 0) // then there may be more rows than there is memory
+  if (depth == 0) // there may be more rows than fit into memory
     TROUPE_TRY(tensor::make(dtype::i64, {count}, at.memory()));
-  found.places.reserve(static_cast<size_t>(count));
+  named.places.reserve(static_cast<size_t>(count));
   for (size_t row = 0; row < static_cast<size_t>(count); ++row) {
     int64_t place = 0;
     for (size_t i = 0; i < depth && place >= 0; ++i) {
@@ -54,9 +54,9 @@ result<named_blocks> blocks_named(kernel_context& at, const tensor& indices, con
         return invalid("indices has the coordinate ", coordinate, ", but axis ", i, " of ", dims,
                        " has the places [0, ", extent, ')');
     }
-    found.places.push_back(place);
+    named.places.push_back(place);
   }
-  return found;
+  return named;
 }
 
 result<partial_shape> infer_named_blocks(const infer_context& at, const partial_shape& indices,

@@ -1,12 +1,12 @@
-// What NthElement checks before it looks at elements, on every device.
+// Argument checks of NthElement, on all devices.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops {
 
 struct nth_layout {
-  int64_t size = 0, n = 0; ///< of a row; from the smallest
-  shape dims;              ///< of the output
+  int64_t size = 0, n = 0; ///< the length of a row; the rank, counted from the smallest
+  shape dims;              ///< the output's shape
 };
 
 inline result<nth_layout> nth_layout_of(const kernel_context& at, bool reverse) {

@@ -1,4 +1,4 @@
-// Keys of numbers, in their order and with few bits, for kernels of GPUs.
+// Keys that sort like numbers and have few bits, for GPU kernels.
 #pragma once
 #include "troupe/ops/index/shared/order_keys.hpp"
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
@@ -6,11 +6,11 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// The order of key_of() in a word of 4 bytes where that is enough.
+/// The order of key_of() in a 4-byte word where that suffices.
 template <class T>
 struct short_key {
   using word = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  // Halves become floats, of which these bits are 0.
+  // Halves are converted to floats, in which these bits are 0.
   static constexpr int dropped = std::is_same_v<T, float16>    ? 13
                                  : std::is_same_v<T, bfloat16> ? 16
                                                                : 0;
@@ -26,14 +26,15 @@ struct short_key {
     } else {
       if (is_nan(value))
         return greatest;
-      auto own = std::bit_cast<uint32_t>(value == 0 ? 0.0f : value);
-      return (own & sign ? ~own : own | sign) >> dropped;
+      auto value_bits = std::bit_cast<uint32_t>(value == 0 ? 0.0f : value);
+      return (value_bits & sign ? ~value_bits : value_bits | sign) >> dropped;
     }
   }
 
 private:
   static constexpr uint32_t sign = uint32_t{1} << 31;
-  static constexpr uint64_t below_signed = (uint64_t{1} << 63) - sign; // what key_of() adds
+  static constexpr uint64_t below_signed =
+      (uint64_t{1} << 63) - sign; // the offset that key_of() adds
 };
 
 template <class T>
@@ -48,17 +49,19 @@ struct short_key_body {
   }
 };
 
-/// The keys of all elements, u32 or u64; or such that the greatest element has the least.
+/// The keys of all elements, u32 or u64. With `greatest_first`, the greatest element has the least
+/// key.
 template <class T>
-result<tensor> short_keys(kernel_context& at, const tensor& of, bool greatest_first) {
+result<tensor> short_keys(kernel_context& at, const tensor& values, bool greatest_first) {
   using word = typename short_key<T>::word;
-  TROUPE_ASSIGN(auto keys, tensor::make(dtype_of<word>, of.dims(), at.memory()));
-  TROUPE_TRY(for_each(at, of.elements(),
-                      short_key_body<T>{of.data<T>(), greatest_first, keys.template data<word>()}));
+  TROUPE_ASSIGN(auto keys, tensor::make(dtype_of<word>, values.dims(), at.memory()));
+  TROUPE_TRY(
+      for_each(at, values.elements(),
+               short_key_body<T>{values.data<T>(), greatest_first, keys.template data<word>()}));
   return keys;
 }
 
-/// Whether rows of so many elements can be sorted by such keys.
+/// Whether rows of this many elements can be sorted by such keys.
 template <class T>
 bool can_sort_rows_of(int64_t columns) {
   return sizeof(T) == 8 || columns <= std::numeric_limits<int32_t>::max();

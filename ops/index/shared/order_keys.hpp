@@ -1,4 +1,4 @@
-// Numbers of any real type as 64-bit keys in the same order.
+// 64-bit keys that sort like numbers of any real type.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace troupe::ops {
 
-/// -0 is 0, and NaN greater than all others. Takes what is computed with.
+/// -0 equals 0, and NaN is greater than all other values. Takes a value of the computation type.
 template <class T>
 constexpr uint64_t key_of(T value) {
   constexpr auto sign = uint64_t{1} << 63;

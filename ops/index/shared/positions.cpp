@@ -7,7 +7,9 @@ edge size_of(edge x) { return build("Size", {x}, {{"out_type", dtype::i64}}); }
 
 edge flat(edge x) { return reshaped(x, integers_like(x, {-1})); }
 
-edge number(edge like, int64_t value) { return constant_like(like, tensor::scalar(value)); }
+edge number(edge same_graph, int64_t value) {
+  return constant_like(same_graph, tensor::scalar(value));
+}
 
 } // namespace
 

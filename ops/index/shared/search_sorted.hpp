@@ -1,4 +1,4 @@
-// What the definitions of LowerBound and UpperBound share.
+// Shared by the definitions of LowerBound and UpperBound.
 #pragma once
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe::ops {
 
-/// A sorted row for each row of values.
+/// One sorted row for each row of values.
 inline result<shapes> infer_bounds(const infer_context& at) {
   TROUPE_ASSIGN(auto sorted, at.of_rank(0, 2));
   TROUPE_ASSIGN(auto values, at.of_rank(1, 2));

@@ -8,7 +8,7 @@ namespace {
 
 bool bit(int64_t mask, size_t i) { return i < 63 && (mask >> i & 1) != 0; }
 
-// The item's part of an axis of known extent; ends beyond the axis are moved to it.
+// The range that an item selects on an axis of known extent; bounds beyond the axis are clamped.
 result<sliced_axis> part_of(int64_t extent, size_t axis, const slice_bounds& bounds, size_t i,
                             const slice_masks& masks) {
   auto stride = bounds.strides[i], begin = bounds.begin[i];
@@ -42,7 +42,7 @@ result<strided_slice_plan> plan_slice(std::span<const int64_t> extents, size_t i
       plan.extents.push_back(extents[axis]);
     }
   };
-  // How many axes the items before the ellipsis and behind it take.
+  // The numbers of axes that the items before and after the ellipsis cover.
   size_t named = 0, ellipses = 0;
   for (size_t i = 0; i < items; ++i) {
     ellipses += bit(masks.ellipsis, i);
@@ -107,14 +107,14 @@ result<slice_places> locate_slice(const shape& dims, const tensor& begin, const 
   TROUPE_ASSIGN(auto plan,
                 plan_slice(dims.extents(), from.size(), slice_bounds{from, to, by}, masks));
   TROUPE_ASSIGN(auto out, shape::make(plan.extents));
-  slice_places found{out, 0, {}};
+  slice_places located{out, 0, {}};
   auto steps = strides_of(dims);
   for (size_t axis = 0; axis < static_cast<size_t>(dims.rank()); ++axis) {
     const auto& part = plan.axes[axis];
-    found.first += part.first * steps[axis];
-    found.places.push_back(part.extent, {part.stride * steps[axis], 0});
+    located.first += part.first * steps[axis];
+    located.places.push_back(part.extent, {part.stride * steps[axis], 0});
   }
-  return found;
+  return located;
 }
 
 result<std::shared_ptr<void>> keep_slice_masks(const kernel_setup& setup) {

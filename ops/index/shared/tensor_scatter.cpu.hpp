@@ -6,8 +6,8 @@
 
 namespace troupe::ops {
 
-/// Combines the blocks of `to` with the updates, in the order of these. Bands of columns are shared
-/// out, not updates: several may be for one block.
+/// Combines the blocks of `to` with the updates, in their order. Threads divide the columns into
+/// bands; they do not divide the updates, because several may address one block.
 template <class T, class Combine>
 void scatter(kernel_context& at, const tensor& updates, const named_blocks& blocks,
              const tensor& to) {
@@ -33,8 +33,8 @@ void scatter(kernel_context& at, const tensor& updates, const named_blocks& bloc
   });
 }
 
-/// The blocks of a tensor of these extents that input `indices` names, which must be as many as the
-/// updates.
+/// The blocks of a tensor of these extents that input `indices` selects. Their number must be the
+/// number of updates.
 inline result<named_blocks> blocks_to_update(kernel_context& at, const tensor& indices,
                                              const tensor& updates, const shape& dims) {
   TROUPE_ASSIGN(auto blocks, blocks_named(at, indices, dims, at.state<std::string>()));

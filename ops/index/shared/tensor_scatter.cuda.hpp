@@ -1,4 +1,4 @@
-// Kernels of GPUs that combine blocks of a tensor with updates.
+// GPU kernels that combine blocks of a tensor with updates.
 #pragma once
 #include "troupe/ops/index/shared/tensor_scatter.hpp"
 #include "troupe/ops/kernel/cached_attr.hpp"
@@ -9,8 +9,8 @@ inline namespace TROUPE_GPU_BUILD {
 
 inline constexpr auto scattered_types = types::floating + type_list<int32_t, int64_t>{};
 
-/// Calls change(sorted, length) with the updates of the blocks, of a tensor of these extents, that
-/// indices name.
+/// Calls change(sorted, length) with the updates of the blocks that the indices select in a tensor
+/// of these extents.
 template <class Change>
 status scatter_blocks(kernel_context& at, const tensor& indices, const tensor& updates,
                       const shape& dims, Change change) {

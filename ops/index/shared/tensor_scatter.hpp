@@ -1,4 +1,4 @@
-// How blocks of a tensor are combined with updates, on every device.
+// Combination of blocks of a tensor with updates, on all devices.
 #pragma once
 #include "troupe/ops/index/shared/nd_indices.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
@@ -35,7 +35,7 @@ struct scatter_max {
   }
 };
 
-/// Fails where there is not an update for each element of the blocks.
+/// Fails unless there is one update for each element of the blocks.
 inline status check_updates(const shape& blocks, const tensor& updates) {
   if (blocks == updates.dims())
     return {};

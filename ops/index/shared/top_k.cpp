@@ -17,7 +17,7 @@ struct ranked {
   int64_t place;
 };
 
-// Greater ones first; of equal ones the first.
+// Greater elements first; of equal elements the first.
 bool before(const ranked& a, const ranked& b) {
   return a.key != b.key ? a.key > b.key : a.place < b.place;
 }
@@ -79,21 +79,21 @@ status find_greatest(kernel_context& at, int64_t k) {
   if (values->elements() == 0)
     return {};
   auto rows = x.elements() / columns;
-  // Each part has room of its own, and goes through its rows one after the other.
+  // Each part has its own scratch memory, and handles its rows one after another.
   auto parts = std::min<int64_t>(rows, 4 * at.device().threads());
   std::vector<ranked> room(static_cast<size_t>(parts * columns));
   auto depth = std::log2(static_cast<double>(k) + 2);
   auto cost = 2 * depth * static_cast<double>(columns) * static_cast<double>(rows / parts + 1);
   at.parallel_for(parts, cost, [&](int64_t begin, int64_t end) {
     for (auto part = begin; part < end; ++part) {
-      auto* all = room.data() + part * columns;
+      auto* candidates = room.data() + part * columns;
       for (auto row = rows * part / parts; row < rows * (part + 1) / parts && !at.stopped();
            ++row) {
-        rank_row(x, row, all, columns);
-        std::partial_sort(all, all + k, all + columns, before);
+        rank_row(x, row, candidates, columns);
+        std::partial_sort(candidates, candidates + k, candidates + columns, before);
         for (int64_t i = 0; i < k; ++i) {
-          set_integer(*places, row * k + i, all[i].place);
-          copy_elements({x, row * columns + all[i].place}, {*values, row * k + i}, 1);
+          set_integer(*places, row * k + i, candidates[i].place);
+          copy_elements({x, row * columns + candidates[i].place}, {*values, row * k + i}, 1);
         }
       }
     }

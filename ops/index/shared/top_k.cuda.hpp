@@ -12,7 +12,7 @@ struct candidate {
   uint64_t key;
   int64_t place;
 
-  /// Greater ones first; of equal ones the first.
+  /// Greater elements first; of equal elements the first.
   TROUPE_DEVICE bool before(const candidate& other) const {
     return key != other.key ? key > other.key : place < other.place;
   }
@@ -23,7 +23,7 @@ struct first_candidate {
   }
 };
 
-// The greatest, then the greatest behind that one, and so on.
+// Finds the greatest element, then the greatest after it, and so on.
 template <class T>
 struct select_greatest_body {
   const T* from;
@@ -32,18 +32,18 @@ struct select_greatest_body {
   integer_output places;
 
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t row, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t row, const Group& group) const {
     const T* x = from + row * columns;
     candidate last{UINT64_MAX, -1};
     for (int64_t j = 0; j < k; ++j) {
       candidate best{0, INT64_MAX};
-      for (int64_t i = by.rank(); i < columns; i += by.size()) {
-        candidate one{key_of(load(x[i])), i};
-        if (last.before(one) && one.before(best))
-          best = one;
+      for (int64_t i = group.rank(); i < columns; i += group.size()) {
+        candidate contender{key_of(load(x[i])), i};
+        if (last.before(contender) && contender.before(best))
+          best = contender;
       }
-      last = by.template all<first_candidate>(best);
-      if (by.rank() == 0) {
+      last = group.template all<first_candidate>(best);
+      if (group.rank() == 0) {
         values[row * k + j] = x[last.place];
         places.set(row * k + j, last.place);
       }
@@ -67,8 +67,8 @@ struct take_greatest_body {
   }
 };
 
-// Few are found one after the other: that takes a launch, and about a microsecond for each 1000
-// elements that are looked at in a row. More of long rows are sorted.
+// A small k is found by repeated search: one launch, and about a microsecond per 1000 elements read
+// in a row. A larger k of long rows is found by sorting.
 template <class T>
 bool better_sorted(int64_t k, int64_t columns) {
   return k > 8 && k * columns > 1 << 16 && can_sort_rows_of<T>(columns);

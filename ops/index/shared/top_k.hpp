@@ -1,4 +1,4 @@
-// What TopK and TopKV2 share: they differ in where k stands.
+// Shared by TopK and TopKV2, which differ in where they take k from.
 #pragma once
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -17,10 +17,10 @@ inline result<int64_t> listed_k(const kernel_context& at) {
   return to_integers(at.input(1))[0];
 }
 
-/// The shape of both outputs; k may not be known yet.
+/// The shape of each output; k may not be known yet.
 result<shapes> infer_top_k(const infer_context& at, std::optional<int64_t> k);
 edges top_k_gradient(gradient_context& at);
-/// The shape of both outputs; fails where there are not that many.
+/// The shape of each output; fails where a row has fewer than k elements.
 result<shape> greatest_dims(const kernel_context& at, int64_t k);
 status find_greatest(kernel_context& at, int64_t k);
 

@@ -6,7 +6,7 @@
 namespace troupe::ops {
 namespace {
 
-// The values are all inputs but the axis.
+// The values are all inputs except the axis.
 int values_end(int inputs, int axis) { return axis == 0 ? inputs : inputs - 1; }
 
 } // namespace
@@ -27,10 +27,10 @@ result<shapes> infer_concatenation(const infer_context& at, int axis, int first)
       return at.invalid("values must have an axis, got a scalar");
     if (known_axis) {
       TROUPE_ASSIGN(along, resolve_axis(known_axis->front(), dims.rank()));
-      auto own = dims[*along];
-      if (own == unknown_extent || extent == unknown_extent)
+      auto value_extent = dims[*along];
+      if (value_extent == unknown_extent || extent == unknown_extent)
         extent = unknown_extent;
-      else if (__builtin_add_overflow(extent, own, &extent))
+      else if (__builtin_add_overflow(extent, value_extent, &extent))
         return at.invalid("the values are too large together");
       dims.set(*along, unknown_extent);
     } else {
@@ -47,27 +47,29 @@ result<shapes> infer_concatenation(const infer_context& at, int axis, int first)
   return shapes{joint};
 }
 
-// Each value's gradient is a slice that begins where the values before it end.
+// Each value's gradient is a slice that begins where the previous value ends.
 edges concatenation_gradient(gradient_context& at, int axis, int first) {
   edges parts(static_cast<size_t>(at.inputs()));
   auto along = at.input(axis), dy = at.output_gradient(0);
   auto value = at.input(first);
-  // A one at the axis, zeros elsewhere.
+  // A vector with 1 at the axis and 0 elsewhere.
   edge direction;
-  auto known = constant_integers(along);
-  if (known && value.dims().has_rank()) {
+  auto known_axis = constant_integers(along);
+  if (known_axis && value.dims().has_rank()) {
     auto rank = value.dims().rank();
     std::vector<int64_t> ones(static_cast<size_t>(rank), 0);
-    ones[static_cast<size_t>(known->front() < 0 ? known->front() + rank : known->front())] = 1;
+    ones[static_cast<size_t>(known_axis->front() < 0 ? known_axis->front() + rank
+                                                     : known_axis->front())] = 1;
     direction = integers_like(dy, ones);
   } else {
     auto rank = build("Rank", {value});
-    auto one = constant_like(dy, tensor::scalar(int64_t{1}));
+    auto one_edge = constant_like(dy, tensor::scalar(int64_t{1}));
     auto zero = constant_like(dy, tensor::scalar(int64_t{0}));
     auto from_end = along + cast_to(rank, along.type());
-    // Of a negative axis and the same counted from the end, one is outside of the range: no ones.
-    direction =
-        build("OneHot", {along, rank, one, zero}) + build("OneHot", {from_end, rank, one, zero});
+    // A negative axis and its counterpart counted from the end: one of them is out of range and
+    // gives zeros.
+    direction = build("OneHot", {along, rank, one_edge, zero}) +
+                build("OneHot", {from_end, rank, one_edge, zero});
   }
   auto begin = zeros_of(direction);
   for (int i = first; i < values_end(at.inputs(), axis); ++i) {
@@ -86,13 +88,13 @@ status concatenate(kernel_context& at, int axis, int first) {
   TROUPE_ASSIGN(auto along, resolve_axis(to_integers(at.input(axis))[0], dims.rank()));
   int64_t extent = 0;
   for (int i = first; i < end; ++i) {
-    auto own = at.input(i).dims();
-    if (own.rank() != dims.rank())
-      return invalid("all values must have ", dims.rank(), " axes, got ", own);
-    if (__builtin_add_overflow(extent, own[along], &extent))
+    auto value_shape = at.input(i).dims();
+    if (value_shape.rank() != dims.rank())
+      return invalid("all values must have ", dims.rank(), " axes, got ", value_shape);
+    if (__builtin_add_overflow(extent, value_shape[along], &extent))
       return invalid("the values are too large together");
-    own.set(along, dims[along]);
-    if (!(own == dims))
+    value_shape.set(along, dims[along]);
+    if (!(value_shape == dims))
       return invalid("all values must have one shape but for axis ", along, ", got ",
                      at.input(i).dims(), " after ", at.input(first).dims());
   }

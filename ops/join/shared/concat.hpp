@@ -1,5 +1,5 @@
-// What the definitions and kernels of Concat and ConcatV2 share: they differ in where the axis
-// stands.
+// Shared by the definitions and kernels of Concat and ConcatV2, which differ in the position of the
+// axis.
 #pragma once
 #include "troupe/ops/define/build.hpp"
 #include "troupe/ops/kernel/copy.hpp"
@@ -8,8 +8,8 @@
 
 namespace troupe::ops {
 
-/// `axis` and `first` are the inputs that hold the axis and the first value; the values are
-/// neighbours.
+/// `axis` and `first` are the indices of the axis input and of the first value; the values are
+/// consecutive inputs.
 result<shapes> infer_concatenation(const infer_context& at, int axis, int first);
 edges concatenation_gradient(gradient_context& at, int axis, int first);
 status concatenate(kernel_context& at, int axis, int first);

@@ -10,13 +10,14 @@ namespace troupe::ops {
 result<shapes> infer_stitching(const infer_context& at) {
   auto count = at.inputs() / 2;
   auto row = partial_shape::unknown();
-  int64_t most = -1;
+  int64_t largest = -1;
   for (int i = 0; i < count; ++i) {
     const auto &indices = at.input(i), &data = at.input(count + i);
-    auto known = at.integers(i);
-    most = !known || most == INT64_MAX ? INT64_MAX
-           : known->empty()            ? most
-                                       : std::max(most, *std::ranges::max_element(*known));
+    auto known_indices = at.integers(i);
+    largest = !known_indices || largest == INT64_MAX ? INT64_MAX
+              : known_indices->empty()
+                  ? largest
+                  : std::max(largest, *std::ranges::max_element(*known_indices));
     if (!indices.has_rank() || !data.has_rank())
       continue;
     auto from = data.extents().begin();
@@ -32,7 +33,7 @@ result<shapes> infer_stitching(const infer_context& at) {
   }
   if (!row.has_rank())
     return shapes{row};
-  std::vector<int64_t> extents{most == INT64_MAX ? unknown_extent : most + 1};
+  std::vector<int64_t> extents{largest == INT64_MAX ? unknown_extent : largest + 1};
   extents.insert(extents.end(), row.extents().begin(), row.extents().end());
   TROUPE_ASSIGN(auto dims, partial_shape::make(extents));
   return shapes{dims};

@@ -9,7 +9,7 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-// The indices of all inputs beside each other; -1 for one that cannot be.
+// Concatenates the indices of all inputs; invalid indices become -1.
 struct stitch_index_body {
   device_errors wrong;
   const int32_t* from;
@@ -36,18 +36,18 @@ struct stitch_rows_sink {
 inline constexpr auto max_stitched_rows = int64_t{1} << 31;
 
 inline int64_t stitched_entries(const kernel_context& at, int count) {
-  int64_t all = 0;
+  int64_t total = 0;
   for (int i = 0; i < count; ++i)
-    all += at.input(i).elements();
-  return all;
+    total += at.input(i).elements();
+  return total;
 }
 
 inline status count_stitched(kernel_context& at) {
   auto count = at.inputs() / 2;
   TROUPE_TRY(stitched_dims(at, count, 0));
-  auto all = stitched_entries(at, count);
+  auto entries = stitched_entries(at, count);
   TROUPE_ASSIGN(auto* rows, make_counts(at, 1));
-  TROUPE_ASSIGN(auto* indices, make_kept(at, shape{all}));
+  TROUPE_ASSIGN(auto* indices, make_kept(at, shape{entries}));
   int64_t first = 0;
   for (int i = 0; i < count; ++i) {
     const auto& from = at.input(i);
@@ -56,7 +56,7 @@ inline status count_stitched(kernel_context& at) {
                                           from.data<int32_t>(), indices + first}));
     first += from.elements();
   }
-  return reduce_each<largest, int64_t>(at, 1, all, false, stitch_source{indices},
+  return reduce_each<largest, int64_t>(at, 1, entries, false, stitch_source{indices},
                                        stitch_rows_sink{rows});
 }
 
@@ -76,7 +76,7 @@ struct no_winner_body {
   TROUPE_DEVICE void operator()(int64_t row) const { winners[row] = -1; }
 };
 
-// Of several entries for one row the last one wins, in whatever order they come here.
+// Of several entries for one row the last wins, independent of the order of execution.
 struct stitch_winner_body {
   const int64_t* indices;
   int64_t rows;
@@ -91,7 +91,7 @@ template <class T>
 struct stitch_rows_body {
   const int64_t *indices, *winners;
   int64_t rows;
-  int64_t first; // entry of this input
+  int64_t first; // the first entry of this input
   divisor by_length;
   int64_t length;
   const T* from;
@@ -107,37 +107,37 @@ struct stitch_rows_body {
 inline status put_stitched(kernel_context& at) {
   auto count = own_inputs(at) / 2;
   auto entries = stitched_entries(at, count);
-  TROUPE_ASSIGN(auto before, counted_before(at, 1, max_stitched_rows, entries));
-  TROUPE_ASSIGN(auto dims, stitched_dims(at, count, before.counts[0]));
+  TROUPE_ASSIGN(auto counted, counted_before(at, 1, max_stitched_rows, entries));
+  TROUPE_ASSIGN(auto dims, stitched_dims(at, count, counted.counts[0]));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   if (out->elements() == 0)
     return {};
   fill_zeros(at, *out);
   auto rows = dims[0], length = ops::product(dims, 1, dims.rank());
-  const auto* indices = before.kept;
-  TROUPE_ASSIGN(auto held, tensor::make(dtype::i64, shape{rows}, at.memory()));
-  auto* winners = held.template data<int64_t>();
+  const auto* indices = counted.kept;
+  TROUPE_ASSIGN(auto winner_memory, tensor::make(dtype::i64, shape{rows}, at.memory()));
+  auto* winners = winner_memory.template data<int64_t>();
   TROUPE_TRY(for_each(at, rows, no_winner_body{winners}));
   TROUPE_TRY(for_each(at, entries, stitch_winner_body{indices, rows, winners}));
   int64_t first = 0;
   for (int i = 0; i < count; ++i) {
     const auto& from = at.input(count + i);
-    auto own = at.input(i).elements();
+    auto index_count = at.input(i).elements();
     auto bytes = length * static_cast<int64_t>(size_of(out->type()));
     TROUPE_TRY(with_row_unit(bytes, {from.raw(), out->raw()}, [&](auto unit, int64_t units) {
       using T = typename decltype(unit)::type;
-      auto all = own * units;
-      return for_each(at, all,
+      auto unit_count = index_count * units;
+      return for_each(at, unit_count,
                       stitch_rows_body<T>{indices,
                                           winners,
                                           rows,
                                           first,
-                                          {units, all},
+                                          {units, unit_count},
                                           units,
                                           static_cast<const T*>(from.raw()),
                                           static_cast<T*>(out->raw())});
     }));
-    first += own;
+    first += index_count;
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// What DynamicStitch and ParallelDynamicStitch share. Their difference is what may be assumed of
-// indices that appear twice; here the last always stays.
+// Shared by DynamicStitch and ParallelDynamicStitch. They differ in the result that duplicate
+// indices permit; here the last one always wins.
 #pragma once
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -7,13 +7,13 @@
 
 namespace troupe::ops {
 
-/// The first half of the inputs are indices, the second half the data for each of them.
+/// The first half of the inputs are indices, the second half the data for each index input.
 result<shapes> infer_stitching(const infer_context& at);
 edges stitching_gradient(gradient_context& at);
 status stitch(kernel_context& at);
 
-/// Checks the shapes of `count` indices and as many data; returns that of an output with so many
-/// rows.
+/// Checks the shapes of `count` index inputs and as many data inputs; returns the shape of an
+/// output with this many rows.
 result<shape> stitched_dims(const kernel_context& at, int count, int64_t rows);
 
 } // namespace troupe::ops

@@ -1,5 +1,4 @@
-// How kernels are launched on CUDA's GPUs, and which libraries compute for them: what
-// launch.cuda.hpp is made for.
+// The back end of launch.cuda.hpp for CUDA: launches kernels on GPUs and provides the libraries.
 #pragma once
 #include "troupe/devices/gpu/core/device_errors.hpp"
 #include "troupe/devices/gpu/core/elements.cuda.hpp"
@@ -13,7 +12,7 @@
 /// The name of a kernel's definition.
 #define TROUPE_GPU_KERNEL(op) op##_cuda
 #ifdef __CUDA_ARCH__
-#define TROUPE_ON_GRID // not in what nvcc compiles for the host
+#define TROUPE_ON_GRID // not defined in nvcc's host compilation
 #endif
 
 namespace troupe::ops::gpu {
@@ -21,15 +20,16 @@ inline namespace TROUPE_GPU_BUILD {
 
 inline constexpr int threads_per_block = 256;
 inline constexpr int64_t max_blocks = 1 << 16;
-inline constexpr int64_t max_of_a_warp = 1024; ///< loop passes of one item; a block has more
+inline constexpr int64_t max_of_a_warp =
+    1024; ///< the maximum loop passes of an item for a warp; longer items get a block
 
 inline cudaStream_t stream_of(kernel_context& at) {
   auto& device = troupe::gpu::gpu_of(at.device());
-  static_cast<void>(device.driver().make_current()); // else the launch says what is wrong
+  static_cast<void>(device.driver().make_current()); // on failure the launch reports the error
   return reinterpret_cast<cudaStream_t>(device.compute());
 }
 
-/// What the last launch came to.
+/// The result of the last launch.
 inline status launched() {
   auto code = cudaGetLastError();
   if (code == cudaSuccess)
@@ -38,8 +38,8 @@ inline status launched() {
                  cudaGetErrorString(code));
 }
 
-/// Launches a kernel on so many blocks. Where `together` is false, its threads do not wait for each
-/// other, which emulations profit from.
+/// Launches a kernel on this many blocks. Where `together` is false, its threads do not wait for
+/// each other, which emulations can exploit.
 template <bool together, class... Params>
 status launch(kernel_context& at, void (*kernel)(Params...), unsigned blocks,
               std::type_identity_t<Params>... args) {
@@ -47,15 +47,16 @@ status launch(kernel_context& at, void (*kernel)(Params...), unsigned blocks,
   return launched();
 }
 
-/// Says whether this thread is the one that writes the device_error; then, that it has.
+/// Returns whether this thread may write the device_error. The second function marks it as written.
 TROUPE_DEVICE inline bool begin_device_error([[maybe_unused]] int& stage) {
 #ifdef __CUDA_ARCH__
-  // One of a warp's: the box is in the host's memory, and all may have to complain.
+  // One thread per warp: the box is in the host's memory, and all threads may have errors to
+  // report.
   auto lane = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   if (static_cast<int>(lane % 32) != __ffs(static_cast<int>(__activemask())) - 1)
     return false;
-  // Among the threads of this GPU: the host only reads. Few machines have atomic operations of the
-  // whole system on the host's memory.
+  // Atomic among the threads of this GPU only: the host only reads. Few machines have system-wide
+  // atomic operations on the host's memory.
   return atomicCAS(&stage, troupe::gpu::device_error::none,
                    troupe::gpu::device_error::in_writing) == troupe::gpu::device_error::none;
 #else

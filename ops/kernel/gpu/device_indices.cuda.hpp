@@ -1,4 +1,4 @@
-// Indices that kernels of GPUs read on the device, and rows that they name.
+// Indices that GPU kernels read on the device, and the rows that they select.
 #pragma once
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
@@ -6,12 +6,12 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// Whole numbers of either size.
+/// Integers of either size, for reading.
 class integers {
 public:
   /// Takes u8, i32 or i64.
-  explicit integers(const tensor& of)
-      : from_(of.raw()), bytes_(static_cast<int>(size_of(of.type()))) {}
+  explicit integers(const tensor& source)
+      : from_(source.raw()), bytes_(static_cast<int>(size_of(source.type()))) {}
 
   TROUPE_DEVICE int64_t operator[](int64_t i) const {
     return bytes_ == 8   ? static_cast<const int64_t*>(from_)[i]
@@ -24,11 +24,12 @@ private:
   int bytes_;
 };
 
-/// Where whole numbers of either size are written.
+/// Integers of either size, for writing.
 class integer_output {
 public:
   /// Takes i32 or i64.
-  explicit integer_output(const tensor& of) : to_(of.raw()), is_wide_(of.type() == dtype::i64) {}
+  explicit integer_output(const tensor& target)
+      : to_(target.raw()), is_wide_(target.type() == dtype::i64) {}
 
   TROUPE_DEVICE void set(int64_t i, int64_t value) const {
     if (is_wide_)
@@ -42,13 +43,14 @@ private:
   bool is_wide_;
 };
 
-/// Division by the same number for all threads; one of 64 bits costs four times as much.
+/// Division by a number that is the same for all threads; a 64-bit division costs four times as
+/// much.
 class divisor {
 public:
   divisor() = default;
-  /// Of numbers in [0, limit).
-  divisor(int64_t by, int64_t limit)
-      : by_(std::max<int64_t>(by, 1)), narrow_(std::max(by, limit) < 1ll << 31) {}
+  /// Divides numbers in [0, limit).
+  divisor(int64_t number, int64_t limit)
+      : by_(std::max<int64_t>(number, 1)), narrow_(std::max(number, limit) < 1ll << 31) {}
 
   struct parts {
     int64_t quotient, rest;
@@ -64,10 +66,10 @@ private:
   bool narrow_ = true;
 };
 
-/// What several indices, one for each of the first axes of a tensor, name: its blocks.
+/// The blocks of a tensor that rows of indices select, one index for each of the first axes.
 class block_numbers {
 public:
-  /// `depth` coordinates in a row. With `ignores` nobody hears of those that are not there.
+  /// `depth` coordinates per row. With `ignores`, indices out of range are not reported.
   block_numbers(kernel_context& at, const tensor& indices, int depth, const shape& dims,
                 bool ignores)
       : from_(indices), wrong_(at, "indices"), depth_(depth), ignores_(ignores) {
@@ -75,7 +77,7 @@ public:
       extents_[axis] = dims[axis];
   }
 
-  /// -1 for one that is not there.
+  /// -1 for an index out of range.
   TROUPE_DEVICE int64_t operator[](int64_t row) const {
     int64_t block = 0;
     for (int axis = 0; axis < depth_; ++axis) {
@@ -98,26 +100,26 @@ private:
   int64_t extents_[max_rank] = {};
 };
 
-/// Some bytes that move as one. They may be read where other types were written.
+/// Some bytes that move as one. They may alias objects of other types.
 template <class Word, int Words>
 struct [[gnu::may_alias]] alignas(sizeof(Word) * Words) moved_unit {
   Word words[Words];
 };
 
-/// Calls the body with a std::type_identity of the largest unit that rows of so many bytes are made
-/// of, if they begin where these addresses say, and with the number of units in a row.
+/// Calls the body with a std::type_identity of the largest unit that divides rows of this many
+/// bytes at these addresses, and with the number of units per row.
 template <class Body>
 auto with_row_unit(int64_t bytes, std::initializer_list<const void*> begins, Body&& body) {
-  auto all = static_cast<uint64_t>(bytes);
+  auto address_bits = static_cast<uint64_t>(bytes);
   for (auto* begin : begins)
-    all |= reinterpret_cast<uint64_t>(begin);
-  if (all % 16 == 0)
+    address_bits |= reinterpret_cast<uint64_t>(begin);
+  if (address_bits % 16 == 0)
     return body(std::type_identity<moved_unit<uint64_t, 2>>{}, bytes / 16);
-  if (all % 8 == 0)
+  if (address_bits % 8 == 0)
     return body(std::type_identity<moved_unit<uint64_t, 1>>{}, bytes / 8);
-  if (all % 4 == 0)
+  if (address_bits % 4 == 0)
     return body(std::type_identity<moved_unit<uint32_t, 1>>{}, bytes / 4);
-  if (all % 2 == 0)
+  if (address_bits % 2 == 0)
     return body(std::type_identity<moved_unit<uint16_t, 1>>{}, bytes / 2);
   return body(std::type_identity<moved_unit<uint8_t, 1>>{}, bytes);
 }

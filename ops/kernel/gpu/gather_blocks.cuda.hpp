@@ -1,4 +1,4 @@
-// Blocks of a tensor taken to other places, for kernels of GPUs.
+// Copying of a tensor's blocks to other positions, for GPU kernels.
 #pragma once
 #include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 
@@ -20,8 +20,8 @@ struct take_body {
   }
 };
 
-/// Fills `to` with blocks of `length` neighbours: the i-th is number place(i) of those in `from`,
-/// or zeros where that is negative.
+/// Fills `to` with blocks of `length` contiguous elements: block i is block place(i) of `from`, or
+/// zeros where that is negative.
 template <class Place>
 status take_blocks(kernel_context& at, const tensor& from, int64_t length, const tensor& to,
                    Place place) {
@@ -30,10 +30,10 @@ status take_blocks(kernel_context& at, const tensor& from, int64_t length, const
   auto bytes = length * static_cast<int64_t>(size_of(to.type()));
   return with_row_unit(bytes, {from.raw(), to.raw()}, [&](auto unit, int64_t units) {
     using T = typename decltype(unit)::type;
-    auto all = to.elements() / length * units;
-    return for_each(at, all,
+    auto unit_count = to.elements() / length * units;
+    return for_each(at, unit_count,
                     take_body<T, Place>{place,
-                                        {units, all},
+                                        {units, unit_count},
                                         units,
                                         static_cast<const T*>(from.raw()),
                                         static_cast<T*>(to.raw())});

@@ -1,10 +1,9 @@
-// How kernels of GPUs launch. The same source is compiled by nvcc for GPUs, and by the processor's
-// compiler for whatever else runs grids of threads: whoever does so names a header in
-// TROUPE_GPU_BACKEND that has what cuda_backend.cuda.hpp has. The tests have one, by which all that
-// a kernel does to its elements, and how its threads work together, is tested wherever Troupe is
-// built.
+// Launches of GPU kernels. nvcc compiles the same source for GPUs, and the processor's compiler
+// compiles it for other back ends that run grids of threads. Such a back end names a header in
+// TROUPE_GPU_BACKEND with the contents of cuda_backend.cuda.hpp. The tests have one, by which the
+// arithmetic and the thread cooperation of every kernel are tested wherever Troupe is built.
 //
-// A kernel is made of bodies: functors with members that are plain values, and an operator() marked
+// A kernel consists of bodies: functors with plain values as members, and an operator() marked
 // TROUPE_DEVICE.
 #pragma once
 #include "troupe/devices/gpu/core/elements.cuda.hpp"
@@ -28,11 +27,11 @@ inline namespace TROUPE_GPU_BUILD {
 using troupe::gpu::load;
 using troupe::gpu::store;
 
-/// Says that a value is not in [0, limit): the step fails with that. What the kernel computes is
-/// of no use then, but it must not read or write beyond its tensors.
+/// Reports that a value is not in [0, limit), which fails the step. The kernel's results are then
+/// unused, but it must not read or write outside of its tensors.
 class device_errors {
 public:
-  /// `op` and `what` are texts that live as long as the program.
+  /// `what` is a text of static storage duration.
   device_errors(kernel_context& at, const char* what)
       : at_(troupe::gpu::gpu_of(at.device()).device_errors()), op_(at.origin().op().name.data()),
         what_(what) {}
@@ -47,7 +46,7 @@ public:
     at_.box->epoch = at_.epoch;
     end_device_error(at_.box->stage);
   }
-  /// `what` itself says what is wrong.
+  /// Reports an error that `what` describes completely.
   TROUPE_DEVICE void add() const { add(0, -1); }
 
 private:
@@ -56,7 +55,7 @@ private:
   const char* what_;
 };
 
-/// So many blocks that each thread has one item, or a few where there are very many.
+/// As many blocks as give each thread one item, or a few items where there are very many.
 inline unsigned blocks_for(int64_t items) {
   return static_cast<unsigned>(
       std::min((items + threads_per_block - 1) / threads_per_block, max_blocks));
@@ -81,7 +80,7 @@ status for_each(kernel_context& at, int64_t count, Body body) {
 template <int Size>
 class group {
 public:
-  static constexpr size_t max_bytes = 16; ///< of a value that is combined
+  static constexpr size_t max_bytes = 16; ///< the maximum size of a combined value
 
   TROUPE_DEVICE static int size() { return Size; }
   TROUPE_DEVICE int rank() const {
@@ -92,10 +91,10 @@ public:
 #endif
   }
 
-  /// Combines each thread's value with Fn::step, in the same order each time; all get the result.
-  /// All threads of the group must come here.
+  /// Combines the threads' values with Fn::step, in the same order in each run; every thread gets
+  /// the result. All threads of the group must call it.
   template <class Fn, class T>
-  TROUPE_DEVICE T all(T mine) const {
+  TROUPE_DEVICE T all(T own_value) const {
     static_assert(sizeof(T) <= max_bytes);
 #ifdef TROUPE_ON_GRID
     if constexpr (Size > 1) {
@@ -105,18 +104,18 @@ public:
       __shared__ cell scratch[threads_per_block * sizeof(T) / max_bytes + 1];
       auto* values = reinterpret_cast<T*>(scratch);
       auto at = static_cast<int>(threadIdx.x);
-      values[at] = mine;
+      values[at] = own_value;
       for (int half = Size / 2; half > 0; half /= 2) {
         wait();
         if (rank() < half)
           values[at] = Fn::step(values[at], values[at + half]);
       }
       wait();
-      mine = values[at - rank()];
-      wait(); // before the next call writes
+      own_value = values[at - rank()];
+      wait(); // until all have read, before the next call writes
     }
 #endif
-    return mine;
+    return own_value;
   }
 
 private:
@@ -133,28 +132,28 @@ private:
 template <int Size, class Body>
 __global__ void each_group(int64_t count, Body body) {
   constexpr int per_block = threads_per_block / Size;
-  // A group that spans warps is a whole block: all of its threads make the same passes.
+  // A group that spans warps is a whole block, so all of its threads make the same passes.
   for (int64_t i = int64_t{blockIdx.x} * per_block + threadIdx.x / Size; i < count;
        i += int64_t{gridDim.x} * per_block)
     body(i, group<Size>{});
 }
 
-/// Launches body(i, group) for all i of [0, count), each by a group of threads that suits `items`
-/// loop passes, which the body shares among them: `for (j = by.rank(); j < items; j += by.size())`.
+/// Launches body(i, group) for all i of [0, count). The group size suits `items` loop passes, which
+/// the body divides among the threads: `for (j = group.rank(); j < items; j += group.size())`.
 template <class Body>
 status for_each_group(kernel_context& at, int64_t count, int64_t items, Body body) {
   if (count == 0)
     return {};
-  auto with = [&](auto size) {
+  auto launch_size = [&](auto size) {
     constexpr int threads = decltype(size)::value;
     return launch<(threads > 1)>(at, each_group<threads, Body>, blocks_for(count * threads), count,
                                  body);
   };
   if (items <= 8)
-    return with(std::integral_constant<int, 1>{});
+    return launch_size(std::integral_constant<int, 1>{});
   if (items <= max_of_a_warp)
-    return with(std::integral_constant<int, 32>{});
-  return with(std::integral_constant<int, threads_per_block>{});
+    return launch_size(std::integral_constant<int, 32>{});
+  return launch_size(std::integral_constant<int, threads_per_block>{});
 }
 
 template <class T>
@@ -165,7 +164,7 @@ TROUPE_DEVICE void atomic_add(T* to, T value) {
   else
     atomicAdd(to, value);
 #else
-  *to += value; // emulated threads take turns
+  *to += value; // emulated threads run one at a time
 #endif
 }
 

@@ -1,6 +1,6 @@
-// Updates of parts of a tensor that indices name, for kernels of GPUs: several for one part take
-// effect in their order, as on processors, so that results do not vary. For that the updates are
-// sorted by their parts.
+// Updates of the parts of a tensor that indices select, for GPU kernels. Several updates of one
+// part take effect in their order, as on processors, so that results do not vary. For that purpose
+// the updates are sorted by part.
 #pragma once
 #include "troupe/ops/kernel/apart_from.hpp"
 #include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
@@ -12,8 +12,8 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// For each of `count` updates, those for one part side by side and in order: its part, and which
-/// update it is. Those whose part is `limit` are for nobody.
+/// The part and the number of each of `count` updates; the updates of one part are adjacent and in
+/// order. Updates whose part is `limit` are dropped.
 struct sorted_updates {
   tensor parts, numbers; // i64
   int64_t count = 0, limit = 0;
@@ -40,8 +40,8 @@ struct block_number_body {
   }
 };
 
-/// Sorts `count` updates of the blocks of a tensor that rows of indices name: indices that are not
-/// there are complained of, unless they are to be ignored.
+/// Sorts `count` updates of the blocks of a tensor that rows of indices select. Indices out of
+/// range are reported, unless they are to be ignored.
 inline result<sorted_updates> sort_updates(kernel_context& at, const tensor& indices, int64_t count,
                                            int depth, const shape& dims, bool ignores) {
   int64_t limit = 1;
@@ -55,13 +55,13 @@ inline result<sorted_updates> sort_updates(kernel_context& at, const tensor& ind
   return sort_updates(at, parts, limit);
 }
 
-/// What kernels see of them.
+/// The sorted updates in a form that kernels can read.
 struct update_runs {
-  explicit update_runs(const sorted_updates& of)
-      : parts(of.parts.data<int64_t>()), numbers(of.numbers.data<int64_t>()), count(of.count),
-        limit(of.limit) {}
+  explicit update_runs(const sorted_updates& sorted)
+      : parts(sorted.parts.data<int64_t>()), numbers(sorted.numbers.data<int64_t>()),
+        count(sorted.count), limit(sorted.limit) {}
 
-  /// Whether place i begins a run of updates for one part.
+  /// Whether position i begins a run of updates of one part.
   TROUPE_DEVICE bool begins(int64_t i) const {
     return parts[i] < limit && (i == 0 || parts[i - 1] != parts[i]);
   }
@@ -80,7 +80,7 @@ struct change_parts_body {
   int64_t length;
   T* to;
   const T* from;
-  bool single; // one value for all elements
+  bool single; // one value is used for all elements
   Fn fn;
 
   TROUPE_DEVICE void operator()(int64_t i) const {
@@ -100,10 +100,11 @@ struct change_parts_body {
 template <class T, class Fn>
 status change_parts(kernel_context& at, const sorted_updates& updates, int64_t length, T* to,
                     const T* from, bool single, Fn fn) {
-  auto all = updates.count * length;
+  auto update_elements = updates.count * length;
   return for_each(
-      at, all,
-      change_parts_body<T, Fn>{update_runs{updates}, {length, all}, length, to, from, single, fn});
+      at, update_elements,
+      change_parts_body<T, Fn>{
+          update_runs{updates}, {length, update_elements}, length, to, from, single, fn});
 }
 
 template <class T>
@@ -117,24 +118,24 @@ struct put_parts_body {
 
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto [place, column] = by_length(i);
-    if (updates.ends(place)) // the last of several stays
+    if (updates.ends(place)) // the last update of a part wins
       to[updates.parts[place] * length + column] =
           from[single ? 0 : updates.numbers[place] * length + column];
   }
 };
 
-/// Copies each update over its part; the last of several stays.
+/// Copies each update over its part; the last of several remains.
 inline status put_parts(kernel_context& at, const sorted_updates& updates, int64_t length,
                         const tensor& to, const tensor& from) {
   auto single = from.rank() == 0;
   auto bytes = static_cast<int64_t>(size_of(to.type())) * (single ? 1 : length);
   return with_row_unit(bytes, {to.raw(), from.raw()}, [&](auto unit, int64_t units) {
     using T = typename decltype(unit)::type;
-    auto each = single ? length : units;
-    return for_each(at, updates.count * each,
+    auto per_update = single ? length : units;
+    return for_each(at, updates.count * per_update,
                     put_parts_body<T>{update_runs{updates},
-                                      {each, updates.count * each},
-                                      each,
+                                      {per_update, updates.count * per_update},
+                                      per_update,
                                       static_cast<T*>(to.raw()),
                                       static_cast<const T*>(from.raw()),
                                       single});

@@ -37,7 +37,7 @@ struct reduce_step {
   TROUPE_DEVICE Total operator()(const Total& a, const Total& b) const { return Fn::step(a, b); }
 };
 
-/// Where CUB writes totals, which become elements on their way.
+/// The output iterator of CUB; it converts totals to elements.
 template <class Fn, class T>
 class rows_of_totals {
 public:
@@ -49,7 +49,7 @@ public:
   };
   using iterator_category = std::random_access_iterator_tag;
   using difference_type = int64_t;
-  using value_type = void; // CUB accumulates what it reads
+  using value_type = void; // CUB then accumulates in the input's type
   using pointer = void;
   using reference = place;
 
@@ -89,7 +89,7 @@ status reduce_rows(kernel_context& at, const T* from, T* to, int64_t rows, int64
   rows_of_totals<Fn, T> out{to, finish};
   reduce_step<Fn, total> step;
   return with_workspace(at, [&](void* memory, size_t& bytes, cudaStream_t stream) {
-    if (rows == 1) // all of the GPU reduces it; a block of threads reduces each of several
+    if (rows == 1) // the whole GPU reduces one row; otherwise a block of threads reduces each row
       return cub::DeviceReduce::TransformReduce(memory, bytes, from, out, columns, step, value,
                                                 start, stream);
     auto begins = each_of(begin_of_row{columns});

@@ -1,5 +1,5 @@
-// Arithmetic that the bodies of element-wise kernels share. Includes nothing, because the compiler
-// that joins such kernels at run time reads it, too (ops/internal/fused_elementwise.cuda.cpp).
+// Arithmetic shared by the bodies of element-wise kernels. Includes nothing, because the run-time
+// compiler of fused kernels reads it, too (ops/internal/fused_elementwise.cuda.cpp).
 #pragma once
 
 namespace troupe::ops::gpu {
@@ -33,7 +33,7 @@ struct unsigned_of<long> {
   using type = unsigned long;
 };
 
-/// Whole numbers wrap around.
+/// Integers wrap around.
 template <class T>
 TROUPE_DEVICE T sum(T a, T b) {
   using wide = typename unsigned_of<T>::type;
@@ -50,7 +50,7 @@ TROUPE_DEVICE T product(T a, T b) {
   return static_cast<T>(static_cast<wide>(a) * static_cast<wide>(b));
 }
 
-/// NaN where one of them is.
+/// NaN where either operand is NaN.
 template <class T>
 TROUPE_DEVICE T larger(T a, T b) {
   return b > a || b != b ? b : a;
@@ -65,11 +65,12 @@ inline constexpr bool is_whole = T(1) / T(2) == T(0);
 template <class T>
 inline constexpr bool has_sign = T(-1) < T(0);
 
-/// Whole numbers must not be divided by zero.
+/// Integers must not be divided by zero.
 template <class T>
 TROUPE_DEVICE T quotient(T a, T b) {
   if constexpr (is_whole<T> && has_sign<T>)
-    return b == T(-1) ? difference(T(0), a) : static_cast<T>(a / b); // the least one has none
+    return b == T(-1) ? difference(T(0), a)
+                      : static_cast<T>(a / b); // the least integer has no quotient
   else
     return static_cast<T>(a / b);
 }
@@ -91,7 +92,7 @@ TROUPE_DEVICE T truncated_quotient(T a, T b) {
     return trunc(a / b);
 }
 
-/// With the sign of a.
+/// The remainder with the sign of a.
 template <class T>
 TROUPE_DEVICE T remainder(T a, T b) {
   if constexpr (!is_whole<T>)
@@ -101,7 +102,7 @@ TROUPE_DEVICE T remainder(T a, T b) {
   else
     return static_cast<T>(a % b);
 }
-/// With the sign of b.
+/// The remainder with the sign of b.
 template <class T>
 TROUPE_DEVICE T floored_remainder(T a, T b) {
   auto r = remainder(a, b);
@@ -111,22 +112,22 @@ TROUPE_DEVICE T floored_remainder(T a, T b) {
     return r;
 }
 
-/// Whole numbers must not have negative powers.
+/// Integers must not have negative powers.
 template <class T>
 TROUPE_DEVICE T power(T x, T y) {
   if constexpr (!is_whole<T>) {
     return pow(x, y);
   } else {
-    auto made = T(1);
+    auto raised = T(1);
     for (; y > 0; y /= 2, x = product(x, x))
       if (y % 2 == 1)
-        made = product(made, x);
-    return made;
+        raised = product(raised, x);
+    return raised;
   }
 }
 
-/// How far a shift by y goes: not at all where y is negative, and one bit less than there are where
-/// y is more.
+/// The distance of a shift by y: 0 where y is negative, and at most one less than the number of
+/// bits.
 template <class T>
 TROUPE_DEVICE T shift_distance(T y) {
   constexpr auto farthest = static_cast<T>(8 * sizeof(T) - 1);
@@ -136,7 +137,7 @@ TROUPE_DEVICE T shift_distance(T y) {
   return y > farthest ? farthest : y;
 }
 
-/// How many bits are set.
+/// The number of bits that are set.
 template <class T>
 TROUPE_DEVICE unsigned char bits_set(T x) {
   unsigned char count = 0;
@@ -152,7 +153,7 @@ inline TROUPE_DEVICE double digamma(double x) {
     return x > 0 ? x : x - x;
   double sum = 0;
   if (x <= 0) {
-    auto above = x - rint(x); // exact, however near x is to a pole
+    auto above = x - rint(x); // exact even close to a pole
     if (above == 0)
       return above / above; // a pole: NaN
     constexpr double pi = 3.14159265358979323846;

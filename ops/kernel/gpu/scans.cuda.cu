@@ -11,14 +11,14 @@ namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 namespace scanning {
 
-// Which element is the i-th to be accumulated.
+// The index of the i-th element to be accumulated.
 struct scan_place {
   int64_t last;
   bool reverse;
   TROUPE_DEVICE int64_t operator()(int64_t i) const { return reverse ? last - i : i; }
 };
 
-// The last element is followed by one more, which nobody adds.
+// One more element follows the last one; its value is not used.
 struct padded_number {
   integers numbers;
   int64_t count;
@@ -41,33 +41,33 @@ struct scan_step {
 
 template <class Fn, class T>
 status scan_rows(kernel_context& at, const T* from, T* to, int64_t rows, int64_t columns,
-                 scan_options how) {
+                 scan_options options) {
   using namespace scanning;
-  auto all = rows * columns;
-  if (all == 0)
+  auto total = rows * columns;
+  if (total == 0)
     return {};
-  scan_place place{all - 1, how.reverse};
+  scan_place place{total - 1, options.reverse};
 #ifdef __CUDACC__
-  auto row = each_of(row_of_place{{columns, all}});
+  auto row = each_of(row_of_place{{columns, total}});
   auto source = thrust::make_permutation_iterator(from, each_of(place));
   auto sink = thrust::make_permutation_iterator(to, each_of(place));
   scan_step<Fn, T> step;
   return with_workspace(at, [&](void* memory, size_t& bytes, cudaStream_t stream) {
-    if (how.exclusive)
+    if (options.exclusive)
       return cub::DeviceScan::ExclusiveScanByKey(memory, bytes, row, source, sink, step,
-                                                 Fn::template start<T>(), all,
+                                                 Fn::template start<T>(), total,
                                                  cuda::std::equal_to<>{}, stream);
-    return cub::DeviceScan::InclusiveScanByKey(memory, bytes, row, source, sink, step, all,
+    return cub::DeviceScan::InclusiveScanByKey(memory, bytes, row, source, sink, step, total,
                                                cuda::std::equal_to<>{}, stream);
   });
 #else
   return launch_alone(at, [=] {
     T running{};
-    for (int64_t i = 0; i < all; ++i) {
+    for (int64_t i = 0; i < total; ++i) {
       if (i % columns == 0)
         running = Fn::template start<T>();
       auto next = Fn::step(running, from[place(i)]);
-      to[place(i)] = how.exclusive ? running : next;
+      to[place(i)] = options.exclusive ? running : next;
       running = next;
     }
   });

@@ -14,18 +14,18 @@ result<selected_places> select_flagged(kernel_context& at, const tensor& flags) 
   TROUPE_ASSIGN(auto count, tensor::make(dtype::i64, shape{}, at.memory()));
   const auto* from = static_cast<const uint8_t*>(flags.raw());
   auto* to = places.template data<int64_t>();
-  auto* found = count.template data<int64_t>();
+  auto* selected = count.template data<int64_t>();
 #ifdef __CUDACC__
   TROUPE_TRY(with_workspace(at, [&](void* memory, size_t& bytes, cudaStream_t stream) {
     return cub::DeviceSelect::Flagged(memory, bytes, thrust::counting_iterator<int64_t>{0}, from,
-                                      to, found, room, stream);
+                                      to, selected, room, stream);
   }));
 #else
   TROUPE_TRY(launch_alone(at, [=] {
-    *found = 0;
+    *selected = 0;
     for (int64_t i = 0; i < room; ++i)
       if (from[i])
-        to[(*found)++] = i;
+        to[(*selected)++] = i;
   }));
 #endif
   return selected_places{std::move(places), std::move(count)};

@@ -28,7 +28,7 @@ struct count_smaller {
   TROUPE_DEVICE static int64_t step(int64_t a, int64_t b) { return a + b; }
 };
 
-// A key goes behind all of its row that are smaller, or the same and came earlier.
+// Each key's rank in its row is the number of keys that are smaller, or equal and earlier.
 template <class Key, class Place>
 struct rank_key_body {
   const Key* keys;
@@ -39,24 +39,24 @@ struct rank_key_body {
   Key mask;
 
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t i, const Group& by) const {
-    auto [row, mine] = by_columns(i);
-    const auto* others = keys + row * columns;
+  TROUPE_DEVICE void operator()(int64_t i, const Group& group) const {
+    auto [row, own_column] = by_columns(i);
+    const auto* row_keys = keys + row * columns;
     auto key = static_cast<Key>(keys[i] & mask);
-    int64_t before = 0;
-    for (int64_t k = by.rank(); k < columns; k += by.size()) {
-      auto other = static_cast<Key>(others[k] & mask);
-      before += other < key || (other == key && k < mine);
+    int64_t rank = 0;
+    for (int64_t k = group.rank(); k < columns; k += group.size()) {
+      auto other_key = static_cast<Key>(row_keys[k] & mask);
+      rank += other_key < key || (other_key == key && k < own_column);
     }
-    before = by.template all<count_smaller>(before);
-    if (by.rank() == 0) {
-      sorted[row * columns + before] = keys[i];
-      places[row * columns + before] = static_cast<Place>(mine);
+    rank = group.template all<count_smaller>(rank);
+    if (group.rank() == 0) {
+      sorted[row * columns + rank] = keys[i];
+      places[row * columns + rank] = static_cast<Place>(own_column);
     }
   }
 };
 
-// Few keys are compared with each other, which is one launch.
+// A small number of keys is ranked by comparison, in one launch.
 template <class Key, class Place>
 status rank_keys(kernel_context& at, key_rows in, const Key* keys, Key* sorted, Place* places) {
   return for_each_group(at, in.elements(), in.columns,
@@ -99,12 +99,12 @@ struct row_sort {
             places + skipped,
             {rows, in.columns, in.bits}};
   }
-  // All of the GPU sorts one row.
+  // The whole GPU sorts one row.
   cudaError_t one(void* memory, size_t& bytes, cudaStream_t stream) const {
     return cub::DeviceRadixSort::SortPairs(memory, bytes, keys, sorted, numbers, places, in.columns,
                                            0, in.bits, stream);
   }
-  // A block of threads for each row.
+  // One block of threads per row.
   cudaError_t many(void* memory, size_t& bytes, cudaStream_t stream) const {
     auto begins = each_of(row_begin{in.columns});
     return cub::DeviceSegmentedRadixSort::SortPairs(
@@ -120,8 +120,8 @@ status sort_keys(kernel_context& at, key_rows in, const Key* keys, Key* sorted, 
       at, in.elements(),
       number_places_body<Place>{{in.columns, in.elements()}, numbers.template data<Place>()}));
   row_sort<Key, Place> all{keys, sorted, numbers.template data<Place>(), places, in};
-  // A block takes about as long for 5000 keys as a row takes to be launched by itself. CUB counts
-  // the keys of several rows in 31 bits.
+  // A block takes about as long for 5000 keys as a single row's launch takes. CUB counts the keys
+  // of several rows in 31 bits.
   constexpr int64_t keys_for_a_launch = 5000, most = std::numeric_limits<int>::max();
   auto alone = in.rows == 1 || in.rows * keys_for_a_launch < in.columns || in.columns > most;
   auto together = alone ? 1 : most / in.columns;
@@ -135,7 +135,8 @@ status sort_keys(kernel_context& at, key_rows in, const Key* keys, Key* sorted, 
 }
 
 #else
-// So that tests with few keys go either way, and rank by one thread, a warp and a block.
+// A low limit in tests, so that few keys take either path, and ranks by one thread, a warp and a
+// block.
 constexpr int64_t max_ranked = 90, longest_ranked = 45;
 
 template <class Key, class Place>
@@ -144,9 +145,9 @@ status sort_keys(kernel_context& at, key_rows in, const Key* keys, Key* sorted, 
     Key key;
     Place place;
   };
-  TROUPE_ASSIGN(auto held,
+  TROUPE_ASSIGN(auto scratch,
                 tensor::make(dtype::u8, shape{in.columns * int64_t{sizeof(pair)}}, at.memory()));
-  auto* pairs = static_cast<pair*>(held.raw());
+  auto* pairs = static_cast<pair*>(scratch.raw());
   return launch_alone(at, [=] {
     auto mask = lowest_bits<Key>(in.bits);
     for (int64_t row = 0; row < in.rows; ++row) {
@@ -174,8 +175,9 @@ status sort_as(kernel_context& at, key_rows in, const tensor& keys, sorted_rows&
   const auto* from = static_cast<const Key*>(keys.raw());
   auto* sorted = static_cast<Key*>(to.keys.raw());
   auto* places = to.places.data<Place>();
-  auto few = in.columns <= longest_ranked && in.elements() <= max_ranked;
-  return few ? rank_keys(at, in, from, sorted, places) : sort_keys(at, in, from, sorted, places);
+  auto is_ranked = in.columns <= longest_ranked && in.elements() <= max_ranked;
+  return is_ranked ? rank_keys(at, in, from, sorted, places)
+                   : sort_keys(at, in, from, sorted, places);
 }
 
 } // namespace
@@ -183,12 +185,12 @@ status sort_as(kernel_context& at, key_rows in, const tensor& keys, sorted_rows&
 result<sorted_rows> sort_rows(kernel_context& at, const tensor& keys, int bits) {
   auto columns = keys.dims()[keys.rank() - 1];
   key_rows in{keys.elements() / std::max<int64_t>(columns, 1), columns, bits};
-  sorted_rows made;
+  sorted_rows sorted;
   if (size_of(keys.type()) == 8)
-    TROUPE_TRY(sort_as<uint64_t, int64_t>(at, in, keys, made));
+    TROUPE_TRY(sort_as<uint64_t, int64_t>(at, in, keys, sorted));
   else
-    TROUPE_TRY(sort_as<uint32_t, int32_t>(at, in, keys, made));
-  return made;
+    TROUPE_TRY(sort_as<uint32_t, int32_t>(at, in, keys, sorted));
+  return sorted;
 }
 
 } // namespace TROUPE_GPU_BUILD

@@ -1,5 +1,4 @@
-// The places that a strided_iterator names, for kernels of GPUs: by index instead of one after the
-// other.
+// The positions of a strided_iterator for GPU kernels: by index instead of by iteration.
 #pragma once
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
 #include "troupe/ops/kernel/strided_iterator.hpp"
@@ -7,7 +6,7 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// Where each operand has its element, in the order of a strided_iterator.
+/// The position of each operand's element, in the order of a strided_iterator.
 class strided_index {
 public:
   explicit strided_index(const strided_iterator& from)
@@ -23,26 +22,26 @@ public:
     int64_t of[strided_iterator::operands] = {};
   };
   TROUPE_DEVICE offsets at(int64_t index) const {
-    offsets found;
+    offsets positions;
     if (narrow_)
-      locate(static_cast<uint32_t>(index), found); // a division costs a quarter
+      locate(static_cast<uint32_t>(index), positions); // a 32-bit division costs a quarter
     else
-      locate(static_cast<uint64_t>(index), found);
-    return found;
+      locate(static_cast<uint64_t>(index), positions);
+    return positions;
   }
-  /// Of the first operand alone.
+  /// The position of the first operand alone.
   TROUPE_DEVICE int64_t operator[](int64_t index) const { return at(index).of[0]; }
 
 private:
   template <class Index>
-  TROUPE_DEVICE void locate(Index rest, offsets& found) const {
+  TROUPE_DEVICE void locate(Index remaining, offsets& positions) const {
     for (int axis = rank_ - 1; axis >= 0; --axis) {
       auto extent = static_cast<Index>(extents_[axis]);
-      auto left = axis > 0 ? static_cast<Index>(rest / extent) : Index{0};
-      auto place = static_cast<int64_t>(rest - left * extent);
+      auto quotient = axis > 0 ? static_cast<Index>(remaining / extent) : Index{0};
+      auto place = static_cast<int64_t>(remaining - quotient * extent);
       for (int i = 0; i < strided_iterator::operands; ++i)
-        found.of[i] += place * strides_[axis][i];
-      rest = left;
+        positions.of[i] += place * strides_[axis][i];
+      remaining = quotient;
     }
   }
 

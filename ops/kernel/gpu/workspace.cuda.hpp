@@ -1,4 +1,4 @@
-// How CUB is called, and how what stands for it on other back ends is launched.
+// Calls of CUB, and launches of its substitutes on other back ends.
 #pragma once
 #include "troupe/ops/kernel/gpu/launch.cuda.hpp"
 
@@ -9,28 +9,29 @@
 namespace troupe::ops::gpu {
 inline namespace on_cuda {
 
-inline status outcome(cudaError_t of) {
-  auto last = launched(); // no later launch shall be blamed
-  if (of == cudaSuccess)
+inline status outcome(cudaError_t error_code) {
+  auto last = launched(); // clears the error, so that a later launch does not report it
+  if (error_code == cudaSuccess)
     return last;
-  return failure(error_kind::internal, "launch: ", cudaGetErrorName(of), ", ",
-                 cudaGetErrorString(of));
+  return failure(error_kind::internal, "launch: ", cudaGetErrorName(error_code), ", ",
+                 cudaGetErrorString(error_code));
 }
 
-/// Calls call(memory, bytes, stream) twice, as CUB wants it: it says how many bytes it works in,
-/// and then does so. They are the next launch's afterwards, as any memory that a kernel gives back.
+/// Calls call(memory, bytes, stream) twice, as CUB requires: the first call returns the size of the
+/// workspace, the second works. Afterwards the workspace belongs to the next launch, as any memory
+/// that a kernel releases.
 template <class Call>
 status with_workspace(kernel_context& at, Call call) {
   auto in = stream_of(at);
   size_t bytes = 0;
   TROUPE_TRY(outcome(call(nullptr, bytes, in)));
   bytes = std::max<size_t>(bytes, 1);
-  TROUPE_ASSIGN(auto held,
+  TROUPE_ASSIGN(auto workspace,
                 tensor::make(dtype::u8, shape{static_cast<int64_t>(bytes)}, at.memory()));
-  return outcome(call(held.raw(), bytes, in));
+  return outcome(call(workspace.raw(), bytes, in));
 }
 
-/// fn(0), fn(1), ... as CUB reads them.
+/// The sequence fn(0), fn(1), ... as an iterator of CUB.
 template <class Fn>
 auto each_of(Fn fn) {
   return thrust::make_transform_iterator(thrust::counting_iterator<int64_t>{0}, fn);

@@ -29,16 +29,16 @@ struct singular_values {
   dense<W> u, v;
 };
 
-// These are not inlined, so that they are compiled for two types only.
+// These functions are not inlined, so that they are compiled for two types only.
 template <class W>
 [[gnu::noinline]] singular_values<W> decomposed(const dense<W>& a, unsigned options) {
-  Eigen::JacobiSVD<dense<W>, Eigen::HouseholderQRPreconditioner> found{a, options};
-  singular_values<W> made{found.singularValues(), {}, {}};
+  Eigen::JacobiSVD<dense<W>, Eigen::HouseholderQRPreconditioner> solver{a, options};
+  singular_values<W> decomposed_values{solver.singularValues(), {}, {}};
   if (options != 0) {
-    made.u = found.matrixU();
-    made.v = found.matrixV();
+    decomposed_values.u = solver.matrixU();
+    decomposed_values.v = solver.matrixV();
   }
-  return made;
+  return decomposed_values;
 }
 
 template <class W>
@@ -49,22 +49,22 @@ struct eigenvalues {
 
 template <class W>
 [[gnu::noinline]] std::optional<eigenvalues<W>> solved(const dense<W>& a, int options) {
-  Eigen::SelfAdjointEigenSolver<dense<W>> found{a, options};
-  if (found.info() != Eigen::Success)
+  Eigen::SelfAdjointEigenSolver<dense<W>> solver{a, options};
+  if (solver.info() != Eigen::Success)
     return {};
-  eigenvalues<W> made{found.eigenvalues(), {}};
+  eigenvalues<W> decomposed_values{solver.eigenvalues(), {}};
   if (options == Eigen::ComputeEigenvectors)
-    made.vectors = found.eigenvectors();
-  return made;
+    decomposed_values.vectors = solver.eigenvectors();
+  return decomposed_values;
 }
 
 // q is m x p, r is p x n, and a is not empty.
 template <class W>
 [[gnu::noinline]] void factorize(const dense<W>& a, dense<W>& q, dense<W>& r) {
-  Eigen::HouseholderQR<dense<W>> found{a};
-  q.applyOnTheLeft(found.householderQ());
+  Eigen::HouseholderQR<dense<W>> solver{a};
+  q.applyOnTheLeft(solver.householderQ());
   for (int64_t j = 0; j < r.cols(); ++j)
-    std::copy_n(&found.matrixQR()(0, j), std::min(j + 1, r.rows()), &r(0, j));
+    std::copy_n(&solver.matrixQR()(0, j), std::min(j + 1, r.rows()), &r(0, j));
 }
 
 template <class T>
@@ -90,22 +90,22 @@ bool find_eigenvalues(const T* a, int64_t n, T* values, T* v) {
   auto lower = read_matrix(a, n, n);
   for (int64_t j = 1; j < n; ++j)
     std::fill_n(&lower(0, j), j, wide<T>{});
-  if (!is_finite(lower)) // the iteration would not end before its limit
+  if (!is_finite(lower)) // the iteration would only end at its limit
     return false;
-  auto found = solved(lower, v ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-  if (!found)
+  auto solution = solved(lower, v ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+  if (!solution)
     return false;
-  write_reals(found->values, values);
+  write_reals(solution->values, values);
   if (v)
-    write_matrix(found->vectors, v);
+    write_matrix(solution->vectors, v);
   return true;
 }
 
 template <class T>
 void decompose(const T* a, int64_t m, int64_t n, bool full, T* s, T* u, T* v) {
   auto p = std::min(m, n), u_columns = full ? m : p, v_columns = full ? n : p;
-  auto of = read_matrix(a, m, n);
-  if (p == 0 || !is_finite(of)) {
+  auto dense_a = read_matrix(a, m, n);
+  if (p == 0 || !is_finite(dense_a)) {
     auto nan = T(std::numeric_limits<float>::quiet_NaN());
     std::fill_n(s, p, nan);
     if (u) {
@@ -120,30 +120,30 @@ void decompose(const T* a, int64_t m, int64_t n, bool full, T* s, T* u, T* v) {
     return;
   }
   unsigned thin = Eigen::ComputeThinU | Eigen::ComputeThinV;
-  unsigned whole = Eigen::ComputeFullU | Eigen::ComputeFullV;
-  auto found = decomposed(of, !u ? 0 : full ? whole : thin);
-  write_reals(found.values, s);
+  unsigned full_vectors = Eigen::ComputeFullU | Eigen::ComputeFullV;
+  auto svd = decomposed(dense_a, !u ? 0 : full ? full_vectors : thin);
+  write_reals(svd.values, s);
   if (u) {
-    write_matrix(found.u, u);
-    write_matrix(found.v, v);
+    write_matrix(svd.u, u);
+    write_matrix(svd.v, v);
   }
 }
 
 template <class T>
 void solve_least_squares(const T* a, int64_t m, int64_t n, const T* b, T* x, int64_t columns) {
-  auto found = decomposed(read_matrix(a, m, n), Eigen::ComputeThinU | Eigen::ComputeThinV);
-  // What the type of a cannot tell from 0 is 0.
+  auto svd = decomposed(read_matrix(a, m, n), Eigen::ComputeThinU | Eigen::ComputeThinV);
+  // Values below the precision of the type of a count as 0.
   using real = typename Eigen::NumTraits<T>::Real;
-  auto least = found.values(0) * static_cast<double>(std::max(m, n)) *
-               static_cast<double>(std::numeric_limits<real>::epsilon());
-  auto solution = product(adjoint(found.u), read_matrix(b, m, columns));
+  auto threshold = svd.values(0) * static_cast<double>(std::max(m, n)) *
+                   static_cast<double>(std::numeric_limits<real>::epsilon());
+  auto solution = product(adjoint(svd.u), read_matrix(b, m, columns));
   for (int64_t i = 0; i < solution.rows(); ++i) {
-    auto value = found.values(i);
-    auto by = value > least ? 1 / value : 0.0;
+    auto value = svd.values(i);
+    auto inverse_value = value > threshold ? 1 / value : 0.0;
     for (int64_t j = 0; j < columns; ++j)
-      solution(i, j) *= by;
+      solution(i, j) *= inverse_value;
   }
-  write_matrix(product(found.v, solution), x);
+  write_matrix(product(svd.v, solution), x);
 }
 
 #define TROUPE_INSTANTIATE(T)                                                                      \

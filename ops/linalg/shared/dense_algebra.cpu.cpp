@@ -1,4 +1,4 @@
-// Systems of equations: by elimination, by Cholesky's factorization, and of triangles.
+// Systems of linear equations: by elimination, by Cholesky factorization, and triangular.
 #include "troupe/ops/linalg/shared/dense_algebra.hpp"
 
 #include "troupe/ops/linalg/shared/wide_matrix.cpu.hpp"
@@ -26,7 +26,7 @@ bool solve_in_place(const dense<W>& a, dense<W>& x) {
     return true;
   Eigen::PartialPivLU<dense<W>> lu{a};
   for (int64_t i = 0; i < a.rows(); ++i)
-    if (!(std::abs(lu.matrixLU()(i, i)) > 0)) // NaN on the diagonal is no pivot either
+    if (!(std::abs(lu.matrixLU()(i, i)) > 0)) // a NaN on the diagonal is no pivot
       return false;
   x = lu.solve(x);
   return true;
@@ -34,10 +34,10 @@ bool solve_in_place(const dense<W>& a, dense<W>& x) {
 
 template <class W>
 bool factorize_in_place(dense<W>& a) {
-  Eigen::LLT<dense<W>> found{a};
-  a = found.matrixLLT();
+  Eigen::LLT<dense<W>> factorization{a};
+  a = factorization.matrixLLT();
   clear_above_diagonal(a);
-  return found.info() == Eigen::Success;
+  return factorization.info() == Eigen::Success;
 }
 
 template <class W>
@@ -80,15 +80,15 @@ dense<W> product(const dense<W>& a, const dense<W>& b) {
 
 template <class T>
 bool solve(const T* a, int64_t n, bool with_adjoint, const T* b, T* x, int64_t columns) {
-  auto of = read_matrix(a, n, n);
+  auto dense_a = read_matrix(a, n, n);
   if (with_adjoint)
-    of = adjoint(of);
+    dense_a = adjoint(dense_a);
   dense<wide<T>> solution;
   if (b)
     solution = read_matrix(b, n, columns);
   else
     solution.setIdentity(n, columns);
-  if (!solve_in_place(of, solution))
+  if (!solve_in_place(dense_a, solution))
     return false;
   write_matrix(solution, x);
   return true;
@@ -132,10 +132,10 @@ bool factorize(const T* a, int64_t n, T* l) {
 template <class T>
 void solve_triangular(const T* a, int64_t n, bool lower, bool with_adjoint, const T* b, T* x,
                       int64_t columns) {
-  auto of = read_matrix(a, n, n), solution = read_matrix(b, n, columns);
+  auto dense_a = read_matrix(a, n, n), solution = read_matrix(b, n, columns);
   if (with_adjoint)
-    of = adjoint(of);
-  solve_triangle(of, lower != with_adjoint, solution);
+    dense_a = adjoint(dense_a);
+  solve_triangle(dense_a, lower != with_adjoint, solution);
   write_matrix(solution, x);
 }
 

@@ -1,19 +1,19 @@
-// Linear algebra of single matrices: what several kernels do with each one of a batch.
+// Linear algebra of single matrices, which kernels apply to each matrix of a batch.
 //
-// All matrices are row-major and dense; T is float, double, or complex of one of them. Floats are
-// computed with as doubles, so that there is half as much code to compile, and results are good to
-// the last digits. Each function runs on the calling thread alone, and throws std::bad_alloc.
+// All matrices are row-major and dense; T is float, double, or complex of float or double. Floats
+// are computed as doubles, which halves the code to compile and keeps results precise to the last
+// digits. Each function runs on the calling thread alone, and throws std::bad_alloc.
 #pragma once
 #include <cstdint>
 
 namespace troupe::ops {
 
-/// x (n x columns) = a^-1 b for a square matrix, or with its adjoint; without b, that is the
-/// inverse. Says whether there is one.
+/// x (n x columns) = a^-1 b for a square matrix, or with its adjoint; without b, x is the inverse.
+/// Returns whether the inverse exists.
 template <class T>
 bool solve(const T* a, int64_t n, bool adjoint, const T* b, T* x, int64_t columns);
 
-/// The determinant is sign * exp(log). That of a singular matrix has the sign 0.
+/// The determinant is sign * exp(log). A singular matrix has the sign 0.
 template <class T>
 struct log_determinant {
   T sign, log;
@@ -23,20 +23,20 @@ log_determinant<T> find_log_determinant(const T* a, int64_t n);
 template <class T>
 T find_determinant(const T* a, int64_t n);
 
-/// The lower triangular l with l l' = a, reading only the lower triangle of a. Says whether a is
-/// positive definite; l is of no use if not.
+/// The lower triangular l with l l' = a, reading only the lower triangle of a. Returns whether a is
+/// positive definite; otherwise l is undefined.
 template <class T>
 bool factorize(const T* a, int64_t n, T* l);
 
 /// x (n x columns) = a^-1 b for a triangular matrix, or with its adjoint, reading only that
-/// triangle. A 0 on the diagonal gives what dividing by it gives.
+/// triangle. A 0 on the diagonal gives the result of a division by 0.
 template <class T>
 void solve_triangular(const T* a, int64_t n, bool lower, bool adjoint, const T* b, T* x,
                       int64_t columns);
 
 /// The least-squares solution x (n x columns) of a x = b for a (m x n) of full rank: (a' a + l2)^-1
-/// a' b, or a' (a a' + l2)^-1 b where there are fewer rows than columns. Says whether what is
-/// inverted is positive definite.
+/// a' b, or a' (a a' + l2)^-1 b where there are fewer rows than columns. Returns whether the
+/// inverted matrix is positive definite.
 template <class T>
 bool solve_normal_equations(const T* a, int64_t m, int64_t n, double l2, const T* b, T* x,
                             int64_t columns);
@@ -48,14 +48,15 @@ void solve_least_squares(const T* a, int64_t m, int64_t n, const T* b, T* x, int
 template <class T>
 void factorize_qr(const T* a, int64_t m, int64_t n, int64_t p, T* q, T* r);
 
-/// The n eigenvalues of a self-adjoint matrix, rising, and its eigenvectors as columns of v unless
-/// that is null, reading only the lower triangle of a. Says whether they were found.
+/// The n eigenvalues of a self-adjoint matrix in ascending order, and its eigenvectors as columns
+/// of v unless that is null, reading only the lower triangle of a. Returns whether the iteration
+/// converged.
 template <class T>
 bool find_eigenvalues(const T* a, int64_t n, T* values, T* v);
 
 /// a (m x n) = u diag(s) v' with min(m, n) singular values. Where u is null, only s is computed;
-/// otherwise u and v have as many columns as there are values, or all of them if `full`. What is
-/// not finite gives NaN.
+/// otherwise u and v have as many columns as there are values, or all columns if `full`. A matrix
+/// that is not finite gives NaN.
 template <class T>
 void decompose(const T* a, int64_t m, int64_t n, bool full, T* s, T* u, T* v);
 

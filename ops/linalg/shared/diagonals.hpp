@@ -1,5 +1,5 @@
-// Where diagonals lie: what the ops about the main diagonals of matrices share. The matrices are
-// the last two axes.
+// Positions of diagonals: shared by the ops on the main diagonals of matrices. The matrices are the
+// last two axes.
 #pragma once
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/kernel/strided_iterator.hpp"
@@ -9,12 +9,12 @@
 
 namespace troupe::ops {
 
-/// Matrices one after the other.
+/// Matrices stored one after another.
 struct matrices {
   int64_t count = 1, rows = 1, columns = 1;
 
   int64_t diagonal() const { return std::min(rows, columns); }
-  /// The diagonals, all elements in order.
+  /// The diagonals as one contiguous sequence of elements.
   strided_iterator places() const {
     strided_iterator along;
     along.push_back(count, {rows * columns, 0});

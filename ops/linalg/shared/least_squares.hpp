@@ -1,4 +1,4 @@
-// What the kernels of MatrixSolveLs share.
+// Shared by the kernels of MatrixSolveLs.
 #pragma once
 #include "troupe/ops/linalg/shared/matrices.cpu.hpp"
 
@@ -7,10 +7,10 @@ namespace troupe::ops {
 #define TROUPE_LACKS_RANK                                                                          \
   " has not full rank, or nearly so: try fast=false, or a larger l2_regularizer"
 
-/// Checks the inputs.
+/// Checks the inputs and returns their layout.
 struct least_squares {
   matrix_batch of, right;
-  shape dims; ///< of the output
+  shape dims; ///< the output's shape
 };
 inline result<least_squares> plan_least_squares(kernel_context& at) {
   const auto &a = at.input(0), &b = at.input(1), &l2 = at.input(2);

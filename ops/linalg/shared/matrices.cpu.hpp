@@ -1,4 +1,4 @@
-// Kernels that do something with each matrix of a batch.
+// Shared by kernels that work on each matrix of a batch.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace troupe::ops {
 
-/// How many matrices a tensor holds, and their extents.
+/// The number of matrices of a tensor, and their extents.
 struct matrix_batch {
   int64_t count, rows, columns;
   int64_t size() const { return rows * columns; }
@@ -16,40 +16,40 @@ inline result<matrix_batch> matrices_of(const tensor& from) {
   const auto& dims = from.dims();
   if (dims.rank() < 2)
     return invalid("takes matrices, got shape ", dims);
-  matrix_batch found{1, dims[dims.rank() - 2], dims[dims.rank() - 1]};
+  matrix_batch batch{1, dims[dims.rank() - 2], dims[dims.rank() - 1]};
   for (int axis = 0; axis + 2 < dims.rank(); ++axis)
-    found.count *= dims[axis];
-  return found;
+    batch.count *= dims[axis];
+  return batch;
 }
 
 inline result<matrix_batch> square_matrices_of(const tensor& from) {
-  TROUPE_ASSIGN(auto found, matrices_of(from));
-  if (found.rows != found.columns)
+  TROUPE_ASSIGN(auto batch, matrices_of(from));
+  if (batch.rows != batch.columns)
     return invalid("matrices must be square, got shape ", from.dims());
-  return found;
+  return batch;
 }
 
-/// The shape without its last two axes, and these instead. Fails for too many elements.
+/// The shape with its last two axes replaced by these. Fails for too many elements.
 inline result<shape> with_matrix(const shape& matrices, std::initializer_list<int64_t> last) {
   std::vector<int64_t> extents{matrices.begin(), matrices.end() - 2};
   extents.insert(extents.end(), last);
   return shape::make(extents);
 }
 
-/// The right sides that belong to the matrices, which may have more rows than columns.
+/// The right-hand sides of the matrices, which may have more rows than columns.
 inline result<matrix_batch> right_sides_of(const tensor& matrices, const tensor& rhs) {
-  TROUPE_ASSIGN(auto of, matrices_of(matrices));
-  TROUPE_ASSIGN(auto found, matrices_of(rhs));
-  TROUPE_ASSIGN(auto wanted, with_matrix(matrices.dims(), {of.rows, found.columns}));
-  if (!(wanted == rhs.dims()))
+  TROUPE_ASSIGN(auto left_batch, matrices_of(matrices));
+  TROUPE_ASSIGN(auto rhs_batch, matrices_of(rhs));
+  TROUPE_ASSIGN(auto rhs_dims, with_matrix(matrices.dims(), {left_batch.rows, rhs_batch.columns}));
+  if (!(rhs_dims == rhs.dims()))
     return invalid("rhs must have as many rows and batches as matrix, got shapes ", rhs.dims(),
                    " and ", matrices.dims());
-  return found;
+  return rhs_batch;
 }
 
-/// Calls body(i) for the numbers of all matrices, on several threads where that helps; `work` is an
-/// estimate of the multiplications for one matrix. Returns the failure of the first one that fails.
-/// One matrix is done without a look at the stop signal.
+/// Calls body(i) for the number of each matrix, on several threads where that helps; `work` is the
+/// estimated number of multiplications per matrix. Returns the failure of the first matrix that
+/// fails. The stop signal is checked between matrices only.
 template <class Body>
 status for_each_matrix(kernel_context& at, int64_t count, double work, Body body) {
   std::mutex mutex;
@@ -80,7 +80,7 @@ inline double cube(int64_t n) {
   return x * x * x;
 }
 
-/// A table of `Kernel::run<T>` for the types that decompositions are computed in.
+/// A table of `Kernel::run<T>` for the element types of decompositions.
 template <class Kernel, class... Ts>
 constexpr inplace_vector<typed_kernel, 18> kernels_of(type_list<Ts...>) {
   return {{dtype_of<Ts>, Kernel::template run<Ts>}...};

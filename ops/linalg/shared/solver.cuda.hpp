@@ -1,5 +1,5 @@
-// What the kernels of GPUs for linear algebra share. Libraries want column-major matrices, ours are
-// row-major: who hands one over as it lies hands over its transpose, which is often good enough.
+// Shared by the GPU kernels for linear algebra. Libraries use column-major matrices, tensors are
+// row-major: a tensor passed unchanged is its transpose to the library, which is often sufficient.
 #pragma once
 #include "troupe/devices/gpu/core/solver.hpp"
 #include "troupe/ops/kernel/copy.hpp"
@@ -31,7 +31,7 @@ struct locate_body {
   TROUPE_DEVICE void operator()(int64_t i) const { to[i] = first + i * bytes; }
 };
 
-/// A stack, and the addresses of its matrices where a launch for all of them is better.
+/// A stack, and the addresses of its matrices where a batched launch is faster.
 struct located_stack {
   matrix_stack of;
   tensor places;
@@ -40,20 +40,20 @@ struct located_stack {
 template <class T>
 result<located_stack> locate(kernel_context& at, void* data, int64_t rows, int64_t columns,
                              int64_t count, bool batched) {
-  located_stack made{{data, rows, columns, count}, {}};
+  located_stack located{{data, rows, columns, count}, {}};
   if (!batched)
-    return made;
-  TROUPE_ASSIGN(made.places, tensor::make(dtype::i64, shape{count}, at.memory()));
-  auto** to = static_cast<void**>(made.places.raw());
+    return located;
+  TROUPE_ASSIGN(located.places, tensor::make(dtype::i64, shape{count}, at.memory()));
+  auto** to = static_cast<void**>(located.places.raw());
   TROUPE_TRY(for_each(
       at, count,
       locate_body{static_cast<char*>(data), rows * columns * static_cast<int64_t>(sizeof(T)), to}));
-  made.of.places = to;
-  return made;
+  located.of.places = to;
+  return located;
 }
 
-/// Writes the first `columns` columns of each matrix of a stack row by row; `room` is how many
-/// columns there are.
+/// Writes the first `columns` columns of each matrix of a stack in row-major order; `room` is the
+/// number of columns in memory.
 inline void by_rows(kernel_context& at, const tensor& from, int64_t count, int64_t rows,
                     int64_t columns, int64_t room, const tensor& to) {
   strided_iterator places;
@@ -63,13 +63,14 @@ inline void by_rows(kernel_context& at, const tensor& from, int64_t count, int64
   copy_strided(at, places, {from}, to);
 }
 
-/// Row-major matrices as column-major ones.
+/// Converts row-major matrices to column-major.
 inline result<tensor> by_columns(kernel_context& at, const tensor& from, int64_t count,
                                  int64_t rows, int64_t columns) {
-  TROUPE_ASSIGN(auto made, tensor::make(from.type(), shape{count * rows * columns}, at.memory()));
-  // The columns of its transpose, as if that were column-major.
-  by_rows(at, from, count, columns, rows, rows, made);
-  return made;
+  TROUPE_ASSIGN(auto column_major,
+                tensor::make(from.type(), shape{count * rows * columns}, at.memory()));
+  // The columns of its transpose, read as if it were column-major.
+  by_rows(at, from, count, columns, rows, rows, column_major);
+  return column_major;
 }
 
 template <class T>
@@ -82,7 +83,7 @@ struct identity_body {
   }
 };
 
-/// Ones on the diagonals, and zeros elsewhere.
+/// Writes identity matrices.
 template <class T>
 status fill_identity(kernel_context& at, T* to, int64_t count, int64_t rows, int64_t columns) {
   return for_each(at, count * rows * columns, identity_body<T>{rows, columns, to});
@@ -99,23 +100,24 @@ struct tame_body {
   T* matrices;
   int* finite;
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t i, const Group& by) const {
-    auto* own = matrices + i * rows * columns;
-    int mine = 1;
-    for (int64_t k = by.rank(); k < rows * columns; k += by.size())
+  TROUPE_DEVICE void operator()(int64_t i, const Group& group) const {
+    auto* matrix = matrices + i * rows * columns;
+    int is_finite_part = 1;
+    for (int64_t k = group.rank(); k < rows * columns; k += group.size())
       if (!triangle || k % columns <= k / columns)
-        mine &= static_cast<int>(own[k] - own[k] == 0);
-    mine = by.template all<both_true>(mine);
-    if (mine == 0)
-      for (int64_t k = by.rank(); k < rows * columns; k += by.size())
-        own[k] = 0;
-    if (by.rank() == 0)
-      finite[i] = mine;
+        is_finite_part &= static_cast<int>(matrix[k] - matrix[k] == 0);
+    is_finite_part = group.template all<both_true>(is_finite_part);
+    if (is_finite_part == 0)
+      for (int64_t k = group.rank(); k < rows * columns; k += group.size())
+        matrix[k] = 0;
+    if (group.rank() == 0)
+      finite[i] = is_finite_part;
   }
 };
 
-/// Makes matrices zero that are not finite, since iterations over them may not end, and notes that
-/// down. `triangle`: only what is on or below the diagonal of a row-major matrix matters.
+/// Sets matrices that are not finite to zero, since iterations over them may not end, and records
+/// which they are. `triangle`: only the elements on and below the diagonal of a row-major matrix
+/// are checked.
 template <class T>
 status tame(kernel_context& at, T* matrices, int64_t count, int64_t rows, int64_t columns,
             bool triangle, int* finite) {
@@ -135,34 +137,35 @@ struct spoil_body {
   }
 };
 
-/// Writes NaN over the results, `each` elements for a matrix, of those that were not finite, or for
-/// which an iteration did not converge.
+/// Writes NaN over the results, `each` elements per matrix, of matrices that were not finite, or
+/// for which an iteration did not converge.
 template <class T>
-status spoil(kernel_context& at, int64_t count, int64_t each, const int* finite, const int* info,
-             T* to) {
-  return for_each(at, count * each, spoil_body<T>{each, finite, info, to});
+status spoil(kernel_context& at, int64_t count, int64_t elements, const int* finite,
+             const int* info, T* to) {
+  return for_each(at, count * elements, spoil_body<T>{elements, finite, info, to});
 }
 
-/// What getrf makes of matrices, taken as their transposes: the same determinants, and the same
-/// solutions if they are transposed once more.
+/// The results of getrf for matrices passed as their transposes. Determinants are the same;
+/// solutions are the same after another transposition.
 struct factors {
   tensor lu, pivots, info;
   located_stack stack;
 };
 
 template <class T>
-result<factors> factor(kernel_context& at, const tensor& from, const matrix_batch& of) {
-  factors made;
-  TROUPE_ASSIGN(auto* by, solver_of(at));
-  TROUPE_ASSIGN(made.lu, room_for<T>(at, of.count * of.size()));
-  TROUPE_ASSIGN(made.pivots, room_for<int32_t>(at, of.count * of.rows));
-  TROUPE_ASSIGN(made.info, room_for<int32_t>(at, of.count));
-  copy_bytes(at, from, made.lu);
-  auto batched = troupe::gpu::solver::better_batched(of.rows, of.count);
-  TROUPE_ASSIGN(made.stack, locate<T>(at, made.lu.raw(), of.rows, of.columns, of.count, batched));
-  TROUPE_TRY(by->getrf(call_for<T>(at), made.stack.of, made.pivots.data<int32_t>(),
-                       made.info.data<int32_t>()));
-  return made;
+result<factors> factor(kernel_context& at, const tensor& from, const matrix_batch& batch) {
+  factors factored;
+  TROUPE_ASSIGN(auto* solver, solver_of(at));
+  TROUPE_ASSIGN(factored.lu, room_for<T>(at, batch.count * batch.size()));
+  TROUPE_ASSIGN(factored.pivots, room_for<int32_t>(at, batch.count * batch.rows));
+  TROUPE_ASSIGN(factored.info, room_for<int32_t>(at, batch.count));
+  copy_bytes(at, from, factored.lu);
+  auto batched = troupe::gpu::solver::better_batched(batch.rows, batch.count);
+  TROUPE_ASSIGN(factored.stack,
+                locate<T>(at, factored.lu.raw(), batch.rows, batch.columns, batch.count, batched));
+  TROUPE_TRY(solver->getrf(call_for<T>(at), factored.stack.of, factored.pivots.data<int32_t>(),
+                           factored.info.data<int32_t>()));
+  return factored;
 }
 
 template <class T>
@@ -173,29 +176,30 @@ struct refuse_body {
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto row = i % n, matrix = i / n;
     auto pivot = lu[matrix * n * n + row * (n + 1)];
-    if (!(pivot > 0 || pivot < 0)) // NaN is no pivot either
+    if (!(pivot > 0 || pivot < 0)) // a NaN is no pivot
       wrong.add(matrix, -1);
   }
 };
 
-/// Complains about matrices that have no inverse.
+/// Reports matrices that have no inverse.
 template <class T>
-status refuse_singular(kernel_context& at, const factors& of) {
-  auto n = of.stack.of.rows;
-  return for_each(at, of.stack.of.count * n,
-                  refuse_body<T>{static_cast<const T*>(of.stack.of.data),
+status refuse_singular(kernel_context& at, const factors& factored) {
+  auto n = factored.stack.of.rows;
+  return for_each(at, factored.stack.of.count * n,
+                  refuse_body<T>{static_cast<const T*>(factored.stack.of.data),
                                  n,
                                  {at, "matrix # is not invertible"}});
 }
 
-/// b = a^-1 b for what was factored, where b is column-major; `adjoint` as the op says it.
+/// b = a^-1 b for the factored matrices, where b is column-major; `adjoint` has the op's meaning.
 template <class T>
-status solve_in_place(kernel_context& at, const factors& of, bool adjoint, T* b, int64_t columns) {
-  TROUPE_ASSIGN(auto* by, solver_of(at));
-  const auto& a = of.stack.of;
+status solve_in_place(kernel_context& at, const factors& factored, bool adjoint, T* b,
+                      int64_t columns) {
+  TROUPE_ASSIGN(auto* solver, solver_of(at));
+  const auto& a = factored.stack.of;
   TROUPE_ASSIGN(auto right, locate<T>(at, b, a.rows, columns, a.count, a.places != nullptr));
-  return by->getrs(call_for<T>(at), !adjoint, a, of.pivots.data<int32_t>(), right.of,
-                   of.info.data<int32_t>());
+  return solver->getrs(call_for<T>(at), !adjoint, a, factored.pivots.data<int32_t>(), right.of,
+                       factored.info.data<int32_t>());
 }
 
 struct flawed_body {
@@ -207,52 +211,56 @@ struct flawed_body {
   }
 };
 
-/// Singular values and vectors of row-major matrices; `u` and `v` may be null. Nothing is empty.
+/// Singular values and vectors of row-major matrices; `u` and `v` may be null. No extent may be 0.
 template <class T>
-status find_singular_values(kernel_context& at, const tensor& from, const matrix_batch& of,
+status find_singular_values(kernel_context& at, const tensor& from, const matrix_batch& batch,
                             bool full, T* s, const tensor* u, const tensor* v) {
-  TROUPE_ASSIGN(auto* by, solver_of(at));
-  auto turned = of.rows <= of.columns; // as it lies: a' = v s u', so u and v change places
-  matrix_stack a{nullptr, std::max(of.rows, of.columns), std::min(of.rows, of.columns), of.count};
+  TROUPE_ASSIGN(auto* solver, solver_of(at));
+  auto turned =
+      batch.rows <= batch.columns; // in the library's view a' = v s u', so u and v are swapped
+  matrix_stack a{nullptr, std::max(batch.rows, batch.columns), std::min(batch.rows, batch.columns),
+                 batch.count};
   tensor copy;
   if (turned) {
-    TROUPE_ASSIGN(copy, room_for<T>(at, of.count * of.size()));
+    TROUPE_ASSIGN(copy, room_for<T>(at, batch.count * batch.size()));
     copy_bytes(at, from, copy);
   } else {
-    TROUPE_ASSIGN(copy, by_columns(at, from, of.count, of.rows, of.columns));
+    TROUPE_ASSIGN(copy, by_columns(at, from, batch.count, batch.rows, batch.columns));
   }
   a.data = copy.raw();
-  TROUPE_ASSIGN(auto finite, room_for<int32_t>(at, of.count));
-  TROUPE_ASSIGN(auto info, room_for<int32_t>(at, of.count));
+  TROUPE_ASSIGN(auto finite, room_for<int32_t>(at, batch.count));
+  TROUPE_ASSIGN(auto info, room_for<int32_t>(at, batch.count));
   auto *is_finite = finite.template data<int32_t>(), *converged = info.template data<int32_t>();
-  TROUPE_TRY(tame(at, copy.template data<T>(), of.count, a.rows, a.columns, false, is_finite));
-  const auto *left = turned ? v : u, *right = turned ? u : v;
+  TROUPE_TRY(tame(at, copy.template data<T>(), batch.count, a.rows, a.columns, false, is_finite));
+  const auto *left_vectors = turned ? v : u, *right_vectors = turned ? u : v;
   auto columns = full ? a.rows : a.columns;
   if (troupe::gpu::solver::fit_jacobi(a)) {
-    TROUPE_ASSIGN(auto all_left, room_for<T>(at, of.count * a.rows * a.rows));
-    TROUPE_ASSIGN(auto all_right, room_for<T>(at, of.count * a.columns * a.columns));
-    TROUPE_TRY(by->gesvdj(call_for<T>(at), left != nullptr, a, s, all_left.raw(), all_right.raw(),
-                          converged));
-    if (left) {
-      by_rows(at, all_left, of.count, a.rows, columns, a.rows, *left);
-      by_rows(at, all_right, of.count, a.columns, a.columns, a.columns, *right);
+    TROUPE_ASSIGN(auto all_left, room_for<T>(at, batch.count * a.rows * a.rows));
+    TROUPE_ASSIGN(auto all_right, room_for<T>(at, batch.count * a.columns * a.columns));
+    TROUPE_TRY(solver->gesvdj(call_for<T>(at), left_vectors != nullptr, a, s, all_left.raw(),
+                              all_right.raw(), converged));
+    if (left_vectors) {
+      by_rows(at, all_left, batch.count, a.rows, columns, a.rows, *left_vectors);
+      by_rows(at, all_right, batch.count, a.columns, a.columns, a.columns, *right_vectors);
     }
-  } else if (left) {
-    TROUPE_ASSIGN(auto all_left, room_for<T>(at, of.count * a.rows * columns));
-    TROUPE_TRY(
-        by->gesvd(call_for<T>(at),
-                  full ? troupe::gpu::singular_vectors::all : troupe::gpu::singular_vectors::thin,
-                  a, s, all_left.raw(), right->raw(), converged));
-    by_rows(at, all_left, of.count, a.rows, columns, columns, *left);
+  } else if (left_vectors) {
+    TROUPE_ASSIGN(auto all_left, room_for<T>(at, batch.count * a.rows * columns));
+    TROUPE_TRY(solver->gesvd(call_for<T>(at),
+                             full ? troupe::gpu::singular_vectors::all
+                                  : troupe::gpu::singular_vectors::thin,
+                             a, s, all_left.raw(), right_vectors->raw(), converged));
+    by_rows(at, all_left, batch.count, a.rows, columns, columns, *left_vectors);
   } else {
-    TROUPE_TRY(by->gesvd(call_for<T>(at), troupe::gpu::singular_vectors::none, a, s, nullptr,
-                         nullptr, converged));
+    TROUPE_TRY(solver->gesvd(call_for<T>(at), troupe::gpu::singular_vectors::none, a, s, nullptr,
+                             nullptr, converged));
   }
-  TROUPE_TRY(spoil(at, of.count, a.columns, is_finite, converged, s));
-  if (!left)
+  TROUPE_TRY(spoil(at, batch.count, a.columns, is_finite, converged, s));
+  if (!left_vectors)
     return {};
-  TROUPE_TRY(spoil(at, of.count, a.rows * columns, is_finite, converged, left->data<T>()));
-  return spoil(at, of.count, a.columns * a.columns, is_finite, converged, right->data<T>());
+  TROUPE_TRY(
+      spoil(at, batch.count, a.rows * columns, is_finite, converged, left_vectors->data<T>()));
+  return spoil(at, batch.count, a.columns * a.columns, is_finite, converged,
+               right_vectors->data<T>());
 }
 
 } // namespace TROUPE_GPU_BUILD

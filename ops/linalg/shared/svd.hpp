@@ -1,4 +1,4 @@
-// What the kernels of Svd share.
+// Shared by the kernels of Svd.
 #pragma once
 #include "troupe/ops/linalg/shared/matrices.cpu.hpp"
 #include "troupe/runtime/graph/graph.hpp"
@@ -16,31 +16,31 @@ inline result<std::shared_ptr<void>> prepare_svd(const kernel_setup& setup) {
       wanted_vectors{setup.of.attr<bool>("compute_uv"), setup.of.attr<bool>("full_matrices")})};
 }
 
-/// The matrices of the input, how many singular values each has, and how many vectors of either
-/// kind; and the outputs.
+/// The matrices of the input, their number of singular values, the number of vectors of either
+/// kind, and the outputs.
 struct svd_outputs {
   matrix_batch of;
   int64_t values, left, right;
-  tensor *s, *u, *v; ///< u and v are null if nobody wants them
+  tensor *s, *u, *v; ///< u and v are null unless vectors are requested
 };
 
 inline result<svd_outputs> allocate_svd(kernel_context& at) {
   const auto& dims = at.input(0).dims();
-  TROUPE_ASSIGN(auto of, matrices_of(at.input(0)));
+  TROUPE_ASSIGN(auto batch, matrices_of(at.input(0)));
   auto [vectors, full] = at.state<wanted_vectors>();
-  auto m = of.rows, n = of.columns, p = std::min(m, n);
-  svd_outputs made{of, p, full ? m : p, full ? n : p, nullptr, nullptr, nullptr};
+  auto m = batch.rows, n = batch.columns, p = std::min(m, n);
+  svd_outputs outputs{batch, p, full ? m : p, full ? n : p, nullptr, nullptr, nullptr};
   TROUPE_ASSIGN(auto s_dims, with_matrix(dims, {p}));
-  TROUPE_ASSIGN(auto u_dims, vectors ? with_matrix(dims, {m, made.left}) : shape{0});
-  TROUPE_ASSIGN(auto v_dims, vectors ? with_matrix(dims, {n, made.right}) : shape{0});
-  TROUPE_ASSIGN(made.s, at.allocate(0, s_dims));
+  TROUPE_ASSIGN(auto u_dims, vectors ? with_matrix(dims, {m, outputs.left}) : shape{0});
+  TROUPE_ASSIGN(auto v_dims, vectors ? with_matrix(dims, {n, outputs.right}) : shape{0});
+  TROUPE_ASSIGN(outputs.s, at.allocate(0, s_dims));
   TROUPE_ASSIGN(auto* u, at.allocate(1, u_dims));
   TROUPE_ASSIGN(auto* v, at.allocate(2, v_dims));
   if (vectors) {
-    made.u = u;
-    made.v = v;
+    outputs.u = u;
+    outputs.v = v;
   }
-  return made;
+  return outputs;
 }
 
 } // namespace troupe::ops

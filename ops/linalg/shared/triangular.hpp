@@ -1,11 +1,11 @@
-// What the kernels of MatrixTriangularSolve share.
+// Shared by the kernels of MatrixTriangularSolve.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops {
 
-/// Which triangle of the matrix is read, and whether it is transposed and conjugated.
+/// Selects the triangle of the matrix that is read, and whether it is transposed and conjugated.
 struct triangle {
   bool lower, adjoint;
 };

@@ -1,4 +1,5 @@
-// Matrices of any precision as Eigen's matrices of doubles, for sources of dense_algebra.hpp.
+// Conversion of matrices of any precision to Eigen matrices of doubles, for sources of
+// dense_algebra.hpp.
 #pragma once
 #include <complex>
 #include <cstdint>
@@ -8,22 +9,22 @@
 
 namespace troupe::ops {
 
-/// What matrices of T are computed in.
+/// The type in which matrices of T are computed.
 template <class T>
 using wide = std::conditional_t<std::is_floating_point_v<T>, double, std::complex<double>>;
-/// All of them have this one type, because each that Eigen's decompositions are compiled for takes
-/// seconds. For the same reason nothing here but those has Eigen make code: elements are read and
-/// written in loops, and there is one function for all products.
+/// All matrices have this one type, because each instantiation of Eigen's decompositions takes
+/// seconds to compile. For the same reason only the decompositions use Eigen's code: elements are
+/// read and written in loops, and one function computes all products.
 template <class W>
 using dense = Eigen::Matrix<W, Eigen::Dynamic, Eigen::Dynamic>;
 
 template <class T>
 dense<wide<T>> read_matrix(const T* from, int64_t rows, int64_t columns) {
-  dense<wide<T>> made(rows, columns);
+  dense<wide<T>> converted(rows, columns);
   for (int64_t j = 0; j < columns; ++j)
     for (int64_t i = 0; i < rows; ++i)
-      made(i, j) = static_cast<wide<T>>(from[i * columns + j]);
-  return made;
+      converted(i, j) = static_cast<wide<T>>(from[i * columns + j]);
+  return converted;
 }
 
 template <class T>

@@ -6,19 +6,19 @@
 namespace troupe::ops {
 namespace {
 
-// Of elements that are joined along a new first axis.
-result<partial_shape> with_first_axis(int64_t extent, const partial_shape& of) {
-  return with_axes(std::span{&extent, 1}, of);
+// The shape of elements joined along a new first axis.
+result<partial_shape> with_first_axis(int64_t extent, const partial_shape& dims) {
+  return with_axes(std::span{&extent, 1}, dims);
 }
 
-partial_shape without_first(const partial_shape& of) {
-  if (!of.has_rank() || of.rank() == 0)
+partial_shape without_first(const partial_shape& dims) {
+  if (!dims.has_rank() || dims.rank() == 0)
     return partial_shape::unknown();
-  auto rest = of.extents().subspan(1);
-  return partial_shape{std::vector<int64_t>(rest.begin(), rest.end())};
+  auto extents = dims.extents().subspan(1);
+  return partial_shape{std::vector<int64_t>(extents.begin(), extents.end())};
 }
 
-// The handle is input 0, the flow the last.
+// The handle is the first input, the flow the last.
 status check_ends(const infer_context& at) {
   TROUPE_TRY(at.of_rank(0, 0).status());
   return at.of_rank(at.inputs() - 1, 0).status();
@@ -43,14 +43,14 @@ result<partial_shape> element_shape_at(const infer_context& at) {
 
 partial_shape array_element_shape(edge handle) {
   while (handle && handle.index == 0) {
-    const auto& of = *handle.node;
-    const auto& name = of.op().name;
+    const auto& maker = *handle.node;
+    const auto& name = maker.op().name;
     if (name == "TensorArrayV3" || name == "TensorArrayV2" || name == "TensorArray")
-      return of.attr<partial_shape>("element_shape");
+      return maker.attr<partial_shape>("element_shape");
     if (name != "Identity" && name != "TensorArrayGradV3" && name != "TensorArrayGradV2" &&
         name != "TensorArrayGrad")
       break;
-    handle = of.inputs()[0];
+    handle = maker.inputs()[0];
   }
   return partial_shape::unknown();
 }
@@ -145,21 +145,21 @@ gradients_of find(gradient_context& at, edge flow) {
   return {handle, handle ? edge{handle.node, 1} : edge{}};
 }
 
-// Of an op that writes: the array of gradients is there when all is written, also where nobody
-// reads, and the gradient of the flow comes from nowhere.
+// For an op that writes. The array of gradients exists once everything is written, even if no op
+// reads it; the flow then has no gradient of its own.
 gradients_of after_writing(gradient_context& at) {
   return find(at, build("AddN", {at.output_gradient(0), at.output(0)}));
 }
 
-// Of an op that reads: its flow comes after all that was written.
+// For an op that reads: its flow follows all writes.
 gradients_of after_reading(gradient_context& at) { return find(at, at.input(at.inputs() - 1)); }
 
-edges with(gradient_context& at, int value, edge of_value, edge flow) {
-  edges all(static_cast<size_t>(at.inputs()));
+edges gradients_with(gradient_context& at, int value, edge of_value, edge flow) {
+  edges gradients(static_cast<size_t>(at.inputs()));
   if (value >= 0)
-    all[static_cast<size_t>(value)] = of_value;
-  all.back() = flow;
-  return all;
+    gradients[static_cast<size_t>(value)] = of_value;
+  gradients.back() = flow;
+  return gradients;
 }
 
 bool takes_gradient(gradient_context& at, int value) {
@@ -169,10 +169,10 @@ bool takes_gradient(gradient_context& at, int value) {
 } // namespace
 
 edges of_array(gradient_context& at) {
-  edges all(static_cast<size_t>(at.inputs()));
+  edges gradients(static_cast<size_t>(at.inputs()));
   if (at.of().outputs() == 2 && at.has_output_gradient(1))
-    all[1] = at.output_gradient(1);
-  return all;
+    gradients[1] = at.output_gradient(1);
+  return gradients;
 }
 
 edges write(gradient_context& at) {
@@ -181,30 +181,32 @@ edges write(gradient_context& at) {
   if (takes_gradient(at, 2))
     value =
         build("TensorArrayReadV3", {handle, at.input(1), flow}, {{"dtype", at.input(2).type()}});
-  return with(at, 2, value, flow);
+  return gradients_with(at, 2, value, flow);
 }
 
 edges read(gradient_context& at) {
   auto [handle, flow] = after_reading(at);
-  return with(at, -1, {},
-              build("TensorArrayWriteV3", {handle, at.input(1), at.output_gradient(0), flow}));
+  return gradients_with(
+      at, -1, {}, build("TensorArrayWriteV3", {handle, at.input(1), at.output_gradient(0), flow}));
 }
 
 edges gather(gradient_context& at) {
   auto [handle, flow] = after_reading(at);
-  return with(at, -1, {},
-              build("TensorArrayScatterV3", {handle, at.input(1), at.output_gradient(0), flow}));
+  return gradients_with(
+      at, -1, {},
+      build("TensorArrayScatterV3", {handle, at.input(1), at.output_gradient(0), flow}));
 }
 
 edges pack(gradient_context& at) {
   auto [handle, flow] = after_reading(at);
-  return with(at, -1, {}, build("TensorArrayUnpack", {handle, at.output_gradient(0), flow}));
+  return gradients_with(at, -1, {},
+                        build("TensorArrayUnpack", {handle, at.output_gradient(0), flow}));
 }
 
 edges concat(gradient_context& at) {
   auto [handle, flow] = after_reading(at);
-  return with(at, -1, {},
-              build("TensorArraySplitV3", {handle, at.output_gradient(0), at.output(1), flow}));
+  return gradients_with(
+      at, -1, {}, build("TensorArraySplitV3", {handle, at.output_gradient(0), at.output(1), flow}));
 }
 
 edges scatter(gradient_context& at) {
@@ -214,7 +216,7 @@ edges scatter(gradient_context& at) {
     value = build(
         "TensorArrayGatherV3", {handle, at.input(1), flow},
         {{"dtype", at.input(2).type()}, {"element_shape", without_first(at.input(2).dims())}});
-  return with(at, 2, value, flow);
+  return gradients_with(at, 2, value, flow);
 }
 
 edges unpack(gradient_context& at) {
@@ -224,7 +226,7 @@ edges unpack(gradient_context& at) {
     value = build(
         "TensorArrayPack", {handle, flow},
         {{"dtype", at.input(1).type()}, {"element_shape", without_first(at.input(1).dims())}});
-  return with(at, 1, value, flow);
+  return gradients_with(at, 1, value, flow);
 }
 
 edges split(gradient_context& at) {
@@ -234,7 +236,7 @@ edges split(gradient_context& at) {
     value = build("TensorArrayConcatV3", {handle, flow},
                   {{"dtype", at.input(1).type()},
                    {"element_shape_except0", without_first(at.input(1).dims())}});
-  return with(at, 1, value, flow);
+  return gradients_with(at, 1, value, flow);
 }
 
 } // namespace array_gradient

@@ -1,11 +1,11 @@
-// What definitions of TensorArrays' ops share.
+// Shared by the definitions of TensorArrays' ops.
 #pragma once
 #include "troupe/ops/define/build.hpp"
 #include "troupe/runtime/graph/infer.hpp"
 
 namespace troupe::ops {
 
-/// What is known of the elements' shapes where the handle was made, if that can be seen.
+/// The known part of the elements' shapes at the op that made the handle, if that op is visible.
 partial_shape array_element_shape(edge handle);
 
 namespace infer_array {
@@ -23,10 +23,10 @@ result<shapes> pack(const infer_context& at);
 result<shapes> unpack(const infer_context& at);
 } // namespace infer_array
 
-/// As TensorFlow has them: what was read writes to the array of gradients, and what was written
-/// reads there. Gradients of flows order that.
+/// As in TensorFlow: the gradient of a read writes to the array of gradients, and the gradient of a
+/// write reads from it. The flows' gradients order these ops.
 namespace array_gradient {
-edges of_array(gradient_context& at); ///< of TensorArrayGrad: hands the flow on
+edges of_array(gradient_context& at); ///< of TensorArrayGrad: passes the flow on
 edges write(gradient_context& at);
 edges read(gradient_context& at);
 edges gather(gradient_context& at);

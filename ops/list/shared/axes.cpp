@@ -2,11 +2,11 @@
 
 namespace troupe::ops {
 
-result<partial_shape> with_axes(std::span<const int64_t> front, const partial_shape& of) {
-  if (!of.has_rank())
-    return of;
+result<partial_shape> with_axes(std::span<const int64_t> front, const partial_shape& dims) {
+  if (!dims.has_rank())
+    return dims;
   std::vector<int64_t> extents{front.begin(), front.end()};
-  extents.insert(extents.end(), of.extents().begin(), of.extents().end());
+  extents.insert(extents.end(), dims.extents().begin(), dims.extents().end());
   return partial_shape::make(extents);
 }
 

@@ -18,13 +18,13 @@ void add_numbers(type_list<Ts...>, const tensor& from, const tensor& to) {
   ((to.type() == dtype_of<Ts> ? add_elements<Ts>(from, to) : void()), ...);
 }
 
-status add_list(const tensor_list& from, tensor_list& to, list_budget& left, allocator& memory);
+status add_list(const tensor_list& from, tensor_list& to, list_budget& budget, allocator& memory);
 
 // Adds to an item, in memory of its own.
-status add_item(const tensor& from, tensor& to, list_budget& left, allocator& memory) {
-  TROUPE_TRY(left.take());
+status add_item(const tensor& from, tensor& to, list_budget& budget, allocator& memory) {
+  TROUPE_TRY(budget.take());
   if (from.empty())
-    return {}; // counts as zeros
+    return {}; // an unset item counts as zeros
   if (to.empty()) {
     to = from;
     return {};
@@ -39,16 +39,16 @@ status add_item(const tensor& from, tensor& to, list_budget& left, allocator& me
     return {};
   }
   for (int64_t i = 0; i < to.elements(); ++i)
-    TROUPE_TRY(add_list(from.data<tensor_list>()[i], to.data<tensor_list>()[i], left, memory));
+    TROUPE_TRY(add_list(from.data<tensor_list>()[i], to.data<tensor_list>()[i], budget, memory));
   return {};
 }
 
-status add_list(const tensor_list& from, tensor_list& to, list_budget& left, allocator& memory) {
+status add_list(const tensor_list& from, tensor_list& to, list_budget& budget, allocator& memory) {
   if (from.items.size() != to.items.size())
     return invalid("lists that are added must be equally long, got ", to.items.size(), " and ",
                    from.items.size(), " items");
   for (size_t i = 0; i < to.items.size(); ++i) {
-    if (auto added = add_item(from.items[i], to.items[i], left, memory); !added)
+    if (auto added = add_item(from.items[i], to.items[i], budget, memory); !added)
       return std::move(added).within(concat("item ", i));
     TROUPE_TRY(to.admit(to.items[i]));
   }
@@ -58,16 +58,16 @@ status add_list(const tensor_list& from, tensor_list& to, list_budget& left, all
 } // namespace
 
 status add_to_item(const tensor& from, tensor& to, allocator& memory) {
-  list_budget left;
-  return add_item(from, to, left, memory);
+  list_budget budget;
+  return add_item(from, to, budget, memory);
 }
 
 status add_lists(kernel_context& at) {
   TROUPE_ASSIGN(auto* sum, changed_list(at));
-  list_budget left;
+  list_budget budget;
   for (int i = 1; i < at.inputs(); ++i) {
     TROUPE_ASSIGN(const auto* list, list_at(at, i));
-    TROUPE_TRY(add_list(*list, *sum, left, at.memory()));
+    TROUPE_TRY(add_list(*list, *sum, budget, at.memory()));
   }
   return {};
 }

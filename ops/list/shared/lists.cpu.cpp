@@ -22,51 +22,52 @@ result<partial_shape> element_shape(const kernel_context& at, int i) {
 }
 
 result<const tensor_list*> list_at(const kernel_context& at, int i) {
-  const auto& found = at.input(i);
-  if (found.type() != dtype::variant || found.rank() != 0)
-    return invalid("input ", i, " must be a list, got ", found.type(), found.dims());
-  if (const auto& object = found.data<tensor_list>()->object)
+  const auto& input = at.input(i);
+  if (input.type() != dtype::variant || input.rank() != 0)
+    return invalid("input ", i, " must be a list, got ", input.type(), input.dims());
+  if (const auto& object = input.data<tensor_list>()->object)
     return invalid("input ", i, " must be a list, got a handle of ", object->description());
-  return found.data<tensor_list>();
+  return input.data<tensor_list>();
 }
 
 result<tensor_list*> changed_list(kernel_context& at) {
   TROUPE_TRY(list_at(at, 0).status());
   TROUPE_ASSIGN(auto* out, at.forward_or_allocate(0, {0}, shape{}));
-  auto* made = out->data<tensor_list>();
+  auto* list = out->data<tensor_list>();
   if (out->raw() != at.input(0).raw())
-    *made = *at.input(0).data<tensor_list>();
-  return made;
+    *list = *at.input(0).data<tensor_list>();
+  return list;
 }
 
 result<tensor_list*> new_list(kernel_context& at, int i, dtype type, partial_shape dims) {
   TROUPE_ASSIGN(auto* out, at.allocate(i, shape{}));
-  auto* made = out->data<tensor_list>();
-  made->type = type;
-  made->dims = std::move(dims);
-  return made;
+  auto* list = out->data<tensor_list>();
+  list->type = type;
+  list->dims = std::move(dims);
+  return list;
 }
 
-status check_type(const tensor_list& of, dtype expected) {
-  return of.type == expected
+status check_type(const tensor_list& list, dtype expected) {
+  return list.type == expected
              ? status{}
-             : invalid("the list has items of ", of.type, ", element_dtype says ", expected);
+             : invalid("the list has items of ", list.type, ", element_dtype says ", expected);
 }
 
-status check_item(const tensor_list& of, const tensor& item) {
-  if (item.type() != of.type)
-    return invalid("a list of ", of.type, of.dims, " cannot take ", item.type(), item.dims());
-  if (!of.dims.compatible(item.dims()))
-    return invalid("a list of ", of.type, of.dims, " cannot take an item of shape ", item.dims());
+status check_item(const tensor_list& list, const tensor& item) {
+  if (item.type() != list.type)
+    return invalid("a list of ", list.type, list.dims, " cannot take ", item.type(), item.dims());
+  if (!list.dims.compatible(item.dims()))
+    return invalid("a list of ", list.type, list.dims, " cannot take an item of shape ",
+                   item.dims());
   return {};
 }
 
-status resize(tensor_list& what, size_t items) {
-  constexpr size_t most = 1u << 24;
-  if (items > most)
-    return failure(error_kind::resource_exhausted, "a list has at most ", most, " items, wanted ",
-                   items);
-  what.items.resize(items);
+status resize(tensor_list& list, size_t items) {
+  constexpr size_t max_items = 1u << 24;
+  if (items > max_items)
+    return failure(error_kind::resource_exhausted, "a list has at most ", max_items,
+                   " items, wanted ", items);
+  list.items.resize(items);
   return {};
 }
 
@@ -81,21 +82,22 @@ status append(tensor_list& to, tensor item) {
 }
 
 result<tensor> item_of(kernel_context& at, const tensor_list& from, size_t index,
-                       const partial_shape& wanted) {
+                       const partial_shape& known_dims) {
   const auto& item = from.items[index];
   if (!item.empty()) {
-    if (!wanted.compatible(item.dims()))
-      return invalid("item ", index, " has shape ", item.dims(), ", element_shape says ", wanted);
+    if (!known_dims.compatible(item.dims()))
+      return invalid("item ", index, " has shape ", item.dims(), ", element_shape says ",
+                     known_dims);
     return item;
   }
-  auto dims = merge(from.dims, wanted);
+  auto dims = merge(from.dims, known_dims);
   if (!dims)
     return dims.status().within("element_shape");
   if (!dims->fully_known()) {
-    // Its shape is that of its neighbours.
-    for (const auto& other : from.items)
-      if (!other.empty() && dims->compatible(other.dims()))
-        return zeros_like(other, at.memory());
+    // It has the shape of another item.
+    for (const auto& other_item : from.items)
+      if (!other_item.empty() && dims->compatible(other_item.dims()))
+        return zeros_like(other_item, at.memory());
     return invalid("item ", index, " has not been set, and its shape ", *dims,
                    " is not known: say it as element_shape");
   }
@@ -103,22 +105,23 @@ result<tensor> item_of(kernel_context& at, const tensor_list& from, size_t index
 }
 
 result<tensor> stack_items(kernel_context& at, const tensor_list& from,
-                           std::span<const int64_t> which, const partial_shape& wanted) {
-  auto dims = merge(from.dims, wanted);
+                           std::span<const int64_t> positions, const partial_shape& known_dims) {
+  auto dims = merge(from.dims, known_dims);
   if (!dims)
     return dims.status().within("element_shape");
   std::vector<tensor> items;
-  for (auto index : which) {
+  for (auto index : positions) {
     TROUPE_ASSIGN(auto item, item_of(at, from, static_cast<size_t>(index), *dims));
     items.push_back(std::move(item));
   }
   std::vector<const tensor*> parts;
-  for (const auto& one : items)
-    parts.push_back(&one);
+  for (const auto& item : items)
+    parts.push_back(&item);
   return stack(parts, {.type = from.type, .dims = *dims}, at.memory());
 }
 
-status join_rows(kernel_context& at, std::span<const tensor> items, const partial_shape& each) {
+status join_rows(kernel_context& at, std::span<const tensor> items,
+                 const partial_shape& item_dims) {
   int64_t rows = 0;
   for (size_t i = 0; i < items.size(); ++i) {
     const auto& item = items[i];
@@ -131,11 +134,11 @@ status join_rows(kernel_context& at, std::span<const tensor> items, const partia
   }
   std::vector<int64_t> extents{rows};
   if (!items.empty()) {
-    auto rest = without_first_axis(items[0].dims());
-    extents.insert(extents.end(), rest.begin(), rest.end());
-  } else if (each.has_rank() && each.rank() > 0 &&
-             std::ranges::count(each.extents().subspan(1), unknown_extent) == 0) {
-    extents.insert(extents.end(), each.extents().begin() + 1, each.extents().end());
+    auto row_dims = without_first_axis(items[0].dims());
+    extents.insert(extents.end(), row_dims.begin(), row_dims.end());
+  } else if (item_dims.has_rank() && item_dims.rank() > 0 &&
+             std::ranges::count(item_dims.extents().subspan(1), unknown_extent) == 0) {
+    extents.insert(extents.end(), item_dims.extents().begin() + 1, item_dims.extents().end());
   } else {
     return invalid("where there are no items, element_shape must say what shape they would have");
   }
@@ -160,11 +163,11 @@ result<std::vector<tensor>> cut_rows(kernel_context& at, const tensor& from,
                    from.dims(), " and ", lengths.dims());
   auto counts = to_integers(lengths);
   int64_t rows = 0;
-  for (auto one : counts) {
-    if (one < 0 || one > from.dims()[0] - rows)
+  for (auto count : counts) {
+    if (count < 0 || count > from.dims()[0] - rows)
       return invalid("lengths must add up to the ", from.dims()[0], " rows of what is split, and ",
-                     one, " follows ", rows);
-    rows += one;
+                     count, " follows ", rows);
+    rows += count;
   }
   if (rows != from.dims()[0])
     return invalid("lengths add up to ", rows, ", and what is split has ", from.dims()[0], " rows");
@@ -172,9 +175,9 @@ result<std::vector<tensor>> cut_rows(kernel_context& at, const tensor& from,
   std::vector<tensor> items;
   int64_t next = 0;
   for (auto count : counts) {
-    auto each = from.dims();
-    each.set(0, count);
-    TROUPE_ASSIGN(auto item, tensor::make(from.type(), each, at.memory()));
+    auto item_dims = from.dims();
+    item_dims.set(0, count);
+    TROUPE_ASSIGN(auto item, tensor::make(from.type(), item_dims, at.memory()));
     for (int64_t k = 0; k < count; ++k)
       copy_slice(from, next++, item, k, row);
     items.push_back(std::move(item));
@@ -182,46 +185,46 @@ result<std::vector<tensor>> cut_rows(kernel_context& at, const tensor& from,
   return items;
 }
 
-result<tensor> swapped(const kernel_context& at, const tensor& what) {
+result<tensor> swapped(const kernel_context& at, const tensor& value) {
   auto* space = at.device().swap();
-  return space ? space->moved(what) : what;
+  return space ? space->moved(value) : value;
 }
 
 result<tensor> zeros(kernel_context& at, dtype type, const partial_shape& dims) {
   if (!dims.fully_known())
     return invalid("zeros of ", type, " need a shape that is known, got ", dims);
-  TROUPE_ASSIGN(auto made, tensor::make(type, dims.known(), at.memory()));
+  TROUPE_ASSIGN(auto filled, tensor::make(type, dims.known(), at.memory()));
   if (type == dtype::variant)
-    return made;
+    return filled;
   TROUPE_ASSIGN(auto zero, zero_of(type));
-  fill_elements(zero, {made}, made.elements());
-  return made;
+  fill_elements(zero, {filled}, filled.elements());
+  return filled;
 }
 
-result<tensor> zeros_like(const tensor& like, allocator& memory) {
-  list_budget left;
-  return zeros_like(like, left, memory);
+result<tensor> zeros_like(const tensor& value, allocator& memory) {
+  list_budget budget;
+  return zeros_like(value, budget, memory);
 }
 
-result<tensor> zeros_like(const tensor& like, list_budget& left, allocator& memory) {
-  TROUPE_TRY(left.take());
-  TROUPE_ASSIGN(auto made, tensor::make(like.type(), like.dims(), memory));
-  if (like.type() != dtype::variant) {
-    TROUPE_ASSIGN(auto zero, zero_of(like.type()));
-    fill_elements(zero, {made}, made.elements());
-    return made;
+result<tensor> zeros_like(const tensor& value, list_budget& budget, allocator& memory) {
+  TROUPE_TRY(budget.take());
+  TROUPE_ASSIGN(auto filled, tensor::make(value.type(), value.dims(), memory));
+  if (value.type() != dtype::variant) {
+    TROUPE_ASSIGN(auto zero, zero_of(value.type()));
+    fill_elements(zero, {filled}, filled.elements());
+    return filled;
   }
-  auto from = like.values<tensor_list>();
+  auto from = value.values<tensor_list>();
   for (size_t i = 0; i < from.size(); ++i) {
-    auto& list = made.data<tensor_list>()[i];
+    auto& list = filled.data<tensor_list>()[i];
     list = from[i];
     for (auto& item : list.items) {
       if (item.empty())
         continue;
-      TROUPE_ASSIGN(item, zeros_like(item, left, memory));
+      TROUPE_ASSIGN(item, zeros_like(item, budget, memory));
     }
   }
-  return made;
+  return filled;
 }
 
 } // namespace troupe::ops

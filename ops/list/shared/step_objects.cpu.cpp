@@ -9,15 +9,15 @@ namespace {
 
 constexpr int max_gradients_of_gradients = 100;
 
-// Handles are kept as they are; lists with handles are not.
-status check_handles(shared_object& by, const tensor& value, bool may_keep) {
+// Handles are kept as they are; lists with handles are rejected.
+status check_handles(shared_object& holder, const tensor& value, bool may_keep) {
   if (value.type() != dtype::variant)
     return {};
-  for (const auto& one : value.values<tensor_list>()) {
-    if (one.object && may_keep)
-      TROUPE_TRY(by.keep(*one.object));
-    else if (one.has_handles())
-      return failure(error_kind::unimplemented, by.description(),
+  for (const auto& item : value.values<tensor_list>()) {
+    if (item.object && may_keep)
+      TROUPE_TRY(holder.keep(*item.object));
+    else if (item.has_handles())
+      return failure(error_kind::unimplemented, holder.description(),
                      " cannot keep a handle here: hand it on as a value of its own");
   }
   return {};
@@ -25,27 +25,27 @@ status check_handles(shared_object& by, const tensor& value, bool may_keep) {
 
 template <class Object>
 result<Object*> object_at(const kernel_context& at, std::string_view kind) {
-  const auto& found = at.input(0);
-  if (found.type() == dtype::variant && found.rank() == 0) {
-    const auto& object = found.data<tensor_list>()->object;
-    if (auto* wanted = dynamic_cast<Object*>(object.get()))
-      return wanted;
+  const auto& input = at.input(0);
+  if (input.type() == dtype::variant && input.rank() == 0) {
+    const auto& object = input.data<tensor_list>()->object;
+    if (auto* typed_object = dynamic_cast<Object*>(object.get()))
+      return typed_object;
     if (object)
       return invalid("handle must be that of a ", kind, ", got that of ", object->description());
   }
-  return invalid("handle must be that of a ", kind, ", got ", found);
+  return invalid("handle must be that of a ", kind, ", got ", input);
 }
 
 } // namespace
 
 // -- TensorArray ----------------------------------------------------------------------------------
 
-result<std::shared_ptr<tensor_array>> tensor_array::make(form of, int64_t size) {
-  std::shared_ptr<tensor_array> made{new tensor_array{std::move(of)}};
+result<std::shared_ptr<tensor_array>> tensor_array::make(form settings, int64_t size) {
+  std::shared_ptr<tensor_array> array{new tensor_array{std::move(settings)}};
   if (size < 0)
-    return made->wrong("size must not be negative, got ", size);
-  TROUPE_TRY(made->grow_to(size));
-  return made;
+    return array->wrong("size must not be negative, got ", size);
+  TROUPE_TRY(array->grow_to(size));
+  return array;
 }
 
 template <class... Ts>
@@ -63,8 +63,8 @@ status tensor_array::grow_to(int64_t size) {
   if (size > max_elements)
     return failure(error_kind::resource_exhausted, description(), ": it has at most ", max_elements,
                    " elements, wanted ", size);
-  if (auto wanted = static_cast<size_t>(size); wanted > elements_.size())
-    elements_.resize(wanted);
+  if (auto new_size = static_cast<size_t>(size); new_size > elements_.size())
+    elements_.resize(new_size);
   return {};
 }
 
@@ -77,8 +77,10 @@ result<int64_t> tensor_array::size() const {
 result<int64_t> tensor_array::joined_size() const {
   std::lock_guard lock{mutex_};
   TROUPE_TRY(check_open());
-  auto all = static_cast<int64_t>(elements_.size());
-  return form_.gradient_of > 0 && form_.joined_size >= 0 ? std::min(form_.joined_size, all) : all;
+  auto element_count = static_cast<int64_t>(elements_.size());
+  return form_.gradient_of > 0 && form_.joined_size >= 0
+             ? std::min(form_.joined_size, element_count)
+             : element_count;
 }
 
 partial_shape tensor_array::dims() const {
@@ -150,16 +152,16 @@ status tensor_array::write(kernel_context& at, std::span<const int64_t> indices,
   return {};
 }
 
-// What was never written counts as zeros, where their shape is known: the gradient of what nobody
-// has read.
+// An element that was never written counts as zeros, where its shape is known. An array of
+// gradients has such elements where the forward element was not read.
 status tensor_array::stand_for_zeros(int64_t index) {
   if (!form_.dims.fully_known())
     return wrong("element ", index, " has not been written, and its shape ", form_.dims,
                  " is not known: write it first, or say element_shape, and it is zeros");
   TROUPE_TRY(grow_to(index + 1));
-  auto& one = elements_[static_cast<size_t>(index)];
-  one.dims = form_.dims.known();
-  one.is_written = true;
+  auto& element = elements_[static_cast<size_t>(index)];
+  element.dims = form_.dims.known();
+  element.is_written = true;
   return {};
 }
 
@@ -196,12 +198,12 @@ result<tensor> tensor_array::read(kernel_context& at, int64_t index) {
 }
 
 result<std::vector<tensor>> tensor_array::read(kernel_context& at, std::span<const int64_t> indices,
-                                               const partial_shape& wanted) {
+                                               const partial_shape& known_dims) {
   std::lock_guard lock{mutex_};
   TROUPE_TRY(check_open());
-  auto merged = merge(form_.dims, wanted);
+  auto merged = merge(form_.dims, known_dims);
   if (!merged)
-    return wrong("its elements have shape ", form_.dims, ", element_shape says ", wanted);
+    return wrong("its elements have shape ", form_.dims, ", element_shape says ", known_dims);
   form_.dims = *std::move(merged);
   std::vector<tensor> values;
   values.reserve(indices.size());
@@ -226,21 +228,23 @@ result<std::shared_ptr<tensor_array>> tensor_array::gradient(const std::string& 
   std::lock_guard lock{mutex_};
   TROUPE_TRY(check_open());
   form_.grows = false;
-  auto& made = gradients_[source];
-  if (made && !(made->form_.further == further))
-    return wrong("its gradients of '", source, "' have further axes ", made->form_.further,
-                 ", and cannot have ", further, " as well: give another source");
-  if (made)
-    return made;
+  auto& gradient_array = gradients_[source];
+  if (gradient_array && !(gradient_array->form_.further == further))
+    return wrong("its gradients of '", source, "' have further axes ",
+                 gradient_array->form_.further, ", and cannot have ", further,
+                 " as well: give another source");
+  if (gradient_array)
+    return gradient_array;
   if (form_.gradient_of == max_gradients_of_gradients)
     return wrong("gradients of gradients have at most ", max_gradients_of_gradients, " levels");
-  auto of = form_;
-  of.name = concat(form_.name, '@', source);
-  TROUPE_ASSIGN(of.dims, with_axes(further.extents(), form_.dims));
-  of.further = further;
-  of.clears = form_.gradient_of == 0; // each of the writes that were added up reads the gradient
-  ++of.gradient_of;
-  std::shared_ptr<tensor_array> fresh{new tensor_array{std::move(of)}};
+  auto gradient_form = form_;
+  gradient_form.name = concat(form_.name, '@', source);
+  TROUPE_ASSIGN(gradient_form.dims, with_axes(further.extents(), form_.dims));
+  gradient_form.further = further;
+  gradient_form.clears =
+      form_.gradient_of == 0; // each write that contributed to the sum reads the gradient
+  ++gradient_form.gradient_of;
+  std::shared_ptr<tensor_array> fresh{new tensor_array{std::move(gradient_form)}};
   fresh->elements_.resize(elements_.size());
   for (size_t i = 0; i < elements_.size(); ++i) {
     if (!elements_[i].is_written)
@@ -250,8 +254,8 @@ result<std::shared_ptr<tensor_array>> tensor_array::gradient(const std::string& 
     TROUPE_ASSIGN(fresh->elements_[i].dims, shape::make(extents));
     fresh->elements_[i].is_written = true;
   }
-  made = std::move(fresh);
-  return made;
+  gradient_array = std::move(fresh);
+  return gradient_array;
 }
 
 // -- stack ----------------------------------------------------------------------------------------
@@ -299,9 +303,9 @@ void tensor_stack::close() {
 
 // -- handles --------------------------------------------------------------------------------------
 
-status set_handle(kernel_context& at, std::shared_ptr<shared_object> of) {
+status set_handle(kernel_context& at, std::shared_ptr<shared_object> object) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{}));
-  out->data<tensor_list>()->object = std::move(of);
+  out->data<tensor_list>()->object = std::move(object);
   return {};
 }
 

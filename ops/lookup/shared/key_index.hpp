@@ -1,4 +1,4 @@
-// Where the keys of a table lie: a hash table of positions (open addressing, linear probing).
+// The positions of a table's keys: a hash table with open addressing and linear probing.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -19,18 +19,19 @@ inline uint32_t hash_of_key(const std::string& key) noexcept {
   return hash_of_key(static_cast<int64_t>(std::hash<std::string_view>{}(key)));
 }
 
-/// Finds the positions of keys that somebody else keeps in an array, without gaps.
+/// Finds the positions of keys that the caller keeps in an array, without gaps.
 class key_index {
 public:
   static constexpr int64_t max_keys = int64_t{1} << 31;
 
-  /// Makes room for that many keys; `keys` are the `count` that are there.
+  /// Reserves room for that many keys; `keys` are the `count` existing ones.
   template <class Key>
   void reserve(int64_t room, const Key* keys, int64_t count) {
-    auto wanted = std::bit_ceil(static_cast<uint64_t>(room) * 3 / 2 + 1); // two thirds at most
-    if (wanted <= slots_.size())
+    auto slot_count =
+        std::bit_ceil(static_cast<uint64_t>(room) * 3 / 2 + 1); // a load factor of at most 2/3
+    if (slot_count <= slots_.size())
       return;
-    std::vector<slot> slots(wanted);
+    std::vector<slot> slots(slot_count);
     slots_.swap(slots);
     for (int64_t i = 0; i < count; ++i)
       add(keys[i], i);
@@ -43,15 +44,15 @@ public:
       return -1;
     auto hash = hash_of_key(key);
     for (auto at = hash & mask();; at = (at + 1) & mask()) {
-      const auto& one = slots_[at];
-      if (one.position == nowhere)
+      const auto& probed = slots_[at];
+      if (probed.position == nowhere)
         return -1;
-      if (one.hash == hash && keys[one.position] == key)
-        return one.position;
+      if (probed.hash == hash && keys[probed.position] == key)
+        return probed.position;
     }
   }
 
-  /// Adds a key that is not there, in room that was reserved.
+  /// Adds a missing key; the room must have been reserved.
   template <class Key>
   void add(const Key& key, int64_t position) noexcept {
     auto hash = hash_of_key(key);
@@ -61,11 +62,11 @@ public:
     slots_[at] = {hash, static_cast<uint32_t>(position)};
   }
 
-  /// Forgets a key that is there.
+  /// Removes an existing key.
   template <class Key>
   void remove(const Key& key, int64_t position) noexcept {
     auto hole = slot_of(key, position);
-    // What had to move on because the slot was taken moves back.
+    // Entries that probing had displaced past this slot move back.
     for (auto at = (hole + 1) & mask(); slots_[at].position != nowhere; at = (at + 1) & mask())
       if (((at - slots_[at].hash) & mask()) >= ((at - hole) & mask())) {
         slots_[hole] = slots_[at];
@@ -74,7 +75,7 @@ public:
     slots_[hole] = {};
   }
 
-  /// Notes that a key has moved.
+  /// Records that a key has moved.
   template <class Key>
   void move(const Key& key, int64_t from, int64_t to) noexcept {
     slots_[slot_of(key, from)].position = static_cast<uint32_t>(to);
@@ -96,7 +97,7 @@ private:
     return at;
   }
 
-  std::vector<slot> slots_; // as many as a power of two
+  std::vector<slot> slots_; // a power of two of slots
 };
 
 } // namespace troupe::ops

@@ -8,15 +8,16 @@ namespace troupe::ops {
 namespace {
 
 table_signature signature_of_table(const node& maker) {
-  table_signature made{.key = maker.attr<dtype>("key_dtype"),
-                       .value = maker.attr<dtype>("value_dtype")};
+  table_signature signature{.key = maker.attr<dtype>("key_dtype"),
+                            .value = maker.attr<dtype>("value_dtype")};
   if (maker.op().find_attr("value_shape"))
-    made.value_dims = maker.attr<partial_shape>("value_shape").known(); // infer_table has checked
-  made.constant = maker.op().make == make_constant_table;
-  return made;
+    signature.value_dims =
+        maker.attr<partial_shape>("value_shape").known(); // infer_table has checked
+  signature.constant = maker.op().make == make_constant_table;
+  return signature;
 }
 
-// The table at input 0; nothing where it is not known yet.
+// The signature of the table at input 0; nullopt where it is not known yet.
 std::optional<table_signature> table_of(const infer_context& at) {
   const auto* maker = at.resource(0);
   return maker ? std::optional{signature_of_table(*maker)} : std::nullopt;
@@ -50,7 +51,7 @@ status check_changes(const infer_context& at) {
   return {};
 }
 
-// The shape of a value for each key; nothing is known where the table is not.
+// The shape of a value for each key; unknown where the table is.
 result<partial_shape> one_each(const infer_context& at, const partial_shape& keys) {
   auto holds = table_of(at);
   if (!holds || !keys.has_rank())
@@ -60,23 +61,23 @@ result<partial_shape> one_each(const infer_context& at, const partial_shape& key
   return partial_shape::make(extents);
 }
 
-// Keys come as input 1, values as input 2.
+// Keys are input 1, values input 2.
 status check_pairs(const infer_context& at, const partial_shape& keys) {
-  TROUPE_ASSIGN(auto wanted, one_each(at, keys));
-  if (!wanted.compatible(at.input(2)))
-    return at.invalid("keys have shape ", keys, ", so values must have shape ", wanted, ", got ",
-                      at.input(2));
+  TROUPE_ASSIGN(auto expected_shape, one_each(at, keys));
+  if (!expected_shape.compatible(at.input(2)))
+    return at.invalid("keys have shape ", keys, ", so values must have shape ", expected_shape,
+                      ", got ", at.input(2));
   return {};
 }
 
 } // namespace
 
-std::shared_ptr<named_state> make_table(const node& of, std::string name) {
-  return std::make_shared<lookup_table>(std::move(name), signature_of_table(of));
+std::shared_ptr<named_state> make_table(const node& from_node, std::string name) {
+  return std::make_shared<lookup_table>(std::move(name), signature_of_table(from_node));
 }
 
-std::shared_ptr<named_state> make_constant_table(const node& of, std::string name) {
-  return std::make_shared<lookup_table>(std::move(name), signature_of_table(of));
+std::shared_ptr<named_state> make_constant_table(const node& from_node, std::string name) {
+  return std::make_shared<lookup_table>(std::move(name), signature_of_table(from_node));
 }
 
 result<shapes> infer_table(const infer_context&) { return shapes{shape{}}; }
@@ -93,10 +94,10 @@ result<shapes> infer_table_find(const infer_context& at) {
   TROUPE_TRY(check_types(at, "Tin", "Tout"));
   TROUPE_ASSIGN(auto values, one_each(at, at.input(1)));
   if (auto holds = table_of(at))
-    if (partial_shape one{holds->value_dims};
-        !one.compatible(at.input(2)) && !values.compatible(at.input(2)))
-      return at.invalid("default_value must have shape ", one, ", or one for each key, ", values,
-                        "; got ", at.input(2));
+    if (partial_shape value_shape{holds->value_dims};
+        !value_shape.compatible(at.input(2)) && !values.compatible(at.input(2)))
+      return at.invalid("default_value must have shape ", value_shape, ", or one for each key, ",
+                        values, "; got ", at.input(2));
   return shapes{std::move(values)};
 }
 

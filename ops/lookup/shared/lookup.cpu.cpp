@@ -8,7 +8,7 @@ namespace {
 
 lookup_table& table_of(const kernel_context& at) { return at.referred<lookup_table>(0); }
 
-// For what outlives the step.
+// The allocator for memory that outlives the step.
 allocator& lasting(const kernel_context& at) { return at.device().memory(); }
 
 } // namespace
@@ -20,8 +20,8 @@ status find_in_table(kernel_context& at) {
   auto& table = table_of(at);
   const auto& keys = at.input(1);
   std::vector<int64_t> extents{keys.dims().begin(), keys.dims().end()};
-  const auto& each = table.holds().value_dims;
-  extents.insert(extents.end(), each.begin(), each.end());
+  const auto& value_dims = table.holds().value_dims;
+  extents.insert(extents.end(), value_dims.begin(), value_dims.end());
   TROUPE_ASSIGN(auto dims, shape::make(extents));
   TROUPE_ASSIGN(auto* values, at.allocate(0, dims));
   return table.find(at, keys, at.input(2), *values);

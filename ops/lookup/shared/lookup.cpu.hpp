@@ -1,4 +1,4 @@
-// Kernels of the ops for lookup tables, which those of both versions are.
+// Kernels of the ops on lookup tables; both versions use them.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -15,7 +15,7 @@ status fill_table(kernel_context& at);
 result<std::shared_ptr<void>> keep_table_file_format(const kernel_setup& setup);
 status fill_table_from_file(kernel_context& at);
 
-/// The table tells the types: a kernel is for all.
+/// The table determines the types, so one kernel serves all types.
 constexpr kernel_def table_kernel(std::string_view op, kernel_fn run) {
   return {.op = op, .run = {{dtype::none, run}}};
 }

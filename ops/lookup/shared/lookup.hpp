@@ -1,5 +1,5 @@
-// What the ops for lookup tables share. TensorFlow has two versions of most, for tables whose
-// handle is a Ref (HashTable) and a resource (HashTableV2); to us both are the table itself.
+// Shared by the ops on lookup tables. Most exist in two versions in TensorFlow, for tables whose
+// handle is a Ref (HashTable) or a resource (HashTableV2). Here either handle is the table itself.
 #pragma once
 #include "troupe/ops/lookup/shared/lookup_table.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -8,9 +8,9 @@ namespace troupe::ops {
 
 inline constexpr std::string_view no_gradient_of_tables = "tables do not carry gradients";
 
-/// Makes the table that a node stands for.
-std::shared_ptr<named_state> make_table(const node& of, std::string name);
-std::shared_ptr<named_state> make_constant_table(const node& of, std::string name);
+/// Makes the table of a node.
+std::shared_ptr<named_state> make_table(const node& from_node, std::string name);
+std::shared_ptr<named_state> make_constant_table(const node& from_node, std::string name);
 
 result<shapes> infer_table(const infer_context& at);
 result<shapes> infer_table_of_tensors(const infer_context& at);
@@ -25,22 +25,22 @@ result<shapes> infer_table_initialize_from_file(const infer_context& at);
 
 constexpr port table_handle = ref("table_handle", "string", resource::table);
 
-// These complete definitions; what is left out here is their own.
+// These functions complete definitions; members that they do not set are the op's own.
 
-/// An op that stands for a table.
-constexpr op_def table_maker(op_def own) {
-  own.outputs = {table_handle};
-  own.effects = effect::stateful;
-  own.makes = resource::table;
-  own.no_gradient = no_gradient_of_tables;
-  return own;
+/// An op that makes a table.
+constexpr op_def table_maker(op_def def) {
+  def.outputs = {table_handle};
+  def.effects = effect::stateful;
+  def.makes = resource::table;
+  def.no_gradient = no_gradient_of_tables;
+  return def;
 }
 
-/// An op that uses one.
-constexpr op_def table_user(op_def own) {
-  own.effects = effect::stateful;
-  own.no_gradient = no_gradient_of_tables;
-  return own;
+/// An op that uses a table.
+constexpr op_def table_user(op_def def) {
+  def.effects = effect::stateful;
+  def.no_gradient = no_gradient_of_tables;
+  return def;
 }
 
 } // namespace troupe::ops

@@ -24,12 +24,12 @@ result<shape> joined(const shape& outer, const shape& inner) {
   return shape::make(extents);
 }
 
-result<tensor> make_values(const table_signature& of, const shape& keys, allocator& memory) {
-  TROUPE_ASSIGN(auto dims, joined(keys, of.value_dims));
-  return tensor::make(of.value, dims, memory);
+result<tensor> make_values(const table_signature& signature, const shape& keys, allocator& memory) {
+  TROUPE_ASSIGN(auto dims, joined(keys, signature.value_dims));
+  return tensor::make(signature.value, dims, memory);
 }
 
-// Moves the first elements over, text included; neither tensor is seen by others.
+// Moves the first elements, including text. No other code may use the tensors meanwhile.
 void move_elements(const tensor& from, const tensor& to, int64_t count) {
   if (from.type() == dtype::string)
     std::move(from.data<std::string>(), from.data<std::string>() + count, to.data<std::string>());
@@ -37,7 +37,7 @@ void move_elements(const tensor& from, const tensor& to, int64_t count) {
     std::memcpy(to.raw(), from.raw(), static_cast<size_t>(count) * size_of(from.type()));
 }
 
-// By their bytes, so that NaN is itself.
+// Compares bytes, so that a NaN equals itself.
 bool equal_elements(elements_from a, elements_from b, int64_t count) noexcept {
   return with_word(a.of.type(), [&](auto word_type) {
     using T = typename decltype(word_type)::type;
@@ -50,38 +50,38 @@ bool equal_elements(elements_from a, elements_from b, int64_t count) noexcept {
   });
 }
 
-// Text that will be moved out of belongs to nobody else.
+// The content with text that no other tensor shares, so that it may be moved from.
 result<table_content> private_text(const table_content& from) {
-  table_content own = from;
+  table_content copied = from;
   if (from.keys.type() == dtype::string) {
-    TROUPE_ASSIGN(own.keys, from.keys.clone());
+    TROUPE_ASSIGN(copied.keys, from.keys.clone());
   }
   if (from.values.type() == dtype::string) {
-    TROUPE_ASSIGN(own.values, from.values.clone());
+    TROUPE_ASSIGN(copied.values, from.values.clone());
   }
-  return own;
+  return copied;
 }
 
-// An element, or several neighbours, for people.
+// The text of an element, or of several adjacent ones, for error messages.
 std::string text_of(elements_from at, const shape& dims) {
-  auto one = tensor::make(at.of.type(), dims);
-  if (!one)
+  auto copied = tensor::make(at.of.type(), dims);
+  if (!copied)
     return "?";
-  copy_elements(at, {*one}, dims.elements());
-  return concat(*one);
+  copy_elements(at, {*copied}, dims.elements());
+  return concat(*copied);
 }
 
 } // namespace
 
 status table_pairs::reserve(int64_t more, allocator& memory) {
-  auto wanted = count_ + more;
+  auto new_count = count_ + more;
   auto has = content_.keys.empty() ? 0 : content_.keys.elements();
-  if (wanted > key_index::max_keys)
+  if (new_count > key_index::max_keys)
     return failure(error_kind::resource_exhausted, "a table has at most ", key_index::max_keys,
                    " pairs");
-  if (wanted <= has)
+  if (new_count <= has)
     return {};
-  auto room = std::max({wanted, 2 * has, int64_t{8}});
+  auto room = std::max({new_count, 2 * has, int64_t{8}});
   TROUPE_ASSIGN(auto keys, tensor::make(signature_->key, shape{room}, memory));
   TROUPE_ASSIGN(auto values, make_values(*signature_, shape{room}, memory));
   with_key(signature_->key, [&](auto key_type) {
@@ -101,16 +101,16 @@ status table_pairs::put(const table_content& from, allocator& memory) {
   auto length = signature_->value_dims.elements();
   with_key(signature_->key, [&](auto key_type) {
     using Key = typename decltype(key_type)::type;
-    auto* own = content_.keys.data<Key>();
+    auto* own_keys = content_.keys.data<Key>();
     with_word(signature_->value, [&](auto word_type) {
       using T = typename decltype(word_type)::type;
       auto* next = static_cast<T*>(from.values.raw());
       for (auto& key : from.keys.values<Key>()) {
-        auto at = index_.find(key, own);
+        auto at = index_.find(key, own_keys);
         if (at < 0) {
           at = count_++;
-          own[at] = std::move(key);
-          index_.add(own[at], at);
+          own_keys[at] = std::move(key);
+          index_.add(own_keys[at], at);
         }
         std::move(next, next + length, static_cast<T*>(content_.values.raw()) + at * length);
         next += length;
@@ -125,20 +125,20 @@ status table_pairs::put_consistent(const table_content& from, allocator& memory)
   auto length = signature_->value_dims.elements();
   return with_key(signature_->key, [&](auto key_type) -> status {
     using Key = typename decltype(key_type)::type;
-    auto* own = content_.keys.data<Key>();
+    auto* own_keys = content_.keys.data<Key>();
     const auto* keys = from.keys.data<Key>();
     for (int64_t i = 0; i < from.keys.elements(); ++i) {
       elements_from value{from.values, i * length};
-      if (auto at = index_.find(keys[i], own); at >= 0) {
+      if (auto at = index_.find(keys[i], own_keys); at >= 0) {
         if (!equal_elements({content_.values, at * length}, value, length))
           return invalid("the key ", text_of({from.keys, i}, {}), " comes with two values, ",
                          text_of({content_.values, at * length}, signature_->value_dims), " and ",
                          text_of(value, signature_->value_dims));
         continue;
       }
-      own[count_] = keys[i];
+      own_keys[count_] = keys[i];
       copy_elements(value, {content_.values, count_ * length}, length);
-      index_.add(own[count_], count_);
+      index_.add(own_keys[count_], count_);
       ++count_;
     }
     return {};
@@ -149,16 +149,16 @@ void table_pairs::remove(const tensor& keys) noexcept {
   auto length = signature_->value_dims.elements();
   with_key(signature_->key, [&](auto key_type) {
     using Key = typename decltype(key_type)::type;
-    auto* own = content_.keys.data<Key>();
+    auto* own_keys = content_.keys.data<Key>();
     for (const auto& key : keys.values<Key>()) {
-      auto at = index_.find(key, own);
+      auto at = index_.find(key, own_keys);
       if (at < 0)
         continue;
-      index_.remove(own[at], at);
+      index_.remove(own_keys[at], at);
       auto last = --count_;
-      if (at != last) { // no gaps
-        index_.move(own[last], last, at);
-        own[at] = std::move(own[last]);
+      if (at != last) { // keeps the array without gaps
+        index_.move(own_keys[last], last, at);
+        own_keys[at] = std::move(own_keys[last]);
       }
       with_word(signature_->value, [&](auto word_type) {
         using T = typename decltype(word_type)::type;
@@ -169,7 +169,7 @@ void table_pairs::remove(const tensor& keys) noexcept {
           std::fill_n(values + last * length, length, std::string{});
       });
       if constexpr (std::is_same_v<Key, std::string>)
-        own[last] = std::string{};
+        own_keys[last] = std::string{};
     }
   });
 }
@@ -181,9 +181,10 @@ bool table_pairs::operator==(const table_pairs& other) const noexcept {
   return with_key(signature_->key, [&](auto key_type) {
     using Key = typename decltype(key_type)::type;
     for (int64_t i = 0; i < count_; ++i) {
-      auto there = other.find(content_.keys.data<Key>()[i]);
-      if (there < 0 || !equal_elements({content_.values, i * length},
-                                       {other.content_.values, there * length}, length))
+      auto other_position = other.find(content_.keys.data<Key>()[i]);
+      if (other_position < 0 ||
+          !equal_elements({content_.values, i * length},
+                          {other.content_.values, other_position * length}, length))
         return false;
     }
     return true;
@@ -191,12 +192,15 @@ bool table_pairs::operator==(const table_pairs& other) const noexcept {
 }
 
 status lookup_table::declare_again(const named_state& other) {
-  const auto& again = static_cast<const lookup_table&>(other).holds_;
-  auto described = [](const table_signature& one) {
-    return concat(one.constant ? "constant " : "", one.key, " to ", one.value, one.value_dims);
+  const auto& declared = static_cast<const lookup_table&>(other).holds_;
+  auto described = [](const table_signature& signature) {
+    return concat(signature.constant ? "constant " : "", signature.key, " to ", signature.value,
+                  signature.value_dims);
   };
-  if (auto mine = described(holds_), its = described(again); mine != its)
-    return invalid("table '", name(), "' exists as ", mine, ", and is declared again as ", its);
+  if (auto own_text = described(holds_), declared_text = described(declared);
+      own_text != declared_text)
+    return invalid("table '", name(), "' exists as ", own_text, ", and is declared again as ",
+                   declared_text);
   return {};
 }
 
@@ -211,16 +215,16 @@ void lookup_table::clear() {
 }
 
 state_info lookup_table::describe() const {
-  auto about = named_state::describe();
-  about.holds = concat(holds_.key, " to ", holds_.value,
-                       holds_.value_dims.rank() == 0 ? "" : concat(holds_.value_dims));
+  auto description = named_state::describe();
+  description.holds = concat(holds_.key, " to ", holds_.value,
+                             holds_.value_dims.rank() == 0 ? "" : concat(holds_.value_dims));
   std::shared_lock guard{mutex_};
-  about.content =
+  description.content =
       holds_.constant && !initialized_ ? "uninitialised" : concat(pairs_.size(), " pairs");
   const auto& room = pairs_.room();
   if (!room.keys.empty())
-    about.bytes = room.keys.bytes() + room.values.bytes();
-  return about;
+    description.bytes = room.keys.bytes() + room.values.bytes();
+  return description;
 }
 
 int64_t lookup_table::size() const {
@@ -239,19 +243,19 @@ status lookup_table::check_pairs(const table_content& pairs) const {
   if (pairs.values.type() != holds_.value)
     return invalid("table '", name(), "' has values of type ", holds_.value, ", got ",
                    pairs.values.type());
-  auto wanted = joined(pairs.keys.dims(), holds_.value_dims);
-  if (!wanted || !(*wanted == pairs.values.dims()))
+  auto expected_dims = joined(pairs.keys.dims(), holds_.value_dims);
+  if (!expected_dims || !(*expected_dims == pairs.values.dims()))
     return invalid("table '", name(), "' has values of shape ", holds_.value_dims,
                    "; one for each of keys of shape ", pairs.keys.dims(), " cannot have shape ",
                    pairs.values.dims());
   return {};
 }
 
-status lookup_table::check_changes(std::string_view how) const {
+status lookup_table::check_changes(std::string_view operation) const {
   if (!holds_.constant)
     return {};
   return failure(error_kind::unimplemented, "table '", name(),
-                 "' is initialised once, by InitializeTable, and cannot be ", how,
+                 "' is initialised once, by InitializeTable, and cannot be ", operation,
                  ": a MutableHashTable can");
 }
 
@@ -278,8 +282,8 @@ status lookup_table::find(const kernel_context& at, const tensor& keys, const te
     using Key = typename decltype(key_type)::type;
     with_word(holds_.value, [&](auto word_type) {
       using T = typename decltype(word_type)::type;
-      const auto* wanted = keys.data<Key>();
-      const auto* known = static_cast<const T*>(pairs_.room().values.raw());
+      const auto* sought = keys.data<Key>();
+      const auto* known_values = static_cast<const T*>(pairs_.room().values.raw());
       const auto* absent = static_cast<const T*>(defaults.raw());
       auto* to = static_cast<T*>(values.raw());
       auto text = std::is_same_v<T, std::string>;
@@ -287,8 +291,8 @@ status lookup_table::find(const kernel_context& at, const tensor& keys, const te
                   static_cast<double>(length) * (text ? 20 : 0.5);
       at.parallel_for(keys.elements(), cost, [&](int64_t begin, int64_t end) {
         for (auto i = begin; i < end; ++i) {
-          auto found = pairs_.find(wanted[i]);
-          std::copy_n(found < 0 ? absent + i * step : known + found * length, length,
+          auto position = pairs_.find(sought[i]);
+          std::copy_n(position < 0 ? absent + i * step : known_values + position * length, length,
                       to + i * length);
         }
       });
@@ -331,20 +335,20 @@ status lookup_table::initialize(const table_content& from, allocator& memory) {
 status lookup_table::insert(const table_content& from, allocator& memory) {
   TROUPE_TRY(check_changes("inserted into"));
   TROUPE_TRY(check_pairs(from));
-  TROUPE_ASSIGN(auto own, private_text(from));
+  TROUPE_ASSIGN(auto private_content, private_text(from));
   std::unique_lock guard{mutex_};
-  return pairs_.put(own, memory);
+  return pairs_.put(private_content, memory);
 }
 
 status lookup_table::replace(const table_content& from, allocator& memory) {
   if (holds_.constant)
     return initialize(from, memory);
   TROUPE_TRY(check_pairs(from));
-  TROUPE_ASSIGN(auto own, private_text(from));
+  TROUPE_ASSIGN(auto private_content, private_text(from));
   table_pairs fresh{holds_};
-  TROUPE_TRY(fresh.put(own, memory));
+  TROUPE_TRY(fresh.put(private_content, memory));
   std::unique_lock guard{mutex_};
-  std::swap(pairs_, fresh); // what was there goes when others may look again
+  std::swap(pairs_, fresh); // the old pairs are freed after the lock is released
   guard.unlock();
   return {};
 }

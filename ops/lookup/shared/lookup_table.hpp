@@ -12,35 +12,39 @@ inline constexpr dtype_set table_keys{dtype::i32, dtype::i64, dtype::string};
 inline constexpr dtype_set table_values{dtype::boolean, dtype::i32, dtype::i64,
                                         dtype::f32,     dtype::f64, dtype::string};
 
-/// What a table holds.
+/// The types and shapes of a table.
 struct table_signature {
   dtype key = dtype::none, value = dtype::none;
-  shape value_dims = {}; ///< of each value
-  bool constant = false; ///< is initialised, once, and not changed
+  shape value_dims = {}; ///< the shape of each value
+  bool constant = false; ///< is initialized once, and then immutable
 };
 
 struct table_content {
-  tensor keys;   ///< [n], all different
+  tensor keys;   ///< [n], distinct
   tensor values; ///< [n, ...value_dims]
 };
 
-/// Pairs, in the order in which their keys came, but for those that take the place of removed ones.
+/// Pairs in the insertion order of their keys, except that new pairs may fill the places of removed
+/// ones.
 class table_pairs {
 public:
-  explicit table_pairs(const table_signature& of) : signature_(&of) {}
+  explicit table_pairs(const table_signature& signature) : signature_(&signature) {}
 
   int64_t size() const noexcept { return count_; }
-  const table_content& room() const noexcept { return content_; } ///< of which the first are filled
-  /// Returns where the key is, or -1.
+  const table_content& room() const noexcept {
+    return content_;
+  } ///< only its first size() pairs are filled
+  /// Returns the position of the key, or -1.
   template <class Key>
   int64_t find(const Key& key) const noexcept {
     return index_.find(key, content_.keys.data<Key>());
   }
 
-  /// Adds pairs; a key that is there gets the new value. Text is moved out of `from`, which nobody
-  /// else may see then. Fails, and changes nothing, where there is no memory.
+  /// Adds pairs; an existing key gets the new value. Text is moved out of `from`, which no other
+  /// code may use then. Fails without changes if memory runs out.
   status put(const table_content& from, allocator& memory);
-  /// The same, but a key must not get another value than it has: fails, having added some.
+  /// The same, but an existing key must not change its value: fails, possibly after adding some
+  /// pairs.
   status put_consistent(const table_content& from, allocator& memory);
   void remove(const tensor& keys) noexcept;
   bool operator==(const table_pairs& other) const noexcept;
@@ -54,8 +58,7 @@ private:
   key_index index_;
 };
 
-/// As a std::shared_mutex, but whoever wants to change waits only for those that look now, not for
-/// those that come later.
+/// Like std::shared_mutex, but a writer waits only for the present readers, not for later ones.
 class fair_mutex {
 public:
   void lock() {
@@ -74,8 +77,8 @@ private:
   std::shared_mutex looks_;
 };
 
-/// A table. Each function sees and makes all of a change or none of it; those that only look do
-/// not wait for each other. Any thread may call. Errors name the table.
+/// A table. Each function is atomic with respect to changes; readers do not wait for each other.
+/// Any thread may call it. Errors name the table.
 class lookup_table final : public named_state {
 public:
   lookup_table(std::string name, table_signature holds)
@@ -88,33 +91,33 @@ public:
   state_info describe() const override;
 
   const table_signature& holds() const noexcept { return holds_; }
-  int64_t size() const; ///< 0 while it is not initialised
+  int64_t size() const; ///< 0 while it is not initialized
 
-  /// Fills `values` [...dims of keys, ...value_dims] with the values of the keys, or, where there
-  /// is none, with what `defaults` says: one value for all [...value_dims], or one for each.
+  /// Fills `values` [...dims of keys, ...value_dims] with the values of the keys. Missing keys get
+  /// a default: one value for all [...value_dims], or one value per key.
   status find(const kernel_context& at, const tensor& keys, const tensor& defaults,
               const tensor& values) const;
   /// Copies all pairs.
   result<table_content> content(allocator& memory) const;
 
-  /// Gives a constant table its pairs. A key may come twice with the same value; pairs that it has
-  /// already are no error. `memory` must outlive the step, here and below.
+  /// Initializes a constant table. A key may be repeated with the same value, and existing pairs
+  /// may be given again. `memory` must outlive the step, here and below.
   status initialize(const table_content& from, allocator& memory);
-  /// Adds pairs, of which later ones replace earlier ones; keys may have any shape.
+  /// Adds pairs; later pairs replace earlier ones. Keys may have any shape.
   status insert(const table_content& from, allocator& memory);
-  /// Makes these its pairs, whatever it had; those of a constant table are initialised.
+  /// Replaces all pairs by these; initializes a constant table.
   status replace(const table_content& from, allocator& memory);
   status remove(const tensor& keys);
 
 private:
   status check_keys(const tensor& keys) const;
   status check_pairs(const table_content& pairs) const;
-  status check_changes(std::string_view how) const;
-  status check_initialized() const; // under the lock
+  status check_changes(std::string_view operation) const;
+  status check_initialized() const; // requires the lock
 
   const table_signature holds_;
   mutable fair_mutex mutex_;
-  bool initialized_ = false; // of a constant table
+  bool initialized_ = false; // only for a constant table
   table_pairs pairs_;
 };
 

@@ -9,16 +9,17 @@
 namespace troupe::ops {
 namespace {
 
-status check_part(std::string_view which, int64_t index, dtype type) {
+status check_part(std::string_view part_name, int64_t index, dtype type) {
   if (index == line_number && type != dtype::i64)
-    return invalid(which, "_index -1 stands for the number of the line, which is i64; the table's ",
-                   which, "s are ", type);
+    return invalid(part_name,
+                   "_index -1 stands for the number of the line, which is i64; the table's ",
+                   part_name, "s are ", type);
   if (type == dtype::boolean)
-    return invalid("a text file tells no truth values; the table's ", which, "s are bool");
+    return invalid("a text file tells no truth values; the table's ", part_name, "s are bool");
   return {};
 }
 
-// Collects keys, or values, line by line.
+// Collects keys or values, one per line.
 class part_reader {
 public:
   part_reader(dtype type, int64_t index, const table_file_format& format)
@@ -44,25 +45,25 @@ public:
     if (type_ == dtype::string)
       return tensor::vector(texts_);
     auto count = static_cast<int64_t>(bytes_.size() / size_of(type_));
-    TROUPE_ASSIGN(auto made, tensor::make(type_, shape{count}));
-    std::ranges::copy(bytes_, static_cast<char*>(made.raw()));
-    return made;
+    TROUPE_ASSIGN(auto values, tensor::make(type_, shape{count}));
+    std::ranges::copy(bytes_, static_cast<char*>(values.raw()));
+    return values;
   }
 
 private:
   result<std::string_view> field_of(std::string_view line) const {
     if (index_ == whole_line)
       return line;
-    auto rest = line;
+    auto remaining = line;
     for (int64_t column = 0; column < index_; ++column) {
-      auto end = rest.find(format_.delimiter);
-      if (end == rest.npos)
+      auto end = remaining.find(format_.delimiter);
+      if (end == remaining.npos)
         return invalid("has only ", column + 1, column == 0 ? " column" : " columns", " between '",
                        std::string_view{&format_.delimiter, 1}, "', number ", index_,
                        " (from 0) is wanted: '", shortened(line), "'");
-      rest.remove_prefix(end + 1);
+      remaining.remove_prefix(end + 1);
     }
-    return rest.substr(0, rest.find(format_.delimiter));
+    return remaining.substr(0, remaining.find(format_.delimiter));
   }
 
   template <class T>
@@ -81,21 +82,21 @@ private:
   }
 
   static std::string shortened(std::string_view text) {
-    constexpr size_t most = 80;
-    return text.size() > most ? concat(text.substr(0, most), "...") : std::string{text};
+    constexpr size_t max_shown = 80;
+    return text.size() > max_shown ? concat(text.substr(0, max_shown), "...") : std::string{text};
   }
 
   dtype type_;
   int64_t index_;
   const table_file_format& format_;
-  std::vector<char> bytes_; // of numbers
+  std::vector<char> bytes_; // the numbers' bytes
   std::vector<std::string> texts_;
 };
 
-// A pipe or a device may have no end.
+// A pipe or a device may be endless.
 status check_file(const std::string& path) {
-  std::error_code why;
-  auto kind = std::filesystem::status(path, why).type();
+  std::error_code error_code;
+  auto kind = std::filesystem::status(path, error_code).type();
   if (kind == std::filesystem::file_type::not_found)
     return failure(error_kind::not_found, "there is no file '", path,
                    "' where the table lives; relative paths start where that process was started");
@@ -112,10 +113,11 @@ status check_table_file(const table_file_format& format, dtype key, dtype value)
 }
 
 result<table_content> read_table_lines(std::istream& in, const std::string& name,
-                                       const table_file_format& format, const table_signature& of,
-                                       stop_signal* stop) {
-  TROUPE_TRY(check_table_file(format, of.key, of.value));
-  part_reader keys{of.key, format.key_index, format}, values{of.value, format.value_index, format};
+                                       const table_file_format& format,
+                                       const table_signature& signature, stop_signal* stop) {
+  TROUPE_TRY(check_table_file(format, signature.key, signature.value));
+  part_reader keys{signature.key, format.key_index, format},
+      values{signature.value, format.value_index, format};
   std::string line;
   int64_t number = 0;
   for (; (format.lines < 0 || number < format.lines) && std::getline(in, line); ++number) {
@@ -142,12 +144,12 @@ result<table_content> read_table_lines(std::istream& in, const std::string& name
 }
 
 result<table_content> read_table_file(const std::string& path, const table_file_format& format,
-                                      const table_signature& of, stop_signal* stop) {
+                                      const table_signature& signature, stop_signal* stop) {
   TROUPE_TRY(check_file(path));
   std::ifstream in{path, std::ios::binary};
   if (!in)
     return failure(error_kind::failed_precondition, "'", path, "' cannot be opened for reading");
-  return read_table_lines(in, path, format, of, stop);
+  return read_table_lines(in, path, format, signature, stop);
 }
 
 } // namespace troupe::ops

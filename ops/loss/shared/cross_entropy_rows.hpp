@@ -1,4 +1,4 @@
-// What kernels of the two cross entropy ops check, on every device.
+// Argument checks of the two cross entropy ops, on all devices.
 #pragma once
 #include "troupe/runtime/types/shape.hpp"
 
@@ -11,7 +11,7 @@ inline status check_cross_entropy(const shape& features, const shape& labels) {
                  labels);
 }
 
-/// The same where a label is the number of a class.
+/// The same where a label is a class index.
 inline status check_sparse_cross_entropy(const shape& features, const shape& labels) {
   if (features.rank() == 2 && labels.rank() == 1 && labels[0] == features[0])
     return {};

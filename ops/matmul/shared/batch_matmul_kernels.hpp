@@ -1,4 +1,4 @@
-// What the kernels of BatchMatMul and BatchMatMulV2 share.
+// Shared by the kernels of BatchMatMul and BatchMatMulV2.
 #pragma once
 #include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/matmul/shared/matrix_product.hpp"
@@ -16,7 +16,7 @@ inline result<std::shared_ptr<void>> prepare_batch_matmul(const kernel_setup& se
       adjoints{setup.of.attr<bool>("adj_x"), setup.of.attr<bool>("adj_y")})};
 }
 
-/// To output 0; `multiply` is the device's.
+/// Writes output 0; `multiply` is the device's product.
 inline status multiply_batches(kernel_context& at, product_function* multiply) {
   const auto &x = at.input(0), &y = at.input(1);
   if (x.rank() < 2 || y.rank() < 2)
@@ -28,7 +28,7 @@ inline status multiply_batches(kernel_context& at, product_function* multiply) {
   return multiply(at, plan.what, x, y, *out);
 }
 
-/// Fails where something would be broadcast.
+/// Fails where an operand would be broadcast.
 inline status check_pairs(const shape& x, const shape& y) {
   auto front = [](const shape& dims) {
     return dims.extents().first(static_cast<size_t>(std::max(0, dims.rank() - 2)));
@@ -38,7 +38,7 @@ inline status check_pairs(const shape& x, const shape& y) {
   return invalid("x and y must have the same extents before the matrices, got ", x, " and ", y);
 }
 
-/// The same as multiply_batches() where nothing is broadcast.
+/// Like multiply_batches(), without broadcasting.
 inline status multiply_pairs(kernel_context& at, product_function* multiply) {
   TROUPE_TRY(check_pairs(at.input(0).dims(), at.input(1).dims()));
   return multiply_batches(at, multiply);

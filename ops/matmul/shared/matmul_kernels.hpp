@@ -1,4 +1,4 @@
-// What the kernels of MatMul and SparseMatMul share.
+// Shared by the kernels of MatMul and SparseMatMul.
 #pragma once
 #include "troupe/ops/kernel/cached_attr.hpp"
 #include "troupe/ops/matmul/shared/matrix_product.hpp"
@@ -14,7 +14,8 @@ inline result<std::shared_ptr<void>> prepare_matmul(const kernel_setup& setup) {
       transposition{setup.of.attr<bool>("transpose_a"), setup.of.attr<bool>("transpose_b")})};
 }
 
-/// Multiplies a and b, which are of the output's type, to output 0; `multiply` is the device's.
+/// Multiplies a and b, which have the output's type, into output 0; `multiply` is the device's
+/// product.
 inline status multiply_matrices(kernel_context& at, const tensor& a, const tensor& b,
                                 product_function* multiply) {
   if (a.rank() != 2 || b.rank() != 2)

@@ -15,14 +15,14 @@ shape without_matrix(const shape& dims) {
   return front;
 }
 
-// The strides of a strided_iterator count matrices; this makes them count elements.
+// Converts a strided_iterator that counts matrices to one that counts elements.
 strided_iterator in_elements(const strided_iterator& matrices, int64_t elements_a,
                              int64_t elements_b) {
-  strided_iterator made;
+  strided_iterator scaled;
   for (int axis = 0; axis < matrices.rank(); ++axis)
-    made.push_back(matrices.extent(axis),
-                   {matrices.stride(axis, 0) * elements_a, matrices.stride(axis, 1) * elements_b});
-  return made;
+    scaled.push_back(matrices.extent(axis), {matrices.stride(axis, 0) * elements_a,
+                                             matrices.stride(axis, 1) * elements_b});
+  return scaled;
 }
 
 template <class Shape>
@@ -44,14 +44,15 @@ result<planned_product> plan_product(const shape& a, matrix_use use_a, const sha
     return differ(a[inner_a], a, use_a.transpose, b[inner_b], b, use_b.transpose);
   auto front_a = without_matrix(a), front_b = without_matrix(b);
   TROUPE_ASSIGN(auto front, broadcast(front_a, front_b));
-  planned_product found{{use_a, use_b, a[across_a], b[across_b], a[inner_a], {}}, {}};
-  found.dims = front;
-  found.dims.push_back(found.what.m);
-  found.dims.push_back(found.what.n);
-  TROUPE_TRY(shape::make(found.dims.extents())); // not too many elements
-  found.what.batches = in_elements(strided_iterator::broadcast(front, front_a, front_b),
-                                   found.what.m * found.what.k, found.what.k * found.what.n);
-  return found;
+  planned_product planned{{use_a, use_b, a[across_a], b[across_b], a[inner_a], {}}, {}};
+  planned.dims = front;
+  planned.dims.push_back(planned.what.m);
+  planned.dims.push_back(planned.what.n);
+  TROUPE_TRY(shape::make(planned.dims.extents())); // fails for too many elements
+  planned.what.batches =
+      in_elements(strided_iterator::broadcast(front, front_a, front_b),
+                  planned.what.m * planned.what.k, planned.what.k * planned.what.n);
+  return planned;
 }
 
 result<partial_shape> infer_product(const partial_shape& a, bool transpose_a,
@@ -72,14 +73,14 @@ result<partial_shape> infer_product(const partial_shape& a, bool transpose_a,
   return partial_shape::make(extents);
 }
 
-matrix_product joined(matrix_product of) {
-  const auto& batches = of.batches;
-  if (batches.rank() == 1 && batches.stride(0, 1) == 0 && batches.stride(0, 0) == of.m * of.k &&
-      !of.a.transpose) {
-    of.m *= batches.extent(0);
-    of.batches = {};
+matrix_product joined(matrix_product product) {
+  const auto& batches = product.batches;
+  if (batches.rank() == 1 && batches.stride(0, 1) == 0 &&
+      batches.stride(0, 0) == product.m * product.k && !product.a.transpose) {
+    product.m *= batches.extent(0);
+    product.batches = {};
   }
-  return of;
+  return product;
 }
 
 double product_flops(const partial_shape& a, bool transpose_a, const partial_shape& product) {

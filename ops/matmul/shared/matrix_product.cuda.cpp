@@ -5,70 +5,73 @@
 namespace troupe::ops {
 namespace {
 
-// Each launch takes microseconds: rather than more of them, broadcast operands are written out.
+// Each launch takes microseconds. To avoid more launches, broadcast operands are expanded in
+// memory.
 constexpr int64_t max_launches = 8;
 
-const void* element(const tensor& of, int64_t i) {
-  return static_cast<const std::byte*>(of.raw()) + static_cast<size_t>(i) * size_of(of.type());
+const void* element(const tensor& operand, int64_t i) {
+  return static_cast<const std::byte*>(operand.raw()) +
+         static_cast<size_t>(i) * size_of(operand.type());
 }
 
-// The matrices of an operand behind each other, as many as there are products.
+// The matrices of an operand in sequence, one per product.
 result<tensor> written_out(kernel_context& at, const strided_iterator& batches, int operand,
                            int64_t size, const tensor& from) {
   TROUPE_ASSIGN(auto dims, shape::make(std::array{batches.elements(), size}));
-  TROUPE_ASSIGN(auto made, tensor::make(from.type(), dims, at.memory()));
+  TROUPE_ASSIGN(auto expanded, tensor::make(from.type(), dims, at.memory()));
   strided_iterator places;
   for (int axis = 0; axis < batches.rank(); ++axis)
     places.push_back(batches.extent(axis), {batches.stride(axis, operand), 0});
   places.push_back(size, {1, 0});
-  copy_strided(at, places, {from}, made);
-  return made;
+  copy_strided(at, places, {from}, expanded);
+  return expanded;
 }
 
 } // namespace
 
-status multiply_on_gpu(kernel_context& at, const matrix_product& what, const tensor& a,
+status multiply_on_gpu(kernel_context& at, const matrix_product& product, const tensor& a,
                        const tensor& b, tensor& c) {
-  return multiply_on_gpu(at, what, a, b, c, {});
+  return multiply_on_gpu(at, product, a, b, c, {});
 }
 
-status multiply_on_gpu(kernel_context& at, const matrix_product& what, const tensor& a,
+status multiply_on_gpu(kernel_context& at, const matrix_product& product, const tensor& a,
                        const tensor& b, tensor& c, const gpu::epilogue& last) {
   if (c.elements() == 0)
     return {};
-  if (what.k == 0 && !last.bias) {
+  if (product.k == 0 && !last.bias) {
     fill_zeros(at, c);
     return {};
   }
-  auto of = joined(what);
+  auto batched = joined(product);
   auto& gpu = gpu::gpu_of(at.device());
-  const auto& batches = of.batches;
+  const auto& batches = batched.batches;
   auto inner = batches.rank() - 1;
-  gpu::product one{.type = c.type(),
-                   .transpose_a = of.a.transpose,
-                   .transpose_b = of.b.transpose,
-                   .m = of.m,
-                   .n = of.n,
-                   .k = of.k,
-                   .stride_c = of.m * of.n};
+  gpu::product description{.type = c.type(),
+                           .transpose_a = batched.a.transpose,
+                           .transpose_b = batched.b.transpose,
+                           .m = batched.m,
+                           .n = batched.n,
+                           .k = batched.k,
+                           .stride_c = batched.m * batched.n};
   if (inner < 0)
-    return gpu::gemm(gpu, at.memory(), one, a.raw(), b.raw(), c.raw(), last);
-  one.batches = batches.extent(inner);
-  auto launches = batches.elements() / one.batches;
+    return gpu::gemm(gpu, at.memory(), description, a.raw(), b.raw(), c.raw(), last);
+  description.batches = batches.extent(inner);
+  auto launches = batches.elements() / description.batches;
   if (launches > max_launches) {
-    TROUPE_ASSIGN(auto all_a, written_out(at, batches, 0, of.m * of.k, a));
-    TROUPE_ASSIGN(auto all_b, written_out(at, batches, 1, of.k * of.n, b));
-    one.batches = batches.elements();
-    one.stride_a = of.m * of.k;
-    one.stride_b = of.k * of.n;
-    return gpu::gemm(gpu, at.memory(), one, all_a.raw(), all_b.raw(), c.raw(), last);
+    TROUPE_ASSIGN(auto all_a, written_out(at, batches, 0, batched.m * batched.k, a));
+    TROUPE_ASSIGN(auto all_b, written_out(at, batches, 1, batched.k * batched.n, b));
+    description.batches = batches.elements();
+    description.stride_a = batched.m * batched.k;
+    description.stride_b = batched.k * batched.n;
+    return gpu::gemm(gpu, at.memory(), description, all_a.raw(), all_b.raw(), c.raw(), last);
   }
-  one.stride_a = batches.stride(inner, 0);
-  one.stride_b = batches.stride(inner, 1);
+  description.stride_a = batches.stride(inner, 0);
+  description.stride_b = batches.stride(inner, 1);
   for (int64_t i = 0; i < launches; ++i) {
-    auto where = batches.at(i * one.batches);
-    TROUPE_TRY(gpu::gemm(gpu, at.memory(), one, element(a, where[0]), element(b, where[1]),
-                         const_cast<void*>(element(c, i * one.batches * one.stride_c)), last));
+    auto where = batches.at(i * description.batches);
+    TROUPE_TRY(gpu::gemm(
+        gpu, at.memory(), description, element(a, where[0]), element(b, where[1]),
+        const_cast<void*>(element(c, i * description.batches * description.stride_c)), last));
   }
   return {};
 }

@@ -12,25 +12,26 @@ struct moments {
   doubles mean, variance;
 };
 
-// The first row is near the mean, so that squares of distances from it lose nothing.
+// Distances are taken from the first row, which is near the mean, so that their squares keep
+// precision.
 template <class T>
-moments moments_of(kernel_context& at, const channel_rows<T>& of, const T* x) {
-  auto channels = static_cast<size_t>(of.channels);
-  doubles near(channels);
-  if (of.rows > 0)
+moments moments_of(kernel_context& at, const channel_rows<T>& rows, const T* x) {
+  auto channels = static_cast<size_t>(rows.channels);
+  doubles center(channels);
+  if (rows.rows > 0)
     for (size_t c = 0; c < channels; ++c)
-      near[c] = double{widen(x[c])};
-  auto total = sum_rows(at, of, x, x, near, near);
-  moments made{doubles(channels), doubles(channels)};
-  auto count = static_cast<double>(of.rows);
+      center[c] = double{widen(x[c])};
+  auto total = sum_rows(at, rows, x, x, center, center);
+  moments sums{doubles(channels), doubles(channels)};
+  auto count = static_cast<double>(rows.rows);
   for (size_t c = 0; c < channels; ++c) {
     auto from_near = total.sums[c] / count;
-    made.mean[c] = near[c] + from_near;
-    made.variance[c] = total.products[c] / count - from_near * from_near;
-    if (made.variance[c] < 0)
-      made.variance[c] = 0;
+    sums.mean[c] = center[c] + from_near;
+    sums.variance[c] = total.products[c] / count - from_near * from_near;
+    if (sums.variance[c] < 0)
+      sums.variance[c] = 0;
   }
-  return made;
+  return sums;
 }
 
 void average(doubles& batch, const doubles& running, double factor) {
@@ -40,10 +41,10 @@ void average(doubles& batch, const doubles& running, double factor) {
 }
 
 doubles inverse_deviations(const doubles& variance, double epsilon) {
-  doubles made;
+  doubles values;
   for (auto value : variance)
-    made.push_back(1 / std::sqrt(value + epsilon));
-  return made;
+    values.push_back(1 / std::sqrt(value + epsilon));
+  return values;
 }
 
 } // namespace
@@ -51,19 +52,19 @@ doubles inverse_deviations(const doubles& variance, double epsilon) {
 template <class T>
 status batch_norm(kernel_context& at) {
   const auto& state = at.state<batch_norm_state>();
-  TROUPE_ASSIGN(auto of, rows_of<T>(at, at.input(0)));
-  TROUPE_ASSIGN(auto scale, channel_values(at.input(1), of.channels, "scale"));
-  TROUPE_ASSIGN(auto offset, channel_values(at.input(2), of.channels, "offset"));
+  TROUPE_ASSIGN(auto rows, rows_of<T>(at, at.input(0)));
+  TROUPE_ASSIGN(auto scale, channel_values(at.input(1), rows.channels, "scale"));
+  TROUPE_ASSIGN(auto offset, channel_values(at.input(2), rows.channels, "offset"));
   auto unused = state.training && state.factor == 1;
-  TROUPE_ASSIGN(auto mean, channel_values(at.input(3), of.channels, "mean", unused));
-  TROUPE_ASSIGN(auto variance, channel_values(at.input(4), of.channels, "variance", unused));
+  TROUPE_ASSIGN(auto mean, channel_values(at.input(3), rows.channels, "mean", unused));
+  TROUPE_ASSIGN(auto variance, channel_values(at.input(4), rows.channels, "variance", unused));
   TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(0).dims()));
-  TROUPE_ASSIGN(auto x, of.read(at, at.input(0)));
-  moments used{mean, variance};
+  TROUPE_ASSIGN(auto x, rows.read(at, at.input(0)));
+  moments used_moments{mean, variance};
   if (state.training) {
-    used = moments_of(at, of, static_cast<const T*>(x.template data<T>()));
-    auto batch = used;
-    auto count = static_cast<double>(of.rows);
+    used_moments = moments_of(at, rows, static_cast<const T*>(x.template data<T>()));
+    auto batch = used_moments;
+    auto count = static_cast<double>(rows.rows);
     for (auto& value : batch.variance)
       value *= count / std::max(1.0, count - 1);
     average(batch.mean, mean, state.factor);
@@ -73,55 +74,55 @@ status batch_norm(kernel_context& at) {
   }
   TROUPE_TRY(give(at, 1, mean));
   TROUPE_TRY(give(at, 2, variance));
-  TROUPE_TRY(give(at, 3, used.mean));
-  TROUPE_TRY(give(at, 4, used.variance));
-  if (at.outputs() > 5) { // of no use to us
-    TROUPE_ASSIGN(auto* rest, at.allocate(5, shape{}));
-    std::memset(rest->raw(), 0, rest->bytes());
+  TROUPE_TRY(give(at, 3, used_moments.mean));
+  TROUPE_TRY(give(at, 4, used_moments.variance));
+  if (at.outputs() > 5) { // unused here
+    TROUPE_ASSIGN(auto* reserved, at.allocate(5, shape{}));
+    std::memset(reserved->raw(), 0, reserved->bytes());
   }
-  auto factors = inverse_deviations(used.variance, state.epsilon);
+  auto factors = inverse_deviations(used_moments.variance, state.epsilon);
   for (size_t c = 0; c < factors.size(); ++c)
     factors[c] *= scale[c];
   using number = compute_type<T>;
-  auto centre = rounded<number>(used.mean), by = rounded<number>(factors),
+  auto centre = rounded<number>(used_moments.mean), by = rounded<number>(factors),
        plus = rounded<number>(offset);
   auto turned = *out;
-  if (of.turned) {
-    TROUPE_ASSIGN(turned, of.room(at));
+  if (rows.turned) {
+    TROUPE_ASSIGN(turned, rows.room(at));
   }
   const auto* from = x.template data<T>();
   auto* to = turned.template data<T>();
-  for_each_row(at, of, [&](int64_t i) {
+  for_each_row(at, rows, [&](int64_t i) {
     if constexpr (is_hot<T>)
-      scale_row_hot<T>(from + i, centre.data(), by.data(), plus.data(), to + i, of.channels);
+      scale_row_hot<T>(from + i, centre.data(), by.data(), plus.data(), to + i, rows.channels);
     else
-      scale_row<T>(from + i, centre.data(), by.data(), plus.data(), to + i, of.channels);
+      scale_row<T>(from + i, centre.data(), by.data(), plus.data(), to + i, rows.channels);
   });
-  of.write(at, turned, *out);
+  rows.write(at, turned, *out);
   return {};
 }
 
 template <class T>
 status batch_norm_gradient(kernel_context& at) {
   const auto& state = at.state<batch_norm_state>();
-  TROUPE_ASSIGN(auto of, rows_of<T>(at, at.input(1)));
+  TROUPE_ASSIGN(auto rows, rows_of<T>(at, at.input(1)));
   TROUPE_TRY(expect_like_x(at.input(0), at.input(1)));
-  TROUPE_ASSIGN(auto scale, channel_values(at.input(2), of.channels, "scale"));
-  TROUPE_ASSIGN(auto mean, channel_values(at.input(3), of.channels, "reserve_space_1"));
-  TROUPE_ASSIGN(auto variance, channel_values(at.input(4), of.channels, "reserve_space_2"));
+  TROUPE_ASSIGN(auto scale, channel_values(at.input(2), rows.channels, "scale"));
+  TROUPE_ASSIGN(auto mean, channel_values(at.input(3), rows.channels, "reserve_space_1"));
+  TROUPE_ASSIGN(auto variance, channel_values(at.input(4), rows.channels, "reserve_space_2"));
   TROUPE_ASSIGN(auto* out, at.allocate(0, at.input(1).dims()));
-  TROUPE_ASSIGN(auto dy, of.read(at, at.input(0)));
-  TROUPE_ASSIGN(auto x, of.read(at, at.input(1)));
+  TROUPE_ASSIGN(auto dy, rows.read(at, at.input(0)));
+  TROUPE_ASSIGN(auto x, rows.read(at, at.input(1)));
   const auto *from_dy = dy.template data<T>(), *from_x = x.template data<T>();
-  auto channels = static_cast<size_t>(of.channels);
-  auto total = sum_rows(at, of, from_dy, from_x, doubles(channels), mean);
+  auto channels = static_cast<size_t>(rows.channels);
+  auto total = sum_rows(at, rows, from_dy, from_x, doubles(channels), mean);
   auto inverse = inverse_deviations(variance, state.epsilon);
   doubles by_dy(channels), by_x(channels), offset(channels), dscale(channels);
   for (size_t c = 0; c < channels; ++c) {
     by_dy[c] = scale[c] * inverse[c];
     dscale[c] = inverse[c] * total.products[c];
     if (state.training) {
-      auto count = static_cast<double>(of.rows);
+      auto count = static_cast<double>(rows.rows);
       by_x[c] = -by_dy[c] * inverse[c] * inverse[c] * total.products[c] / count;
       offset[c] = -by_dy[c] * total.sums[c] / count;
     }
@@ -134,19 +135,19 @@ status batch_norm_gradient(kernel_context& at) {
   auto a = rounded<number>(by_dy), b = rounded<number>(by_x), plus = rounded<number>(offset),
        centre = rounded<number>(mean);
   auto turned = *out;
-  if (of.turned) {
-    TROUPE_ASSIGN(turned, of.room(at));
+  if (rows.turned) {
+    TROUPE_ASSIGN(turned, rows.room(at));
   }
   auto* to = turned.template data<T>();
-  for_each_row(at, of, [&](int64_t i) {
+  for_each_row(at, rows, [&](int64_t i) {
     if constexpr (is_hot<T>)
       combine_row_hot<T>(from_dy + i, from_x + i, a.data(), centre.data(), b.data(), plus.data(),
-                         to + i, of.channels);
+                         to + i, rows.channels);
     else
       combine_row<T>(from_dy + i, from_x + i, a.data(), centre.data(), b.data(), plus.data(),
-                     to + i, of.channels);
+                     to + i, rows.channels);
   });
-  of.write(at, turned, *out);
+  rows.write(at, turned, *out);
   return {};
 }
 

@@ -1,5 +1,5 @@
-// The kernels of FusedBatchNorm on GPUs: sums over each channel, what follows from them for the
-// channel, and then the elements.
+// The kernels of FusedBatchNorm on GPUs: sums per channel, the channel's factors computed from
+// them, and then the elements.
 #pragma once
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/kernel/gpu/layer.cuda.hpp"
@@ -9,15 +9,15 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// A vector of any floating type, of which kernels read or write a few elements; maybe none.
+/// A vector of any floating type, of which kernels read or write a few elements; it may be empty.
 struct any_floats {
   void* data = nullptr;
   dtype type = dtype::f32;
   bool none = false;
 
   any_floats() = default;
-  explicit any_floats(const tensor& of)
-      : data(of.raw()), type(of.type()), none(of.elements() == 0) {}
+  explicit any_floats(const tensor& vector)
+      : data(vector.raw()), type(vector.type()), none(vector.elements() == 0) {}
 
   TROUPE_DEVICE double at(int64_t i) const {
     switch (type) {
@@ -41,14 +41,14 @@ struct any_floats {
   }
 };
 
-/// The elements of a channel.
+/// The positions of a channel's elements.
 struct channel_elements {
   int64_t channels, inner, items;
   bool narrow;
 
-  explicit channel_elements(const channel_view& of)
-      : channels(of.channels), inner(of.inner), items(of.outer * of.inner),
-        narrow(of.outer * of.inner * of.channels <= UINT32_MAX) {}
+  explicit channel_elements(const channel_view& view)
+      : channels(view.channels), inner(view.inner), items(view.outer * view.inner),
+        narrow(view.outer * view.inner * view.channels <= UINT32_MAX) {}
 
   TROUPE_DEVICE int64_t element(int64_t channel, int64_t item) const {
     if (inner == 1)
@@ -66,7 +66,7 @@ struct channel_elements {
   }
 };
 
-/// Totals of a and of a product.
+/// Sums of a and of a product.
 struct two_totals {
   double sum, product;
 };
@@ -81,14 +81,15 @@ struct add_two_totals {
   }
 };
 
-/// What a channel's elements are computed with: y = (x - centre) * by + plus, or in gradients
-/// dx = dy * by_dy + (x - centre) * by + plus.
+/// The factors of a channel's elements: y = (x - centre) * by + plus, or in gradients dx = dy *
+/// by_dy + (x - centre) * by + plus.
 template <class N>
 struct channel_factors {
   N centre, by, plus, by_dy;
 };
 
-// Distances from the first element, which is near the mean: their squares lose nothing.
+// Distances are taken from the first element, which is near the mean, so that their squares keep
+// precision.
 template <class T>
 struct moments_source {
   channel_elements of;
@@ -102,13 +103,13 @@ struct moments_source {
   }
 };
 
-/// Of a channel, from its moments.
+/// Computes the statistics and factors of a channel from its moments.
 template <class T>
 struct normalize_channel {
-  any_floats scale, offset, mean, variance; // running ones, or those to be used
+  any_floats scale, offset, mean, variance; // mean, variance: running averages, or given statistics
   any_floats new_mean, new_variance, used_mean, used_variance;
   double epsilon, factor;
-  channel_factors<compute_type<T>>* factors; // null where a library sees to the elements
+  channel_factors<compute_type<T>>* factors; // null where a library computes the elements
 
   TROUPE_DEVICE void use(int64_t c, double centre, double spread) const {
     using number = compute_type<T>;
@@ -116,8 +117,8 @@ struct normalize_channel {
     used_variance.put(c, spread);
     if (!factors)
       return;
-    auto by = 1 / sqrt(spread + epsilon) * scale.at(c);
-    factors[c] = {static_cast<number>(centre), static_cast<number>(by),
+    auto multiplier = 1 / sqrt(spread + epsilon) * scale.at(c);
+    factors[c] = {static_cast<number>(centre), static_cast<number>(multiplier),
                   static_cast<number>(offset.at(c)), number{}};
   }
   TROUPE_DEVICE double averaged(double batch, const any_floats& running, int64_t c) const {
@@ -161,8 +162,8 @@ struct normalize_body {
   const T* x;
   T* y;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    const auto& with = factors[of.channel_of(i)];
-    y[i] = store<T>((load(x[i]) - with.centre) * with.by + with.plus);
+    const auto& channel = factors[of.channel_of(i)];
+    y[i] = store<T>((load(x[i]) - channel.centre) * channel.by + channel.plus);
   }
 };
 
@@ -176,39 +177,39 @@ using batch_norm_step = troupe::gpu::batch_norm_layer::step;
 inline troupe::gpu::batch_norm_layer batch_norm_layer_of(const batch_norm_state& state,
                                                          const tensor& x, batch_norm_step step) {
   const auto& dims = x.dims();
-  troupe::gpu::batch_norm_layer made{.computes = step,
-                                     .type = x.type(),
-                                     .channels_last = !state.channels_first,
-                                     .images = dims[0],
-                                     .channels = dims[state.channels_first ? 1 : dims.rank() - 1],
-                                     .epsilon = state.epsilon};
+  troupe::gpu::batch_norm_layer layer{.computes = step,
+                                      .type = x.type(),
+                                      .channels_last = !state.channels_first,
+                                      .images = dims[0],
+                                      .channels = dims[state.channels_first ? 1 : dims.rank() - 1],
+                                      .epsilon = state.epsilon};
   auto spatial = dims.rank() - 2, first = state.channels_first ? 2 : 1;
   for (int i = 0; i < spatial; ++i)
-    made.extents[static_cast<size_t>(3 - spatial + i)] = dims[first + i];
-  return made;
+    layer.extents[static_cast<size_t>(3 - spatial + i)] = dims[first + i];
+  return layer;
 }
 
-/// Whether numbers of channels have the type that libraries want.
+/// Whether the channels' parameters have the type that libraries need.
 template <class T>
 bool suit_library(std::initializer_list<dtype> types) {
-  return std::ranges::all_of(types, [](auto one) { return one == dtype_of<compute_type<T>>; });
+  return std::ranges::all_of(types, [](auto type) { return type == dtype_of<compute_type<T>>; });
 }
 
-// Of a channel, from what a library has found: mean, and variance without bias.
+// Takes a channel's moments from a library: its mean, and its unbiased variance.
 template <class T>
 struct found_moments {
   normalize_channel<T> then;
   any_floats mean, unbiased;
   double count;
   TROUPE_DEVICE void operator()(int64_t c) const {
-    auto found = mean.at(c), spread = unbiased.at(c);
-    then.new_mean.put(c, then.averaged(found, then.mean, c));
-    then.new_variance.put(c, then.averaged(spread, then.variance, c));
-    then.use(c, found, spread * ((count - 1) / count));
+    auto batch_mean = mean.at(c), unbiased_variance = unbiased.at(c);
+    then.new_mean.put(c, then.averaged(batch_mean, then.mean, c));
+    then.new_variance.put(c, then.averaged(unbiased_variance, then.variance, c));
+    then.use(c, batch_mean, unbiased_variance * ((count - 1) / count));
   }
 };
 
-/// A normalization as its kernels see it.
+/// The operands of a normalization, for its kernels.
 template <class T>
 struct batch_norm_task {
   channel_elements of;
@@ -219,35 +220,39 @@ struct batch_norm_task {
 
 template <class T>
 status launch_batch_norm(kernel_context& at, batch_norm_task<T> task, bool training) {
-  const auto& of = task.of;
-  TROUPE_ASSIGN(auto held, factors_for<T>(at, of.channels));
-  auto* factors = static_cast<channel_factors<compute_type<T>>*>(held.raw());
+  const auto& elements = task.of;
+  TROUPE_ASSIGN(auto factor_memory, factors_for<T>(at, elements.channels));
+  auto* factors = static_cast<channel_factors<compute_type<T>>*>(factor_memory.raw());
   task.then.factors = factors;
   if (training) {
-    moments_source<T> source{of, task.x};
-    TROUPE_TRY((reduce_each<add_two_totals, two_totals>(
-        at, of.channels, of.items, of.inner == 1, source, moments_sink<T>{task.then, source})));
+    moments_source<T> source{elements, task.x};
+    TROUPE_TRY((reduce_each<add_two_totals, two_totals>(at, elements.channels, elements.items,
+                                                        elements.inner == 1, source,
+                                                        moments_sink<T>{task.then, source})));
   } else {
-    TROUPE_TRY(for_each(at, of.channels, given_moments<T>{task.then}));
+    TROUPE_TRY(for_each(at, elements.channels, given_moments<T>{task.then}));
   }
-  return for_each(at, of.items * of.channels, normalize_body<T>{of, factors, task.x, task.y});
+  return for_each(at, elements.items * elements.channels,
+                  normalize_body<T>{elements, factors, task.x, task.y});
 }
 
 template <class T>
-status batch_norm_by(layer_library& by, const layer_library::call& call, kernel_context& at,
-                     const troupe::gpu::batch_norm_layer& what, const batch_norm_task<T>& task) {
-  const auto& then = task.then;
-  layer_library::factors with{then.scale.data, then.offset.data};
-  if (what.computes == batch_norm_step::inference) {
-    TROUPE_TRY(by.normalize(call, what, task.x, with, then.mean.data, then.variance.data, task.y));
-    return for_each(at, what.channels, given_moments<T>{then});
+status batch_norm_by(layer_library& library, const layer_library::call& call, kernel_context& at,
+                     const troupe::gpu::batch_norm_layer& layer, const batch_norm_task<T>& task) {
+  const auto& normalize = task.then;
+  layer_library::factors library_factors{normalize.scale.data, normalize.offset.data};
+  if (layer.computes == batch_norm_step::inference) {
+    TROUPE_TRY(library.normalize(call, layer, task.x, library_factors, normalize.mean.data,
+                                 normalize.variance.data, task.y));
+    return for_each(at, layer.channels, given_moments<T>{normalize});
   }
   constexpr auto type = dtype_of<compute_type<T>>;
-  TROUPE_ASSIGN(auto mean, tensor::make(type, shape{what.channels}, at.memory()));
-  TROUPE_ASSIGN(auto unbiased, tensor::make(type, shape{what.channels}, at.memory()));
-  TROUPE_TRY(by.normalize(call, what, task.x, with, mean.raw(), unbiased.raw(), task.y));
-  return for_each(at, what.channels,
-                  found_moments<T>{then, any_floats{mean}, any_floats{unbiased},
+  TROUPE_ASSIGN(auto mean, tensor::make(type, shape{layer.channels}, at.memory()));
+  TROUPE_ASSIGN(auto unbiased, tensor::make(type, shape{layer.channels}, at.memory()));
+  TROUPE_TRY(
+      library.normalize(call, layer, task.x, library_factors, mean.raw(), unbiased.raw(), task.y));
+  return for_each(at, layer.channels,
+                  found_moments<T>{normalize, any_floats{mean}, any_floats{unbiased},
                                    static_cast<double>(task.of.items)});
 }
 
@@ -262,29 +267,31 @@ status batch_norm(kernel_context& at) {
   TROUPE_TRY(expect_channels(at.input(3), view.channels, "mean", unused));
   TROUPE_TRY(expect_channels(at.input(4), view.channels, "variance", unused));
   TROUPE_ASSIGN(auto* out, at.allocate(0, x.dims()));
-  any_floats made[4];
+  any_floats statistics[4];
   for (int i = 0; i < 4; ++i) {
-    TROUPE_ASSIGN(auto* one, at.allocate(i + 1, shape{view.channels}));
-    made[i] = any_floats{*one};
+    TROUPE_ASSIGN(auto* statistic, at.allocate(i + 1, shape{view.channels}));
+    statistics[i] = any_floats{*statistic};
   }
-  if (at.outputs() > 5) { // of no use to us
-    TROUPE_ASSIGN(auto* rest, at.allocate(5, shape{}));
-    fill_zeros(at, *rest);
+  if (at.outputs() > 5) { // unused here
+    TROUPE_ASSIGN(auto* reserved, at.allocate(5, shape{}));
+    fill_zeros(at, *reserved);
   }
   const batch_norm_task<T> task{channel_elements{view},
                                 {any_floats{at.input(1)}, any_floats{at.input(2)},
-                                 any_floats{at.input(3)}, any_floats{at.input(4)}, made[0], made[1],
-                                 made[2], made[3], state.epsilon, state.factor, nullptr},
+                                 any_floats{at.input(3)}, any_floats{at.input(4)}, statistics[0],
+                                 statistics[1], statistics[2], statistics[3], state.epsilon,
+                                 state.factor, nullptr},
                                 x.data<T>(),
                                 out->template data<T>()};
   auto ours = [&at, &task, &state] { return launch_batch_norm(at, task, state.training); };
   if (!suit_library<T>({at.input(1).type(), at.input(2).type(), at.input(3).type()}))
     return ours();
-  auto what = batch_norm_layer_of(
+  auto layer = batch_norm_layer_of(
       state, x, state.training ? batch_norm_step::training : batch_norm_step::inference);
-  return compute_layer(at, what, ours, [&at, &what, &task](layer_library& by, const auto& call) {
-    return batch_norm_by(by, call, at, what, task);
-  });
+  return compute_layer(at, layer, ours,
+                       [&at, &layer, &task](layer_library& library, const auto& call) {
+                         return batch_norm_by(library, call, at, layer, task);
+                       });
 }
 
 template <class T>
@@ -329,12 +336,13 @@ struct normalize_gradient_body {
   const T *dy, *x;
   T* dx;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    const auto& with = factors[of.channel_of(i)];
-    dx[i] = store<T>(load(dy[i]) * with.by_dy + (load(x[i]) - with.centre) * with.by + with.plus);
+    const auto& channel = factors[of.channel_of(i)];
+    dx[i] = store<T>(load(dy[i]) * channel.by_dy + (load(x[i]) - channel.centre) * channel.by +
+                     channel.plus);
   }
 };
 
-/// The gradient as its kernels see it.
+/// The operands of the gradient, for its kernels.
 template <class T>
 struct batch_norm_gradient_task {
   channel_elements of;
@@ -347,16 +355,17 @@ struct batch_norm_gradient_task {
 
 template <class T>
 status launch_batch_norm_gradient(kernel_context& at, const batch_norm_gradient_task<T>& task) {
-  const auto& of = task.of;
-  TROUPE_ASSIGN(auto held, factors_for<T>(at, of.channels));
-  auto* factors = static_cast<channel_factors<compute_type<T>>*>(held.raw());
+  const auto& elements = task.of;
+  TROUPE_ASSIGN(auto factor_memory, factors_for<T>(at, elements.channels));
+  auto* factors = static_cast<channel_factors<compute_type<T>>*>(factor_memory.raw());
   TROUPE_TRY((reduce_each<add_two_totals, two_totals>(
-      at, of.channels, of.items, of.inner == 1,
-      gradient_sums_source<T>{of, task.dy, task.x, task.mean},
+      at, elements.channels, elements.items, elements.inner == 1,
+      gradient_sums_source<T>{elements, task.dy, task.x, task.mean},
       gradient_sums_sink<T>{task.scale, task.mean, task.variance, task.dscale, task.doffset,
-                            task.epsilon, static_cast<double>(of.items), task.training, factors})));
-  return for_each(at, of.items * of.channels,
-                  normalize_gradient_body<T>{of, factors, task.dy, task.x, task.dx});
+                            task.epsilon, static_cast<double>(elements.items), task.training,
+                            factors})));
+  return for_each(at, elements.items * elements.channels,
+                  normalize_gradient_body<T>{elements, factors, task.dy, task.x, task.dx});
 }
 
 struct inverse_deviation_body {
@@ -368,15 +377,17 @@ struct inverse_deviation_body {
 };
 
 template <class T>
-status batch_norm_gradient_by(layer_library& by, const layer_library::call& call,
-                              kernel_context& at, const troupe::gpu::batch_norm_layer& what,
+status batch_norm_gradient_by(layer_library& library, const layer_library::call& call,
+                              kernel_context& at, const troupe::gpu::batch_norm_layer& layer,
                               const batch_norm_gradient_task<T>& task) {
   TROUPE_ASSIGN(auto inverse,
-                tensor::make(dtype_of<compute_type<T>>, shape{what.channels}, at.memory()));
-  TROUPE_TRY(for_each(at, what.channels,
+                tensor::make(dtype_of<compute_type<T>>, shape{layer.channels}, at.memory()));
+  TROUPE_TRY(for_each(at, layer.channels,
                       inverse_deviation_body{task.variance, any_floats{inverse}, task.epsilon}));
-  const layer_library::normalized of{task.x, task.scale.data, task.mean.data, inverse.raw()};
-  return by.normalize_back(call, what, of, task.dy, task.dx, task.dscale.data, task.doffset.data);
+  const layer_library::normalized normalized{task.x, task.scale.data, task.mean.data,
+                                             inverse.raw()};
+  return library.normalize_back(call, layer, normalized, task.dy, task.dx, task.dscale.data,
+                                task.doffset.data);
 }
 
 template <class T>
@@ -405,13 +416,14 @@ status batch_norm_gradient(kernel_context& at) {
                                          x.data<T>(),
                                          out->template data<T>()};
   auto ours = [&at, &task] { return launch_batch_norm_gradient(at, task); };
-  // Where mean and variance are constants, the library has no gradient.
+  // The library has no gradient for constant mean and variance.
   if (!state.training || !suit_library<T>({at.input(2).type(), at.input(3).type(), dscale->type()}))
     return ours();
-  auto what = batch_norm_layer_of(state, x, batch_norm_step::backward);
-  return compute_layer(at, what, ours, [&at, &what, &task](layer_library& by, const auto& call) {
-    return batch_norm_gradient_by(by, call, at, what, task);
-  });
+  auto layer = batch_norm_layer_of(state, x, batch_norm_step::backward);
+  return compute_layer(at, layer, ours,
+                       [&at, &layer, &task](layer_library& library, const auto& call) {
+                         return batch_norm_gradient_by(library, call, at, layer, task);
+                       });
 }
 
 template <class... Ts>

@@ -1,4 +1,4 @@
-// What the definitions of FusedBatchNorm share, of which there are three versions.
+// Shared by the definitions of the three versions of FusedBatchNorm.
 #pragma once
 #include "troupe/ops/define/windows.hpp"
 #include "troupe/runtime/graph/gradient_context.hpp"
@@ -6,15 +6,15 @@
 
 namespace troupe::ops {
 
-/// Output 0 is as input 0, the next four have an element for each channel.
+/// Output 0 has the shape of input 0; the next four have one element per channel.
 result<shapes> infer_batch_norm(const infer_context& at);
-/// Inputs 0 and 1 and output 0 are as what was normalized, outputs 1 and 2 have an element for each
-/// channel, all others none.
+/// Inputs 0 and 1 and output 0 have the shape of the normalized tensor, outputs 1 and 2 have one
+/// element per channel, the other outputs are empty.
 result<shapes> infer_batch_norm_gradient(const infer_context& at);
 
 /// The gradient in terms of that op.
 edges batch_norm_gradient(gradient_context& at, std::string op);
-/// The gradient of the gradient: that of the formula, built of simpler ops.
+/// The gradient of the gradient, built of simpler ops from the formula.
 edges batch_norm_second_gradient(gradient_context& at);
 
 inline constexpr const char* batch_norm_doc =
@@ -25,20 +25,21 @@ inline constexpr const char* batch_norm_doc =
     "The reserve spaces are what the gradient wants to know: mean and variance that were used.";
 
 /// Completes the definition of a version: with the type attribute of scale, offset and statistics,
-/// and so many reserve spaces.
-constexpr op_def batch_norm(op_def own, const char* statistics, int reserve_spaces) {
-  own.inputs = {{"x", "T"},
+/// and this number of reserve spaces.
+constexpr op_def batch_norm(op_def def, const char* statistics, int reserve_spaces) {
+  def.inputs = {{"x", "T"},
                 {"scale", statistics},
                 {"offset", statistics},
                 {"mean", statistics},
                 {"variance", statistics}};
   port y{"y", "T"}, mean{"batch_mean", statistics}, variance{"batch_variance", statistics};
-  port one{"reserve_space_1", statistics}, two{"reserve_space_2", statistics};
+  port first_space{"reserve_space_1", statistics}, second_space{"reserve_space_2", statistics};
   port three{"reserve_space_3", statistics};
-  own.outputs = reserve_spaces == 2 ? port_list{y, mean, variance, one, two}
-                                    : port_list{y, mean, variance, one, two, three};
-  own.infer = infer_batch_norm;
-  return own;
+  def.outputs = reserve_spaces == 2
+                    ? port_list{y, mean, variance, first_space, second_space}
+                    : port_list{y, mean, variance, first_space, second_space, three};
+  def.infer = infer_batch_norm;
+  return def;
 }
 
 inline constexpr const char* batch_norm_gradient_doc =
@@ -46,23 +47,23 @@ inline constexpr const char* batch_norm_gradient_doc =
     "In training, mean and variance depended on x; otherwise they are taken for constants.";
 
 /// Completes the definition of a version's gradient: with the types of scale and of the statistics,
-/// and so many reserve spaces.
-constexpr op_def batch_norm_gradient_form(op_def own, const char* scale, const char* statistics,
+/// and this number of reserve spaces.
+constexpr op_def batch_norm_gradient_form(op_def def, const char* scale, const char* statistics,
                                           int reserve_spaces) {
   port dy{"y_backprop", "T"}, x{"x", "T"}, scales{"scale", scale};
-  port one{"reserve_space_1", statistics}, two{"reserve_space_2", statistics};
+  port first_space{"reserve_space_1", statistics}, second_space{"reserve_space_2", statistics};
   port three{"reserve_space_3", statistics}, four{"reserve_space_4", statistics};
   port dx{"x_backprop", "T"}, dscale{"scale_backprop", statistics};
   port doffset{"offset_backprop", statistics};
   auto two_spaces = reserve_spaces == 2;
-  own.inputs =
-      two_spaces ? port_list{dy, x, scales, one, two} : port_list{dy, x, scales, one, two, three};
-  // Two more, without elements.
-  own.outputs = two_spaces ? port_list{dx, dscale, doffset, three, four}
+  def.inputs = two_spaces ? port_list{dy, x, scales, first_space, second_space}
+                          : port_list{dy, x, scales, first_space, second_space, three};
+  // Two more outputs, without elements.
+  def.outputs = two_spaces ? port_list{dx, dscale, doffset, three, four}
                            : port_list{dx, dscale, doffset, four, {"reserve_space_5", statistics}};
-  own.infer = infer_batch_norm_gradient;
-  own.gradient = batch_norm_second_gradient;
-  return own;
+  def.infer = infer_batch_norm_gradient;
+  def.gradient = batch_norm_second_gradient;
+  return def;
 }
 
 } // namespace troupe::ops

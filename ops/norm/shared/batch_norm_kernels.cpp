@@ -21,10 +21,10 @@ result<channel_view> view_normalized(const kernel_context& at, const shape& x) {
   return view_channels(x, state.channels_first);
 }
 
-status expect_channels(const tensor& of, int64_t count, std::string_view name, bool or_none) {
-  if ((or_none && of.elements() == 0) || (of.rank() == 1 && of.elements() == count))
+status expect_channels(const tensor& vector, int64_t count, std::string_view name, bool or_none) {
+  if ((or_none && vector.elements() == 0) || (vector.rank() == 1 && vector.elements() == count))
     return {};
-  return invalid(name, " must have shape [", count, "], got ", of.dims());
+  return invalid(name, " must have shape [", count, "], got ", vector.dims());
 }
 
 status expect_like_x(const tensor& gradient, const tensor& x) {

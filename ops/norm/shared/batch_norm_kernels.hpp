@@ -1,4 +1,4 @@
-// What the kernels of FusedBatchNorm and its gradients share, on every device.
+// Shared by the kernels of FusedBatchNorm and its gradients, on all devices.
 #pragma once
 #include "troupe/ops/define/data_format.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -13,10 +13,10 @@ struct batch_norm_state {
 
 result<std::shared_ptr<void>> prepare_batch_norm(const kernel_setup& setup);
 
-/// The channels of what is normalized.
+/// The channels of the normalized tensor.
 result<channel_view> view_normalized(const kernel_context& at, const shape& x);
-/// A vector must have an element for each channel, or as an option none.
-status expect_channels(const tensor& of, int64_t count, std::string_view name,
+/// Requires one element per channel, or with `or_none` permits an empty vector.
+status expect_channels(const tensor& vector, int64_t count, std::string_view name,
                        bool or_none = false);
 status expect_like_x(const tensor& gradient, const tensor& x);
 

@@ -1,4 +1,4 @@
-// Sums over, and arithmetic along, the channels of a tensor: what kernels of normalizations share.
+// Sums and arithmetic along the channels of a tensor: shared by the kernels of normalizations.
 #pragma once
 #include "troupe/ops/norm/shared/batch_norm.cpu.hpp"
 
@@ -6,7 +6,7 @@ namespace troupe::ops {
 
 using doubles = std::vector<double>;
 
-/// A tensor as rows of channels, turned around where the channels come first.
+/// A tensor as rows of channels, transposed where the channels come first.
 template <class T>
 struct channel_rows {
   int64_t images = 0, inner = 0, rows = 0, channels = 0;
@@ -15,9 +15,9 @@ struct channel_rows {
   result<tensor> read(kernel_context& at, const tensor& from) const {
     if (!turned)
       return from;
-    TROUPE_ASSIGN(auto made, room(at));
-    turn(at, from.data<T>(), made.template data<T>(), images, channels, inner);
-    return made;
+    TROUPE_ASSIGN(auto memory, room(at));
+    turn(at, from.data<T>(), memory.template data<T>(), images, channels, inner);
+    return memory;
   }
   result<tensor> room(kernel_context& at) const {
     return tensor::make(dtype_of<T>, shape{rows, channels}, at.memory());
@@ -35,21 +35,21 @@ result<channel_rows<T>> rows_of(kernel_context& at, const tensor& x) {
                          view.inner != 1};
 }
 
-/// The elements of a vector of any floating type; there must be `count`, or as an option none.
-inline result<doubles> channel_values(const tensor& of, int64_t count, std::string_view name,
+/// The elements of a vector of any floating type; there must be `count`, or with `or_none` none.
+inline result<doubles> channel_values(const tensor& vector, int64_t count, std::string_view name,
                                       bool or_none = false) {
-  TROUPE_TRY(expect_channels(of, count, name, or_none));
+  TROUPE_TRY(expect_channels(vector, count, name, or_none));
   auto read = [&]<class T>(std::span<T> values) { return doubles(values.begin(), values.end()); };
   auto widened = [&]<class T>(std::span<T> values) {
-    doubles made;
+    doubles converted;
     for (auto value : values)
-      made.push_back(static_cast<float>(value));
-    return made;
+      converted.push_back(static_cast<float>(value));
+    return converted;
   };
-  switch (of.type()) {
-    case dtype::bf16: return widened(of.values<bfloat16>());
-    case dtype::f32: return read(of.values<float>());
-    default: return read(of.values<double>());
+  switch (vector.type()) {
+    case dtype::bf16: return widened(vector.values<bfloat16>());
+    case dtype::f32: return read(vector.values<float>());
+    default: return read(vector.values<double>());
   }
 }
 
@@ -94,33 +94,33 @@ struct two_sums {
   doubles sums, products;
 };
 
-// Rows are added up in blocks, whose totals are added up in double and in order: the result depends
-// on no number of threads.
+// Rows are summed in blocks, whose totals are added in double precision and in order. The result
+// does not depend on the number of threads.
 template <class T>
-two_sums sum_rows(kernel_context& at, const channel_rows<T>& of, const T* a, const T* b,
+two_sums sum_rows(kernel_context& at, const channel_rows<T>& rows, const T* a, const T* b,
                   const doubles& centre_a, const doubles& centre_b) {
   using number = compute_type<T>;
   auto from_a = rounded<number>(centre_a), from_b = rounded<number>(centre_b);
-  auto channels = static_cast<size_t>(of.channels);
+  auto channels = static_cast<size_t>(rows.channels);
   two_sums total{doubles(channels), doubles(channels)};
-  if (of.channels == 0)
+  if (rows.channels == 0)
     return total;
   constexpr int64_t block = 128, blocks_at_once = 256;
-  for (int64_t first = 0; first < of.rows; first += block * blocks_at_once) {
-    auto last = std::min(of.rows, first + block * blocks_at_once);
+  for (int64_t first = 0; first < rows.rows; first += block * blocks_at_once) {
+    auto last = std::min(rows.rows, first + block * blocks_at_once);
     auto blocks = (last - first + block - 1) / block;
     std::vector<number> parts(static_cast<size_t>(blocks) * 2 * channels);
     at.parallel_for(
-        blocks, 0.5 * static_cast<double>(block * of.channels), [&](int64_t begin, int64_t end) {
+        blocks, 0.5 * static_cast<double>(block * rows.channels), [&](int64_t begin, int64_t end) {
           for (auto i = begin; i < end; ++i) {
             auto* sums = parts.data() + static_cast<size_t>(i) * 2 * channels;
             for (auto row = first + i * block; row < std::min(last, first + (i + 1) * block); ++row)
               if constexpr (is_hot<T>)
-                add_row_hot(a + row * of.channels, b + row * of.channels, from_a.data(),
-                            from_b.data(), sums, sums + channels, of.channels);
+                add_row_hot(a + row * rows.channels, b + row * rows.channels, from_a.data(),
+                            from_b.data(), sums, sums + channels, rows.channels);
               else
-                add_row(a + row * of.channels, b + row * of.channels, from_a.data(), from_b.data(),
-                        sums, sums + channels, of.channels);
+                add_row(a + row * rows.channels, b + row * rows.channels, from_a.data(),
+                        from_b.data(), sums, sums + channels, rows.channels);
           }
         });
     for (size_t i = 0; i < parts.size(); i += 2 * channels)
@@ -132,7 +132,7 @@ two_sums sum_rows(kernel_context& at, const channel_rows<T>& of, const T* a, con
   return total;
 }
 
-// y = a * by_a + (b - centre) * by_b + offset, for each channel; y may be a or b.
+// y = a * by_a + (b - centre) * by_b + offset, per channel; y may be a or b.
 template <class T, class N = compute_type<T>>
 inline __attribute__((always_inline)) void combine_row(const T* a, const T* b, const N* by_a,
                                                        const N* centre, const N* by_b,
@@ -163,13 +163,14 @@ TROUPE_SIMD_CLONES void scale_row_hot(const T* x, const T* centre, const T* by, 
 }
 
 template <class T, class Row>
-void for_each_row(kernel_context& at, const channel_rows<T>& of, const Row& body) {
-  if (of.channels == 0)
+void for_each_row(kernel_context& at, const channel_rows<T>& rows, const Row& body) {
+  if (rows.channels == 0)
     return;
-  at.parallel_for(of.rows, 0.6 * static_cast<double>(of.channels), [&](int64_t begin, int64_t end) {
-    for (auto i = begin * of.channels; i < end * of.channels; i += of.channels)
-      body(i);
-  });
+  at.parallel_for(
+      rows.rows, 0.6 * static_cast<double>(rows.channels), [&](int64_t begin, int64_t end) {
+        for (auto i = begin * rows.channels; i < end * rows.channels; i += rows.channels)
+          body(i);
+      });
 }
 
 } // namespace troupe::ops

@@ -1,4 +1,4 @@
-// What the kernels of LRN and its gradient share, on every device.
+// Shared by the kernels of LRN and its gradient, on all devices.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -10,12 +10,13 @@ struct lrn_state {
   double bias, alpha, beta;
 
   static result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-    const auto& of = setup.of;
-    auto radius = of.attr<int64_t>("depth_radius");
+    const auto& lrn_node = setup.of;
+    auto radius = lrn_node.attr<int64_t>("depth_radius");
     if (radius < 0)
       return invalid("depth_radius must not be negative, got ", radius);
-    return std::shared_ptr<void>{std::make_shared<lrn_state>(lrn_state{
-        radius, of.attr<double>("bias"), of.attr<double>("alpha"), of.attr<double>("beta")})};
+    return std::shared_ptr<void>{std::make_shared<lrn_state>(
+        lrn_state{radius, lrn_node.attr<double>("bias"), lrn_node.attr<double>("alpha"),
+                  lrn_node.attr<double>("beta")})};
   }
 };
 

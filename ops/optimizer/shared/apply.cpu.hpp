@@ -12,8 +12,8 @@ namespace troupe::ops {
 
 namespace detail {
 
-// The variables differ, and a gradient that lies over one of them is read before it is written
-// over: hence ivdep.
+// The variables are distinct, and a gradient that overlaps one of them is read before it is
+// overwritten: hence ivdep.
 template <class T, class Rule, class... Variables>
 inline __attribute__((always_inline)) void apply_run(const Rule rule, const T* gradient,
                                                      int64_t count, Variables*... variables) {
@@ -37,8 +37,8 @@ TROUPE_SIMD_CLONES void apply_hot(const Rule& rule, const T* gradient, int64_t c
 template <class T, class Rule>
 status apply(kernel_context& at) {
   const auto& state = at.state<training_state>();
-  TROUPE_ASSIGN(auto given, training_scalars(at));
-  Rule rule{scalars<compute_type<T>>{given, state.variant}};
+  TROUPE_ASSIGN(auto parameters, training_scalars(at));
+  Rule rule{scalars<compute_type<T>>{parameters, state.variant}};
   if constexpr (requires { rule.check(); })
     TROUPE_TRY(rule.check());
   auto body = [&](std::span<tensor* const> values) -> status {

@@ -1,5 +1,5 @@
-// Kernels of GPUs that apply a gradient to a variable and its slots, in one pass over their memory.
-// Rates and the like are read on the device, where a schedule may have computed them.
+// GPU kernels that apply a gradient to a variable and its slots, in one pass over their memory.
+// Rates and other scalars are read on the device, where a schedule may have computed them.
 #pragma once
 #include "troupe/ops/kernel/gpu/ordered_scatter.cuda.hpp"
 #include "troupe/ops/optimizer/shared/rules.hpp"
@@ -10,7 +10,7 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// Where a rule's values are.
+/// The addresses of a rule's scalar inputs.
 template <class T>
 class rule_inputs {
 public:
@@ -24,12 +24,12 @@ public:
   }
 
   TROUPE_DEVICE scalars<compute_type<T>> operator()() const {
-    scalars<compute_type<T>> given{{}, variant_};
+    scalars<compute_type<T>> parameters{{}, variant_};
     for (int i = 0; i < count_; ++i)
-      given.values[static_cast<size_t>(i)] =
+      parameters.values[static_cast<size_t>(i)] =
           is_whole_[i] ? static_cast<double>(*static_cast<const int64_t*>(from_[i]))
                        : static_cast<double>(load(*static_cast<const T*>(from_[i])));
-    return given;
+    return parameters;
   }
 
 private:
@@ -46,7 +46,7 @@ struct rule_body {
   const T* gradient;
   T* variables[Rule::variables];
 
-  /// Says so where the rule cannot be applied.
+  /// Reports an error and returns false where the rule cannot be applied.
   TROUPE_DEVICE bool allows(const Rule& rule, int64_t i) const {
     if constexpr (requires { rule.allowed(); })
       if (!rule.allowed()) {
@@ -58,28 +58,29 @@ struct rule_body {
   }
 
   template <class Gradient, class... Values>
-  TROUPE_DEVICE static void step(const Rule& rule, const Gradient& by, Values&... values) {
-    const auto gradient = load(by);
-    one(rule, gradient, load(values)..., values...);
+  TROUPE_DEVICE static void step(const Rule& rule, const Gradient& packed_gradient,
+                                 Values&... values) {
+    const auto gradient = load(packed_gradient);
+    apply_rule(rule, gradient, load(values)..., values...);
   }
 
 private:
   using C = compute_type<T>;
-  TROUPE_DEVICE static void one(const Rule& rule, C gradient, C a, T& to_a) {
+  TROUPE_DEVICE static void apply_rule(const Rule& rule, C gradient, C a, T& to_a) {
     rule(a, gradient);
     to_a = store<T>(a);
   }
-  TROUPE_DEVICE static void one(const Rule& rule, C gradient, C a, C b, T& to_a, T& to_b) {
+  TROUPE_DEVICE static void apply_rule(const Rule& rule, C gradient, C a, C b, T& to_a, T& to_b) {
     rule(a, b, gradient);
     to_a = store<T>(a), to_b = store<T>(b);
   }
-  TROUPE_DEVICE static void one(const Rule& rule, C gradient, C a, C b, C c, T& to_a, T& to_b,
-                                T& to_c) {
+  TROUPE_DEVICE static void apply_rule(const Rule& rule, C gradient, C a, C b, C c, T& to_a,
+                                       T& to_b, T& to_c) {
     rule(a, b, c, gradient);
     to_a = store<T>(a), to_b = store<T>(b), to_c = store<T>(c);
   }
-  TROUPE_DEVICE static void one(const Rule& rule, C gradient, C a, C b, C c, C d, T& to_a, T& to_b,
-                                T& to_c, T& to_d) {
+  TROUPE_DEVICE static void apply_rule(const Rule& rule, C gradient, C a, C b, C c, C d, T& to_a,
+                                       T& to_b, T& to_c, T& to_d) {
     rule(a, b, c, d, gradient);
     to_a = store<T>(a), to_b = store<T>(b), to_c = store<T>(c), to_d = store<T>(d);
   }
@@ -92,7 +93,8 @@ struct alignas(16) element_pack {
   T items[size];
 };
 
-// Packs come first, then what is left over. A thread makes the rule once for all of its elements.
+// Packs come first, then the remaining elements. A thread constructs the rule once for all of its
+// elements.
 template <class T, class Rule, class Indices>
 struct apply_body;
 template <class T, class Rule, size_t... I>
@@ -109,15 +111,15 @@ struct apply_body<T, Rule, std::index_sequence<I...>> : rule_body<T, Rule> {
       this->step(rule, this->gradient[k], this->variables[I][k]...);
       return;
     }
-    auto by = reinterpret_cast<const pack*>(this->gradient)[i];
+    auto gradients = reinterpret_cast<const pack*>(this->gradient)[i];
     pack values[] = {reinterpret_cast<const pack*>(this->variables[I])[i]...};
     for (int k = 0; k < pack::size; ++k)
-      this->step(rule, by.items[k], values[I].items[k]...);
+      this->step(rule, gradients.items[k], values[I].items[k]...);
     ((reinterpret_cast<pack*>(this->variables[I])[i] = values[I]), ...);
   }
 };
 
-// Rows that are named several times change several times, in order.
+// Rows that are named several times are updated several times, in order.
 template <class T, class Rule, class Indices>
 struct apply_rows_body;
 template <class T, class Rule, size_t... I>
@@ -145,7 +147,7 @@ template <class T, class Rule>
 status apply(kernel_context& at) {
   const auto& state = at.state<training_state>();
   TROUPE_ASSIGN(auto inputs, scalar_inputs(at));
-  using all = std::make_index_sequence<Rule::variables>;
+  using variable_indices = std::make_index_sequence<Rule::variables>;
   return update_variables(
       at, Rule::variables, state.use_locking, [&](std::span<tensor* const> values) -> status {
         TROUPE_TRY(check_training(at, values));
@@ -163,7 +165,7 @@ status apply(kernel_context& at) {
           auto count = gradient.elements(), each = int64_t{element_pack<T>::size};
           auto packs = places % 16 == 0 ? count / each : 0;
           return for_each(at, packs + (count - packs * each),
-                          apply_body<T, Rule, all>{body, packs});
+                          apply_body<T, Rule, variable_indices>{body, packs});
         }
         const auto& indices = at.input(state.roles.indices);
         TROUPE_TRY(check_rows(indices, *values[0], gradient, 1));
@@ -176,7 +178,7 @@ status apply(kernel_context& at) {
         body.gradient = apart.template data<T>();
         auto length = gradient.elements() / std::max<int64_t>(count, 1);
         return for_each(at, count * length,
-                        apply_rows_body<T, Rule, all>{
+                        apply_rows_body<T, Rule, variable_indices>{
                             body, update_runs{sorted}, {length, count * length}, length});
       });
 }
@@ -189,12 +191,13 @@ constexpr inplace_vector<typed_kernel, 18> apply_kernels() {
           {dtype::f64, apply<double, Rule<double>>}};
 }
 
-/// Which power it is, the device knows.
+/// FTRL with a power that is known only on the device.
 template <class T, bool Shrinkage>
 struct any_ftrl {
   static constexpr int variables = 3;
-  TROUPE_DEVICE explicit any_ftrl(const scalars<T>& given)
-      : roots(given), powers(given), rate(given[0]), usual(given[Shrinkage ? 4 : 3] == T(-0.5)) {}
+  TROUPE_DEVICE explicit any_ftrl(const scalars<T>& parameters)
+      : roots(parameters), powers(parameters), rate(parameters[0]),
+        usual(parameters[Shrinkage ? 4 : 3] == T(-0.5)) {}
   TROUPE_DEVICE bool allowed() const { return powers.allowed(); }
   TROUPE_DEVICE void operator()(T& value, T& squares, T& linear, T gradient) const {
     if (usual)

@@ -1,4 +1,4 @@
-// How further optimizers change an element, as rules.hpp: those that TensorFlow 2 has added.
+// Update rules, like rules.hpp, of the optimizers that TensorFlow 2 has added.
 #pragma once
 #include "troupe/ops/optimizer/shared/rules.hpp"
 
@@ -7,8 +7,8 @@ namespace troupe::ops {
 template <class T>
 struct adagrad_v2 {
   static constexpr int variables = 2;
-  constexpr explicit adagrad_v2(const scalars<T>& given)
-      : rate(given[0]), epsilon(given[1]), adds(given.variant ? T{1} : T{0}) {}
+  constexpr explicit adagrad_v2(const scalars<T>& parameters)
+      : rate(parameters[0]), epsilon(parameters[1]), adds(parameters.variant ? T{1} : T{0}) {}
 
   constexpr void operator()(T& value, T& squares, T gradient) const {
     squares += adds * gradient * gradient;
@@ -21,8 +21,8 @@ struct adagrad_v2 {
 template <class T>
 struct keras_momentum {
   static constexpr int variables = 2;
-  constexpr explicit keras_momentum(const scalars<T>& given)
-      : rate(given[0]), friction(given[1]), nesterov(given.variant) {}
+  constexpr explicit keras_momentum(const scalars<T>& parameters)
+      : rate(parameters[0]), friction(parameters[1]), nesterov(parameters.variant) {}
 
   constexpr void operator()(T& value, T& speed, T gradient) const {
     speed = speed * friction - rate * gradient;
@@ -36,9 +36,9 @@ struct keras_momentum {
 template <class T>
 struct amsgrad {
   static constexpr int variables = 4;
-  constexpr explicit amsgrad(const scalars<T>& given)
-      : rate(given[2] * std::sqrt(1 - given[1]) / (1 - given[0])), beta1(given[3]), beta2(given[4]),
-        epsilon(given[5]) {}
+  constexpr explicit amsgrad(const scalars<T>& parameters)
+      : rate(parameters[2] * std::sqrt(1 - parameters[1]) / (1 - parameters[0])),
+        beta1(parameters[3]), beta2(parameters[4]), epsilon(parameters[5]) {}
 
   constexpr void operator()(T& value, T& mean, T& squares, T& largest, T gradient) const {
     mean += (gradient - mean) * (1 - beta1);

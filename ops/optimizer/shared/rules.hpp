@@ -1,17 +1,17 @@
-// What training algorithms do to one element of a variable and its slots, on every device.
+// Update rules of training algorithms for one element of a variable and its slots, on all devices.
 //
-// A rule says how one element changes, in the type that is computed in:
+// A rule updates one element, in the computation type:
 //
 //   template <class T>
 //   struct momentum {
 //     static constexpr int variables = 2; // the variable and its slots
-//     constexpr explicit momentum(const scalars<T>& given);
-//     status check() const;           // where not all values will do; may be left out
-//     constexpr bool allowed() const; // the same for GPUs, which only have yes or no
+//     constexpr explicit momentum(const scalars<T>& parameters);
+//     status check() const;           // optional: fails for values that the rule rejects
+//     constexpr bool allowed() const; // the same for GPUs, as a bool
 //     constexpr void operator()(T& value, T& speed, T gradient) const;
 //   };
 //
-// The same rule serves a gradient of all elements and one of some rows.
+// The same rule serves a gradient of all elements and a gradient of some rows.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -29,7 +29,7 @@ struct scalars {
   constexpr T operator[](size_t i) const { return static_cast<T>(values[i]); }
 };
 
-/// 1 where both have the same sign, -1 where they have not, 0 where one of them is zero.
+/// 1 where the signs are equal, -1 where they differ, 0 where one of the values is zero.
 template <class T>
 constexpr T agreement(T a, T b) {
   auto sign = [](T x) { return static_cast<T>((x > 0) - (x < 0)); };
@@ -39,8 +39,8 @@ constexpr T agreement(T a, T b) {
 template <class T>
 struct momentum {
   static constexpr int variables = 2;
-  constexpr explicit momentum(const scalars<T>& given)
-      : rate(given[0]), friction(given[1]), nesterov(given.variant) {}
+  constexpr explicit momentum(const scalars<T>& parameters)
+      : rate(parameters[0]), friction(parameters[1]), nesterov(parameters.variant) {}
 
   constexpr void operator()(T& value, T& speed, T gradient) const {
     speed = speed * friction + gradient;
@@ -54,8 +54,8 @@ struct momentum {
 template <class T>
 struct adagrad {
   static constexpr int variables = 2;
-  constexpr explicit adagrad(const scalars<T>& given)
-      : rate(given[0]), adds(given.variant ? T{1} : T{0}) {}
+  constexpr explicit adagrad(const scalars<T>& parameters)
+      : rate(parameters[0]), adds(parameters.variant ? T{1} : T{0}) {}
 
   constexpr void operator()(T& value, T& squares, T gradient) const {
     squares += adds * gradient * gradient;
@@ -68,15 +68,15 @@ struct adagrad {
 template <class T>
 struct adagrad_da {
   static constexpr int variables = 3;
-  constexpr explicit adagrad_da(const scalars<T>& given)
-      : rate(given[0]), threshold(std::max(given[1], T{0}) * given[3]),
-        decay(given[2] * given[3] * rate) {}
+  constexpr explicit adagrad_da(const scalars<T>& parameters)
+      : rate(parameters[0]), threshold(std::max(parameters[1], T{0}) * parameters[3]),
+        decay(parameters[2] * parameters[3] * rate) {}
 
   constexpr void operator()(T& value, T& sum, T& squares, T gradient) const {
     sum += gradient;
     squares += gradient * gradient;
-    auto left = std::max(std::abs(sum) - threshold, T{0});
-    value = -rate * std::copysign(left, sum) / (decay + std::sqrt(squares));
+    auto magnitude = std::max(std::abs(sum) - threshold, T{0});
+    value = -rate * std::copysign(magnitude, sum) / (decay + std::sqrt(squares));
   }
 
   T rate, threshold, decay;
@@ -85,8 +85,8 @@ struct adagrad_da {
 template <class T>
 struct adadelta {
   static constexpr int variables = 3;
-  constexpr explicit adadelta(const scalars<T>& given)
-      : rate(given[0]), keep(given[1]), epsilon(given[2]) {}
+  constexpr explicit adadelta(const scalars<T>& parameters)
+      : rate(parameters[0]), keep(parameters[1]), epsilon(parameters[2]) {}
 
   constexpr void operator()(T& value, T& squares, T& updates, T gradient) const {
     squares = squares * keep + gradient * gradient * (1 - keep);
@@ -101,8 +101,8 @@ struct adadelta {
 template <class T>
 struct rms_prop {
   static constexpr int variables = 3;
-  constexpr explicit rms_prop(const scalars<T>& given)
-      : rate(given[0]), keep(given[1]), friction(given[2]), epsilon(given[3]) {}
+  constexpr explicit rms_prop(const scalars<T>& parameters)
+      : rate(parameters[0]), keep(parameters[1]), friction(parameters[2]), epsilon(parameters[3]) {}
 
   constexpr void operator()(T& value, T& squares, T& speed, T gradient) const {
     squares += (gradient * gradient - squares) * (1 - keep);
@@ -116,8 +116,8 @@ struct rms_prop {
 template <class T>
 struct centered_rms_prop {
   static constexpr int variables = 4;
-  constexpr explicit centered_rms_prop(const scalars<T>& given)
-      : rate(given[0]), keep(given[1]), friction(given[2]), epsilon(given[3]) {}
+  constexpr explicit centered_rms_prop(const scalars<T>& parameters)
+      : rate(parameters[0]), keep(parameters[1]), friction(parameters[2]), epsilon(parameters[3]) {}
 
   constexpr void operator()(T& value, T& mean, T& squares, T& speed, T gradient) const {
     squares += (gradient * gradient - squares) * (1 - keep);
@@ -130,18 +130,18 @@ struct centered_rms_prop {
   T rate, keep, friction, epsilon;
 };
 
-/// What forward-backward splitting leaves of a value: pulled towards zero by l1, shrunk by l2.
+/// Forward-backward splitting of a value: moved towards zero by l1, shrunk by l2.
 template <class T>
 constexpr T proximal(T value, T rate, T l1, T l2) {
-  auto left = std::max(std::abs(value) - rate * std::max(l1, T{0}), T{0});
-  return std::copysign(left, value) / (1 + l2 * rate);
+  auto magnitude = std::max(std::abs(value) - rate * std::max(l1, T{0}), T{0});
+  return std::copysign(magnitude, value) / (1 + l2 * rate);
 }
 
 template <class T>
 struct proximal_adagrad {
   static constexpr int variables = 2;
-  constexpr explicit proximal_adagrad(const scalars<T>& given)
-      : rate(given[0]), l1(given[1]), l2(given[2]) {}
+  constexpr explicit proximal_adagrad(const scalars<T>& parameters)
+      : rate(parameters[0]), l1(parameters[1]), l2(parameters[2]) {}
 
   constexpr void operator()(T& value, T& squares, T gradient) const {
     squares += gradient * gradient;
@@ -155,8 +155,8 @@ struct proximal_adagrad {
 template <class T>
 struct proximal_gradient_descent {
   static constexpr int variables = 1;
-  constexpr explicit proximal_gradient_descent(const scalars<T>& given)
-      : rate(given[0]), l1(given[1]), l2(given[2]) {}
+  constexpr explicit proximal_gradient_descent(const scalars<T>& parameters)
+      : rate(parameters[0]), l1(parameters[1]), l2(parameters[2]) {}
 
   constexpr void operator()(T& value, T gradient) const {
     value = proximal(value - gradient * rate, rate, l1, l2);
@@ -165,15 +165,15 @@ struct proximal_gradient_descent {
   T rate, l1, l2;
 };
 
-/// The usual power, -0.5, is a square root, which processors have; `Root` says that it is that.
-/// Where linear is to be multiplied by the rate, it holds rate times what it holds elsewhere.
+/// The usual power, -0.5, is a square root, which processors compute directly; `Root` selects it.
+/// Where linear is to be multiplied by the rate, it holds the rate times its usual value.
 template <class T, bool Root, bool Shrinkage>
 struct ftrl {
   static constexpr int variables = 3;
-  constexpr explicit ftrl(const scalars<T>& given)
-      : rate(given[0]), l1(given[1]), l2(given[2]), shrinkage(Shrinkage ? given[3] : T{0}),
-        power(-given[Shrinkage ? 4 : 3]), scale(given.variant ? rate : T{1}),
-        divisor(given.variant ? T{1} : rate) {}
+  constexpr explicit ftrl(const scalars<T>& parameters)
+      : rate(parameters[0]), l1(parameters[1]), l2(parameters[2]),
+        shrinkage(Shrinkage ? parameters[3] : T{0}), power(-parameters[Shrinkage ? 4 : 3]),
+        scale(parameters.variant ? rate : T{1}), divisor(parameters.variant ? T{1} : rate) {}
 
   constexpr bool rate_is_allowed() const { return divisor != 0 && rate >= 0; }
   constexpr bool allowed() const {
@@ -198,12 +198,13 @@ struct ftrl {
   }
 
   constexpr void operator()(T& value, T& squares, T& linear, T gradient) const {
-    auto before = powered(squares);
+    auto old_power = powered(squares);
     squares += gradient * gradient;
-    auto after = powered(squares);
-    linear += (gradient + 2 * shrinkage * value) * scale - (after - before) / divisor * value;
+    auto new_power = powered(squares);
+    linear +=
+        (gradient + 2 * shrinkage * value) * scale - (new_power - old_power) / divisor * value;
     auto bound = l1 * scale, clipped = std::min(std::max(linear, -bound), bound);
-    value = (clipped - linear) / (after / divisor + 2 * l2 * scale);
+    value = (clipped - linear) / (new_power / divisor + 2 * l2 * scale);
   }
 
   T rate, l1, l2, shrinkage, power, scale, divisor;
@@ -212,9 +213,10 @@ struct ftrl {
 template <class T>
 struct adam {
   static constexpr int variables = 3;
-  constexpr explicit adam(const scalars<T>& given)
-      : rate(given[2] * std::sqrt(1 - given[1]) / (1 - given[0])), beta1(given[3]), beta2(given[4]),
-        epsilon(given[5]), nesterov(given.variant) {}
+  constexpr explicit adam(const scalars<T>& parameters)
+      : rate(parameters[2] * std::sqrt(1 - parameters[1]) / (1 - parameters[0])),
+        beta1(parameters[3]), beta2(parameters[4]), epsilon(parameters[5]),
+        nesterov(parameters.variant) {}
 
   constexpr void operator()(T& value, T& mean, T& squares, T gradient) const {
     mean += (gradient - mean) * (1 - beta1);
@@ -230,8 +232,9 @@ struct adam {
 template <class T>
 struct ada_max {
   static constexpr int variables = 3;
-  constexpr explicit ada_max(const scalars<T>& given)
-      : rate(given[1] / (1 - given[0])), beta1(given[2]), beta2(given[3]), epsilon(given[4]) {}
+  constexpr explicit ada_max(const scalars<T>& parameters)
+      : rate(parameters[1] / (1 - parameters[0])), beta1(parameters[2]), beta2(parameters[3]),
+        epsilon(parameters[4]) {}
 
   constexpr void operator()(T& value, T& mean, T& largest, T gradient) const {
     mean += (gradient - mean) * (1 - beta1);
@@ -245,8 +248,8 @@ struct ada_max {
 template <class T>
 struct add_sign {
   static constexpr int variables = 2;
-  constexpr explicit add_sign(const scalars<T>& given)
-      : rate(given[0]), alpha(given[1]), decay(given[2]), beta(given[3]) {}
+  constexpr explicit add_sign(const scalars<T>& parameters)
+      : rate(parameters[0]), alpha(parameters[1]), decay(parameters[2]), beta(parameters[3]) {}
 
   constexpr void operator()(T& value, T& mean, T gradient) const {
     mean = mean * beta + gradient * (1 - beta);
@@ -259,8 +262,8 @@ struct add_sign {
 template <class T>
 struct power_sign {
   static constexpr int variables = 2;
-  constexpr explicit power_sign(const scalars<T>& given)
-      : rate(given[0]), longer(std::exp(given[1] * given[2])), beta(given[3]) {}
+  constexpr explicit power_sign(const scalars<T>& parameters)
+      : rate(parameters[0]), longer(std::exp(parameters[1] * parameters[2])), beta(parameters[3]) {}
 
   constexpr void operator()(T& value, T& mean, T gradient) const {
     mean = mean * beta + gradient * (1 - beta);

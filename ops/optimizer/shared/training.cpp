@@ -42,7 +42,7 @@ result<std::shared_ptr<void>> keep_training(const kernel_setup& setup) {
 
 result<training_inputs> scalar_inputs(const kernel_context& at) {
   const auto& roles = at.state<training_state>().roles;
-  training_inputs found;
+  training_inputs parameters;
   for (int i = roles.variables; i < at.inputs(); ++i) {
     if (i == roles.gradient || i == roles.indices)
       continue;
@@ -50,26 +50,27 @@ result<training_inputs> scalar_inputs(const kernel_context& at) {
     if (scalar.rank() != 0)
       return invalid(at.origin().op().inputs[static_cast<size_t>(i)].name,
                      " must be a scalar, got shape ", scalar.dims());
-    found.push_back(&scalar);
+    parameters.push_back(&scalar);
   }
-  return found;
+  return parameters;
 }
 
 result<std::array<double, 8>> training_scalars(const kernel_context& at) {
   TROUPE_ASSIGN(auto inputs, scalar_inputs(at));
   std::array<double, 8> values{};
-  std::ranges::transform(inputs, values.begin(), [](const tensor* one) { return to_double(*one); });
+  std::ranges::transform(inputs, values.begin(),
+                         [](const tensor* parameter) { return to_double(*parameter); });
   return values;
 }
 
 status update_variables(kernel_context& at, int count, bool use_locking, const values_body& body) {
-  constexpr size_t most = 4;
-  std::array<tensor*, most> values{};
-  std::array<int, most> order{};
+  constexpr size_t max_variables = 4;
+  std::array<tensor*, max_variables> values{};
+  std::array<int, max_variables> order{};
   auto size = static_cast<size_t>(count);
   for (size_t i = 0; i < size; ++i)
     order[i] = static_cast<int>(i);
-  // All lock in the same order, lest two updates wait for each other.
+  // All updates lock in the same order, so that two of them cannot deadlock.
   auto address = [&](int i) { return &at.variable(i); };
   std::sort(order.begin(), order.begin() + count,
             [&](int a, int b) { return std::less<>{}(address(a), address(b)); });
@@ -78,17 +79,17 @@ status update_variables(kernel_context& at, int count, bool use_locking, const v
       return invalid("inputs ", std::min(order[i - 1], order[i]), " and ",
                      std::max(order[i - 1], order[i]), " are one variable, '",
                      at.variable(order[i]).name(), "'");
-  auto& copies = at.device().memory(); // outlive the step
+  auto& copies = at.device().memory(); // copies outlive the step
   auto from = [&](auto& self, size_t next) -> status {
     if (next == size)
       return body({values.data(), size});
-    auto which = order[next];
+    auto input = order[next];
     auto with_one_more = [&](tensor& value) {
-      values[static_cast<size_t>(which)] = &value;
+      values[static_cast<size_t>(input)] = &value;
       return self(self, next + 1);
     };
-    return use_locking ? at.variable(which).update(with_one_more, copies)
-                       : at.variable(which).update_unlocked(with_one_more, copies);
+    return use_locking ? at.variable(input).update(with_one_more, copies)
+                       : at.variable(input).update_unlocked(with_one_more, copies);
   };
   return from(from, 0);
 }

@@ -1,5 +1,5 @@
-// What the ops share that apply a gradient to a variable and its slots: which input is what, what
-// must hold, and the locks.
+// Shared by the ops that apply a gradient to a variable and its slots: the roles of the inputs,
+// their checks, and the locks.
 #pragma once
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -8,11 +8,11 @@
 
 namespace troupe::ops {
 
-/// Which inputs of such an op are what. All others are scalars.
+/// The roles of the inputs of such an op. All other inputs are scalars.
 struct training_roles {
-  int variables = 0; ///< the first inputs: the variable, then the slots that go with it
+  int variables = 0; ///< the first inputs: the variable, then its slots
   int gradient = -1;
-  int indices = -1; ///< the rows that the gradient has; -1 where it has all
+  int indices = -1; ///< the rows of the gradient; -1 where it has all rows
 };
 
 constexpr training_roles roles_of(const port_list& inputs) {
@@ -29,7 +29,7 @@ constexpr training_roles roles_of(const port_list& inputs) {
   return roles;
 }
 
-/// Variable, slots and gradient have one shape; a gradient with indices has their rows of it.
+/// Variable, slots and gradient have one shape; a gradient with indices has only these rows.
 result<shapes> infer_training(const infer_context& at, training_roles roles);
 
 template <training_roles Roles>
@@ -37,7 +37,7 @@ result<shapes> infer_training(const infer_context& at) {
   return infer_training(at, Roles);
 }
 
-/// What a kernel keeps of its node.
+/// The attributes that a kernel keeps.
 struct training_state {
   training_roles roles;
   bool use_locking = true;
@@ -51,11 +51,11 @@ result<std::shared_ptr<void>> keep_training(const kernel_setup& setup);
 using training_inputs = inplace_vector<const tensor*, 8>;
 result<training_inputs> scalar_inputs(const kernel_context& at);
 
-/// Their values.
+/// The values of the scalar inputs.
 result<std::array<double, 8>> training_scalars(const kernel_context& at);
 
-/// Calls the body with the values of the first `count` inputs, which are variables: with
-/// `use_locking` nobody else sees them meanwhile. Fails for a variable that is given twice.
+/// Calls the body with the values of the first `count` inputs, which are variables. With
+/// `use_locking`, they are locked meanwhile. Fails for a variable that is given twice.
 using values_body = std::function<status(std::span<tensor* const>)>;
 status update_variables(kernel_context& at, int count, bool use_locking, const values_body& body);
 

@@ -1,4 +1,4 @@
-// What ExtractImagePatches knows before it looks at images, on every device.
+// The plan of ExtractImagePatches, which does not depend on the images' values, on all devices.
 #pragma once
 #include "troupe/ops/pad/shared/patches.hpp"
 #include "troupe/runtime/graph/graph.hpp"
@@ -14,8 +14,8 @@ inline result<std::shared_ptr<void>> keep_patches(const kernel_setup& setup) {
 
 struct patch_plan {
   patch_places down, across;
-  int64_t depth = 0; ///< elements of a patch
-  shape dims;        ///< of the output
+  int64_t depth = 0; ///< elements per patch
+  shape dims;        ///< the output's shape
 };
 
 inline result<patch_plan> plan_patches(const tensor& x, const patch_layout& layout) {

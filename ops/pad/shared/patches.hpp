@@ -1,4 +1,4 @@
-// Which pixels the patches of ExtractImagePatches have.
+// The pixels of the patches of ExtractImagePatches.
 #pragma once
 #include "troupe/runtime/types/shape.hpp"
 
@@ -17,25 +17,26 @@ struct patch_layout {
   std::array<patch_axis, 2> axes; ///< rows and columns
   bool same_padding;
 
-  /// Reads the attributes of a node, or of what a shape function sees of it.
+  /// Reads the attributes of a node, or of a shape function's context.
   template <class Node>
   static result<patch_layout> of(const Node& of);
 };
 
-/// Where the first patch begins, and how many there are.
+/// The start of the first patch relative to the image, and the number of patches.
 struct patch_places {
   int64_t before = 0, count = 0;
 };
 
-inline result<patch_places> place_patches(int64_t extent, const patch_axis& by, bool same_padding) {
-  int64_t reach = 0; // from the first pixel of a patch to behind its last
-  if (__builtin_mul_overflow(by.size - 1, by.rate, &reach) || reach == INT64_MAX)
-    return invalid("patches of ", by.size, " pixels at a rate of ", by.rate, " are too much");
+inline result<patch_places> place_patches(int64_t extent, const patch_axis& patch,
+                                          bool same_padding) {
+  int64_t reach = 0; // the extent of a patch, gaps included
+  if (__builtin_mul_overflow(patch.size - 1, patch.rate, &reach) || reach == INT64_MAX)
+    return invalid("patches of ", patch.size, " pixels at a rate of ", patch.rate, " are too much");
   ++reach;
   if (!same_padding)
-    return patch_places{0, extent < reach ? 0 : (extent - reach) / by.stride + 1};
-  auto count = extent / by.stride + (extent % by.stride != 0);
-  auto covered = count > 0 ? (count - 1) * by.stride : 0;
+    return patch_places{0, extent < reach ? 0 : (extent - reach) / patch.stride + 1};
+  auto count = extent / patch.stride + (extent % patch.stride != 0);
+  auto covered = count > 0 ? (count - 1) * patch.stride : 0;
   auto missing = std::max<int64_t>(reach - (extent - covered), 0);
   return patch_places{missing / 2, count};
 }

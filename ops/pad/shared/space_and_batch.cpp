@@ -19,7 +19,7 @@ result<int64_t> product_of(const std::vector<int64_t>& sizes) {
   return product;
 }
 
-// An axis that is padded and cut into blocks, or joined from blocks and cropped.
+// The extent of an axis that is padded and split into blocks, or joined from blocks and cropped.
 result<int64_t> batched_extent(int64_t extent, int64_t size, int64_t before, int64_t after,
                                batching direction) {
   if (before < 0 || after < 0)
@@ -37,7 +37,7 @@ result<int64_t> batched_extent(int64_t extent, int64_t size, int64_t before, int
   return extent - frame;
 }
 
-// Where an axis of the tensor in blocks has elements that the whole one has as well.
+// The range of an axis, in its split form, whose elements the joined form has as well.
 struct overlap {
   int64_t first, count;
 };
@@ -98,11 +98,11 @@ result<shapes> infer_square_batching(const infer_context& at, batching direction
   return shapes{out};
 }
 
-// For each place in a block, one part of the batch is every so-manyth element of the space.
-status move_batches(kernel_context& at, const batch_blocks& by, batching direction) {
+// For each position in a block, one part of the batch takes every size-th element of the space.
+status move_batches(kernel_context& at, const batch_blocks& blocks, batching direction) {
   const auto& x = at.input(0);
-  TROUPE_ASSIGN(auto known, batched_shape(x.dims(), by.sizes, by.frames, direction));
-  TROUPE_ASSIGN(auto dims, shape::make(known.extents()));
+  TROUPE_ASSIGN(auto output_shape, batched_shape(x.dims(), blocks.sizes, blocks.frames, direction));
+  TROUPE_ASSIGN(auto dims, shape::make(output_shape.extents()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   auto to_batch = direction == batching::space_to_batch;
   if (to_batch)
@@ -112,13 +112,13 @@ status move_batches(kernel_context& at, const batch_blocks& by, batching directi
   const auto& whole = to_batch ? x.dims() : dims;
   const auto& parts = to_batch ? dims : x.dims();
   auto in_whole = strides_of(whole), in_parts = strides_of(parts);
-  auto count = by.sizes.size();
+  auto count = blocks.sizes.size();
   auto inner = product(whole, static_cast<int>(count) + 1, whole.rank());
   std::vector<int64_t> place(count);
   for (int64_t part = 0; part < parts[0] / whole[0] && !at.stopped(); ++part) {
-    auto rest = part;
-    for (auto i = count; i-- > 0; rest /= by.sizes[i])
-      place[i] = rest % by.sizes[i];
+    auto remaining = part;
+    for (auto i = count; i-- > 0; remaining /= blocks.sizes[i])
+      place[i] = remaining % blocks.sizes[i];
     auto first_whole = int64_t{0}, first_part = part * whole[0] * in_parts[0];
     strided_iterator places;
     auto add = [&](int64_t extent, int64_t stride_whole, int64_t stride_part) {
@@ -128,11 +128,11 @@ status move_batches(kernel_context& at, const batch_blocks& by, batching directi
     add(whole[0], in_whole[0], in_parts[0]);
     for (size_t i = 0; i < count; ++i) {
       auto axis = static_cast<int>(i) + 1;
-      auto offset = place[i] - by.frames[2 * i];
-      auto both = overlap_of(parts[axis], whole[axis], by.sizes[i], offset);
-      first_whole += (both.first * by.sizes[i] + offset) * in_whole[i + 1];
-      first_part += both.first * in_parts[i + 1];
-      add(both.count, by.sizes[i] * in_whole[i + 1], in_parts[i + 1]);
+      auto offset = place[i] - blocks.frames[2 * i];
+      auto common = overlap_of(parts[axis], whole[axis], blocks.sizes[i], offset);
+      first_whole += (common.first * blocks.sizes[i] + offset) * in_whole[i + 1];
+      first_part += common.first * in_parts[i + 1];
+      add(common.count, blocks.sizes[i] * in_whole[i + 1], in_parts[i + 1]);
     }
     add(inner, 1, 1);
     if (places.elements() > 0)

@@ -6,22 +6,22 @@ namespace troupe::ops {
 namespace {
 
 // The extents after the op; unknown ones stay unknown.
-result<partial_shape> changed(partial_shape dims, const block_layout& by, bool to_depth) {
+result<partial_shape> changed(partial_shape dims, const block_layout& layout, bool to_depth) {
   auto change = [&](int axis, int64_t factor, bool grows) -> status {
     auto extent = dims[axis];
     if (extent == unknown_extent)
       return {};
     if (grows ? __builtin_mul_overflow(extent, factor, &extent) : extent % factor != 0)
-      return invalid("axis ", axis, " of ", dims, " does not go with block_size ", by.size);
+      return invalid("axis ", axis, " of ", dims, " does not go with block_size ", layout.size);
     dims.set(axis, grows ? extent : extent / factor);
     return {};
   };
   int64_t square = 0;
-  if (__builtin_mul_overflow(by.size, by.size, &square))
-    return invalid("block_size ", by.size, " is too much");
-  TROUPE_TRY(change(by.rows(), by.size, !to_depth));
-  TROUPE_TRY(change(by.rows() + 1, by.size, !to_depth));
-  TROUPE_TRY(change(by.channels(), square, to_depth));
+  if (__builtin_mul_overflow(layout.size, layout.size, &square))
+    return invalid("block_size ", layout.size, " is too much");
+  TROUPE_TRY(change(layout.rows(), layout.size, !to_depth));
+  TROUPE_TRY(change(layout.rows() + 1, layout.size, !to_depth));
+  TROUPE_TRY(change(layout.channels(), square, to_depth));
   return partial_shape::make(dims.extents());
 }
 
@@ -29,42 +29,43 @@ result<partial_shape> changed(partial_shape dims, const block_layout& by, bool t
 
 result<shapes> infer_blocks(const infer_context& at, bool to_depth) {
   TROUPE_ASSIGN(auto dims, at.of_rank(0, 4));
-  TROUPE_ASSIGN(auto by, block_layout_of(at));
-  TROUPE_ASSIGN(auto out, changed(dims, by, to_depth));
+  TROUPE_ASSIGN(auto layout, block_layout_of(at));
+  TROUPE_ASSIGN(auto out, changed(dims, layout, to_depth));
   return shapes{out};
 }
 
-// Six axes: the image's number, rows and columns of blocks, rows and columns in a block, channels.
+// Six axes: image, rows and columns of blocks, rows and columns in a block, channels.
 status move_blocks(kernel_context& at, bool to_depth) {
   const auto& x = at.input(0);
-  const auto& by = at.state<block_layout>();
+  const auto& layout = at.state<block_layout>();
   if (x.rank() != 4)
     return invalid("input must have 4 axes, got shape ", x.dims());
-  TROUPE_ASSIGN(auto known, changed(x.dims(), by, to_depth));
-  TROUPE_ASSIGN(auto dims, shape::make(known.extents()));
+  TROUPE_ASSIGN(auto output_shape, changed(x.dims(), layout, to_depth));
+  TROUPE_ASSIGN(auto dims, shape::make(output_shape.extents()));
   const auto& space = to_depth ? x.dims() : dims;
   const auto& depth = to_depth ? dims : x.dims();
   auto strides = strides_of(space), deep = strides_of(depth);
-  auto row = static_cast<size_t>(by.rows()), channel = static_cast<size_t>(by.channels());
-  auto channels = space[by.channels()];
+  auto row = static_cast<size_t>(layout.rows()), channel = static_cast<size_t>(layout.channels());
+  auto channels = space[layout.channels()];
   struct axis {
     int64_t extent, in_space, in_depth;
   };
   axis image{space[0], strides[0], deep[0]};
-  axis rows{depth[by.rows()], strides[row] * by.size, deep[row]};
-  axis columns{depth[by.rows() + 1], strides[row + 1] * by.size, deep[row + 1]};
-  axis block_row{by.size, strides[row], deep[channel] * by.size * channels};
-  axis block_column{by.size, strides[row + 1], deep[channel] * channels};
+  axis rows{depth[layout.rows()], strides[row] * layout.size, deep[row]};
+  axis columns{depth[layout.rows() + 1], strides[row + 1] * layout.size, deep[row + 1]};
+  axis block_row{layout.size, strides[row], deep[channel] * layout.size * channels};
+  axis block_column{layout.size, strides[row + 1], deep[channel] * channels};
   axis inner{channels, strides[channel], deep[channel]};
   TROUPE_ASSIGN(auto* out, at.allocate(0, dims));
   if (out->elements() == 0)
     return {};
   strided_iterator places;
-  for (const auto& one : by.channels_first
-                             ? std::array{image, block_row, block_column, inner, rows, columns}
+  for (const auto& axis_strides :
+       layout.channels_first ? std::array{image, block_row, block_column, inner, rows, columns}
                              : std::array{image, rows, columns, block_row, block_column, inner})
-    places.push_back(one.extent, {to_depth ? one.in_space : one.in_depth,
-                                  to_depth ? one.in_depth : one.in_space});
+    places.push_back(axis_strides.extent,
+                     {to_depth ? axis_strides.in_space : axis_strides.in_depth,
+                      to_depth ? axis_strides.in_depth : axis_strides.in_space});
   copy_between(at, places, {x}, {*out});
   return {};
 }

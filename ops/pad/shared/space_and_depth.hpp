@@ -1,4 +1,4 @@
-// What SpaceToDepth and DepthToSpace share: blocks of an image, and the channels that they become.
+// Shared by SpaceToDepth and DepthToSpace, which exchange blocks of an image and channels.
 #pragma once
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/runtime/graph/graph.hpp"
@@ -14,7 +14,7 @@ struct block_layout {
   int channels() const { return channels_first ? 1 : 3; }
 };
 
-/// Reads the attributes of a node, or of what a shape function sees of it.
+/// Reads the attributes of a node, or of a shape function's context.
 template <class Node>
 result<block_layout> block_layout_of(const Node& of) {
   const auto& format = of.template attr<std::string>("data_format");
@@ -26,7 +26,7 @@ result<block_layout> block_layout_of(const Node& of) {
   return block_layout{size, format == "NCHW"};
 }
 
-/// Both ops take images with rows, columns and channels: `to_depth` says which op it is.
+/// Both ops take images with rows, columns and channels; `to_depth` selects the op.
 result<shapes> infer_blocks(const infer_context& at, bool to_depth);
 status move_blocks(kernel_context& at, bool to_depth);
 

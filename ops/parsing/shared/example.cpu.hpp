@@ -12,24 +12,24 @@
 
 namespace troupe::ops {
 
-/// What is looked for, made once per node.
+/// The features to look for; built once per node.
 struct feature_plan {
   std::vector<dtype> sparse, dense;
   shapes dense_dims;
-  std::vector<std::string> keys; ///< of both, where they are attributes
+  std::vector<std::string> keys; ///< of sparse and dense features, where they are attributes
 
   size_t size() const { return sparse.size() + dense.size(); }
   dtype type(size_t i) const { return i < sparse.size() ? sparse[i] : dense[i - sparse.size()]; }
 };
 
-inline feature_plan plan_features(const node& of) {
-  return {of.attr<std::vector<dtype>>("sparse_types"),
-          of.attr<std::vector<dtype>>("Tdense"),
-          of.attr<shapes>("dense_shapes"),
+inline feature_plan plan_features(const node& example_node) {
+  return {example_node.attr<std::vector<dtype>>("sparse_types"),
+          example_node.attr<std::vector<dtype>>("Tdense"),
+          example_node.attr<shapes>("dense_shapes"),
           {}};
 }
 
-/// One feature of one example: its list, not decoded yet, and how many values that has.
+/// One feature of one example: its encoded list, and its number of values.
 struct feature_value {
   std::string_view list;
   int64_t count = -1; ///< negative: the example lacks it
@@ -37,8 +37,8 @@ struct feature_value {
 
 namespace detail {
 
-// Calls `take` for each value of a list, packed or not, as u32, u64 or string_view. False where the
-// bytes are no such list.
+// Calls `take` for each value of a list, packed or not, as u32, u64 or string_view. Returns false
+// for malformed bytes.
 template <class Take>
 bool each_value(dtype type, std::string_view list, Take&& take) {
   using wire = proto_reader::wire;
@@ -51,8 +51,8 @@ bool each_value(dtype type, std::string_view list, Take&& take) {
         return false;
       take(fields.bytes());
     } else if (fields.kind() == wire::bytes) {
-      for (auto left = fields.bytes(); !left.empty();) {
-        auto bits = type == dtype::f32 ? take_fixed(left, 4) : take_varint(left);
+      for (auto unread = fields.bytes(); !unread.empty();) {
+        auto bits = type == dtype::f32 ? take_fixed(unread, 4) : take_varint(unread);
         if (!bits)
           return false;
         take(*bits);
@@ -68,7 +68,7 @@ bool each_value(dtype type, std::string_view list, Take&& take) {
 
 } // namespace detail
 
-/// Writes the values from element `first` on; there is room for them.
+/// Writes the values from element `first` on; there must be room for them.
 inline void write_values(const feature_value& from, const tensor& to, int64_t first) {
   detail::each_value(to.type(), from.list, [&]<class Value>(Value value) {
     if constexpr (std::is_same_v<Value, std::string_view>)
@@ -88,19 +88,20 @@ public:
       places_.emplace(keys[i], i);
   }
 
-  /// Fills in one value for each feature of the plan. The last of several of a name counts.
-  status find(std::string_view example, std::span<feature_value> found) const {
+  /// Writes one value for each feature of the plan. If a name is repeated, its last value counts.
+  status find(std::string_view example, std::span<feature_value> values) const {
     proto_reader fields{example};
     while (fields.next())
       if (fields.is(1, proto_reader::wire::bytes))
-        TROUPE_TRY(find_in_features(fields.bytes(), found));
+        TROUPE_TRY(find_in_features(fields.bytes(), values));
     return fields.broken() ? damaged() : status{};
   }
 
 private:
   static status damaged() { return invalid("the bytes are no tf.train.Example"); }
 
-  status find_in_features(std::string_view features, std::span<feature_value> found) const {
+  status find_in_features(std::string_view features,
+                          std::span<feature_value> feature_values) const {
     proto_reader entries{features};
     while (entries.next()) {
       if (!entries.is(1, proto_reader::wire::bytes))
@@ -113,13 +114,13 @@ private:
       if (parts.broken())
         return damaged();
       auto [begin, end] = places_.equal_range(key);
-      for (auto it = begin; it != end; ++it)
-        TROUPE_TRY(read_feature(key, value, it->second, found[it->second]));
+      for (auto place = begin; place != end; ++place)
+        TROUPE_TRY(read_feature(key, value, place->second, feature_values[place->second]));
     }
     return entries.broken() ? damaged() : status{};
   }
 
-  // A feature is one of three lists; one that is none of them is as good as absent.
+  // A feature has one of three lists; a feature without a list counts as absent.
   status read_feature(std::string_view key, std::string_view feature, size_t i,
                       feature_value& to) const {
     static constexpr dtype kinds[] = {dtype::none, dtype::string, dtype::f32, dtype::i64};
@@ -148,55 +149,56 @@ private:
   std::multimap<std::string_view, size_t> places_;
 };
 
-/// Makes the values of dense feature d of `count` examples, which lie `stride` apart in `found`.
-/// `many` examples are a batch, a single one is none.
+/// Makes the values of a dense feature for the examples in `values`, which are `stride` apart.
+/// Without `batch`, there is a single example.
 inline result<tensor> make_dense(kernel_context& at, const partial_shape& declared, dtype type,
-                                 const tensor& fallback, std::span<const feature_value> found,
+                                 const tensor& fallback, std::span<const feature_value> values,
                                  size_t stride, bool batch) {
   auto ragged = is_ragged(declared);
-  auto count = stride ? static_cast<int64_t>((found.size() + stride - 1) / stride) : 0;
+  auto count = stride ? static_cast<int64_t>((values.size() + stride - 1) / stride) : 0;
   std::vector<int64_t> extents;
   if (batch)
     extents.push_back(count);
   auto inner = declared;
   if (ragged)
     inner.set(0, 1);
-  const auto each = inner.known().elements();
+  const auto row_elements = inner.known().elements();
   if (ragged ? batch && fallback.elements() != 1
-             : fallback.elements() != 0 && fallback.elements() != each)
+             : fallback.elements() != 0 && fallback.elements() != row_elements)
     return invalid("the default of ", declared, " must be ", ragged ? "one value" : "of that shape",
                    ", got shape ", fallback.dims());
   int64_t longest = 0;
   for (int64_t i = 0; i < count; ++i) {
-    auto have = found[static_cast<size_t>(i) * stride].count;
+    auto have = values[static_cast<size_t>(i) * stride].count;
     longest = std::max(longest, have);
     if (have < 0 && !ragged && fallback.elements() == 0)
       return invalid("example ", i, " lacks it, and there is no default");
-    if (have >= 0 && (ragged ? each == 0 || have % each != 0 : have != each))
+    if (have >= 0 &&
+        (ragged ? row_elements == 0 || have % row_elements != 0 : have != row_elements))
       return invalid("example ", i, " has ", have, " values, which do not fill ", declared);
   }
   for (auto extent : inner.extents())
     extents.push_back(extent);
   if (ragged)
-    extents[batch ? 1 : 0] = each > 0 ? longest / each : 0;
+    extents[batch ? 1 : 0] = row_elements > 0 ? longest / row_elements : 0;
   TROUPE_ASSIGN(auto dims, shape::make(extents));
-  TROUPE_ASSIGN(auto made, tensor::make(type, dims, at.memory()));
+  TROUPE_ASSIGN(auto dense_values, tensor::make(type, dims, at.memory()));
   auto room = count > 0 ? dims.elements() / count : 0;
   at.parallel_for(count, 5.0 * static_cast<double>(room + 10), [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
-      const auto& value = found[static_cast<size_t>(i) * stride];
+      const auto& value = values[static_cast<size_t>(i) * stride];
       auto have = std::max<int64_t>(value.count, 0);
       if (have > 0)
-        write_values(value, made, i * room);
+        write_values(value, dense_values, i * room);
       if (have == room)
         continue;
       if (fallback.elements() == room)
-        copy_elements({fallback}, {made, i * room}, room);
+        copy_elements({fallback}, {dense_values, i * room}, room);
       else
-        fill_elements(fallback, {made, i * room + have}, room - have);
+        fill_elements(fallback, {dense_values, i * room + have}, room - have);
     }
   });
-  return made;
+  return dense_values;
 }
 
 } // namespace troupe::ops

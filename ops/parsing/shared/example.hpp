@@ -1,4 +1,4 @@
-// What the two ops that parse tf.train.Example have in common: which features they look for.
+// Shared by the two ops that parse tf.train.Example: the features to look for.
 #pragma once
 #include "troupe/runtime/graph/infer.hpp"
 
@@ -8,19 +8,20 @@ namespace troupe::ops {
 
 inline constexpr auto feature_types = one_of(dtype::f32, dtype::i64, dtype::string);
 
-/// A list of types that features can have.
+/// A list of types of features.
 constexpr attr_def feature_type_list(std::string_view name) {
-  attr_def made{name, attr_kind::types, true};
-  made.allowed = feature_types;
-  return made;
+  attr_def attr{name, attr_kind::types, true};
+  attr.allowed = feature_types;
+  return attr;
 }
 
-/// A dense feature's declared shape may leave its first extent open: then examples may differ.
+/// The first extent of a dense feature's declared shape may be unknown: then examples may differ in
+/// it.
 inline bool is_ragged(const partial_shape& dims) {
   return dims.has_rank() && dims.rank() > 0 && dims[0] == unknown_extent;
 }
 
-/// Checks the attributes Tdense and dense_shapes, and the defaults, which begin at that input.
+/// Checks the attributes Tdense and dense_shapes, and the defaults, which start at that input.
 inline status check_dense(const infer_context& at, int first_default) {
   const auto& types = at.attr<std::vector<dtype>>("Tdense");
   const auto& dims = at.attr<shapes>("dense_shapes");

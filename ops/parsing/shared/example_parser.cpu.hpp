@@ -6,14 +6,14 @@
 
 namespace troupe::ops {
 
-/// Input 0 has the examples, input 1 their names, or none.
+/// Input 0 has the examples, input 1 their names, or no elements.
 class batch_parser {
 public:
-  /// The defaults of dense features begin at that input.
+  /// The defaults of dense features start at that input.
   batch_parser(kernel_context& at, const feature_plan& plan, std::vector<std::string> keys,
                int first_default)
       : at_(at), plan_(plan), keys_(std::move(keys)), first_default_(first_default),
-        batch_(at.input(0).elements()), found_(static_cast<size_t>(batch_) * plan_.size()) {}
+        batch_(at.input(0).elements()), values_(static_cast<size_t>(batch_) * plan_.size()) {}
 
   status run() {
     TROUPE_TRY(find());
@@ -22,11 +22,11 @@ public:
     for (size_t d = 0; d < plan_.dense.size(); ++d) {
       auto feature = plan_.sparse.size() + d;
       const auto& fallback = at_.input(first_default_ + static_cast<int>(d));
-      auto made = make_dense(at_, plan_.dense_dims[d], plan_.dense[d], fallback, column(feature),
-                             plan_.size(), true);
-      if (!made)
-        return made.status().within(concat("dense feature '", keys_[feature], '\''));
-      at_.set_output(static_cast<int>(3 * plan_.sparse.size() + d), *std::move(made));
+      auto values = make_dense(at_, plan_.dense_dims[d], plan_.dense[d], fallback, column(feature),
+                               plan_.size(), true);
+      if (!values)
+        return values.status().within(concat("dense feature '", keys_[feature], '\''));
+      at_.set_output(static_cast<int>(3 * plan_.sparse.size() + d), *std::move(values));
     }
     return {};
   }
@@ -34,7 +34,7 @@ public:
 private:
   // The feature's values in all examples, plan_.size() apart.
   std::span<const feature_value> column(size_t feature) const {
-    return std::span{found_}.subspan(std::min(feature, found_.size()));
+    return std::span{values_}.subspan(std::min(feature, values_.size()));
   }
 
   status find() {
@@ -45,7 +45,7 @@ private:
       for (auto i = begin; i < end; ++i)
         if (auto outcome = finder.find(
                 examples[i],
-                std::span{found_}.subspan(static_cast<size_t>(i) * plan_.size(), plan_.size()));
+                std::span{values_}.subspan(static_cast<size_t>(i) * plan_.size(), plan_.size()));
             !outcome)
           return failed.note(i, std::move(outcome).within(name_of(i)));
     });
@@ -89,7 +89,7 @@ private:
   std::vector<std::string> keys_;
   int first_default_;
   int64_t batch_;
-  std::vector<feature_value> found_; // row by row, a row for each example
+  std::vector<feature_value> values_; // row-major, one row per example
 };
 
 inline status write_sparse_of_one(kernel_context& at, int sparse, int s,
@@ -105,24 +105,25 @@ inline status write_sparse_of_one(kernel_context& at, int sparse, int s,
   return {};
 }
 
-/// Input 0 has the example; the defaults of dense features begin at that input.
+/// Input 0 has the example; the defaults of dense features start at that input.
 inline status parse_one_example(kernel_context& at, const feature_plan& plan,
                                 const std::vector<std::string>& keys, int first_default) {
   const auto& serialized = at.input(0);
   if (serialized.rank() != 0)
     return invalid("serialized must be a scalar, got shape ", serialized.dims());
-  std::vector<feature_value> found(plan.size());
-  TROUPE_TRY(feature_finder{plan, keys}.find(*serialized.data<std::string>(), found));
+  std::vector<feature_value> feature_values(plan.size());
+  TROUPE_TRY(feature_finder{plan, keys}.find(*serialized.data<std::string>(), feature_values));
   auto sparse = plan.sparse.size();
   for (size_t s = 0; s < sparse; ++s)
-    TROUPE_TRY(write_sparse_of_one(at, static_cast<int>(sparse), static_cast<int>(s), found[s]));
+    TROUPE_TRY(
+        write_sparse_of_one(at, static_cast<int>(sparse), static_cast<int>(s), feature_values[s]));
   for (size_t d = 0; d < plan.dense.size(); ++d) {
-    auto made = make_dense(at, plan.dense_dims[d], plan.dense[d],
-                           at.input(first_default + static_cast<int>(d)),
-                           std::span{found}.subspan(sparse + d, 1), 1, false);
-    if (!made)
-      return made.status().within(concat("dense feature '", keys[sparse + d], '\''));
-    at.set_output(static_cast<int>(3 * sparse + d), *std::move(made));
+    auto values = make_dense(at, plan.dense_dims[d], plan.dense[d],
+                             at.input(first_default + static_cast<int>(d)),
+                             std::span{feature_values}.subspan(sparse + d, 1), 1, false);
+    if (!values)
+      return values.status().within(concat("dense feature '", keys[sparse + d], '\''));
+    at.set_output(static_cast<int>(3 * sparse + d), *std::move(values));
   }
   return {};
 }

@@ -9,13 +9,13 @@ namespace {
 
 status damaged() { return invalid("the bytes are no TensorProto"); }
 
-// Calls `take` for each element that the field lists, packed or not; false where it is broken.
+// Calls `take` for each element of the field, packed or not; returns false for malformed bytes.
 template <class Take>
 bool list_numbers(const proto_reader& field, size_t fixed_size, Take&& take) {
   if (field.kind() != proto_reader::wire::bytes)
     return take(field.number());
-  for (auto left = field.bytes(); !left.empty();) {
-    auto next = fixed_size ? take_fixed(left, fixed_size) : take_varint(left);
+  for (auto unread = field.bytes(); !unread.empty();) {
+    auto next = fixed_size ? take_fixed(unread, fixed_size) : take_varint(unread);
     if (!next || !take(*next))
       return false;
   }
@@ -46,7 +46,7 @@ result<shape> read_shape(std::string_view message) {
   return shape::make(extents);
 }
 
-// The parts of the message that come in any order.
+// The parts of the message, which may come in any order.
 struct parsed_proto {
   const tensor_proto::type_entry* type = nullptr;
   std::string_view dims, content;
@@ -54,30 +54,30 @@ struct parsed_proto {
 };
 
 result<parsed_proto> read_fields(std::string_view message) {
-  parsed_proto found;
+  parsed_proto parsed;
   proto_reader fields{message};
   while (fields.next()) {
     if (fields.is(tensor_proto::type, proto_reader::wire::varint)) {
-      found.type = tensor_proto::type_of(fields.number());
-      if (!found.type)
+      parsed.type = tensor_proto::type_of(fields.number());
+      if (!parsed.type)
         return invalid("the tensor has a type of number ", fields.number(),
                        ", which Troupe has not");
     } else if (fields.is(tensor_proto::shape, proto_reader::wire::bytes)) {
-      found.dims = fields.bytes();
+      parsed.dims = fields.bytes();
     } else if (fields.is(tensor_proto::content, proto_reader::wire::bytes)) {
-      found.content = fields.bytes();
-      found.has_content = !found.content.empty();
+      parsed.content = fields.bytes();
+      parsed.has_content = !parsed.content.empty();
     }
   }
   if (fields.broken())
     return damaged();
-  if (!found.type)
+  if (!parsed.type)
     return invalid("the TensorProto names no type");
-  return found;
+  return parsed;
 }
 
 status read_content(std::string_view content, tensor& to) {
-  if (to.type() == dtype::string) { // all lengths, then all texts
+  if (to.type() == dtype::string) { // first all lengths, then all texts
     std::vector<uint64_t> lengths;
     for (int64_t i = 0; i < to.elements(); ++i) {
       auto length = take_varint(content);
@@ -97,12 +97,12 @@ status read_content(std::string_view content, tensor& to) {
     return invalid("a tensor ", to.type(), to.dims(), " has ", to.bytes(), " bytes, got ",
                    content.size());
   std::memcpy(to.raw(), content.data(), content.size());
-  if (to.type() == dtype::boolean) // which other bytes are none of
+  if (to.type() == dtype::boolean) // other byte values are not valid truth values
     std::ranges::transform(content, to.data<bool>(), [](char c) { return c != 0; });
   return {};
 }
 
-// Numbers come as wide as the wire has them; a complex one is two.
+// Numbers have their wire width; a complex number is two of them.
 status read_numbers(std::string_view message, uint32_t list, tensor& to) {
   auto is_complex = complex_types.contains(to.type());
   auto size = size_of(to.type()) / (is_complex ? 2 : 1);
@@ -114,15 +114,15 @@ status read_numbers(std::string_view message, uint32_t list, tensor& to) {
   while (fields.next()) {
     if (fields.field() != list)
       continue;
-    auto taken = list_numbers(fields, fixed, [&](uint64_t bits) {
+    auto is_well_formed = list_numbers(fields, fixed, [&](uint64_t bits) {
       if (count == room)
         return false;
       if (to.type() == dtype::boolean)
         bits = bits != 0;
-      std::memcpy(bytes + size * count++, &bits, size); // the least significant bytes come first
+      std::memcpy(bytes + size * count++, &bits, size); // little-endian
       return true;
     });
-    if (!taken)
+    if (!is_well_formed)
       return invalid("a tensor ", to.type(), to.dims(), " lists more or other numbers");
   }
   if (is_complex && count % 2 != 0)
@@ -131,7 +131,7 @@ status read_numbers(std::string_view message, uint32_t list, tensor& to) {
   auto filled = static_cast<int64_t>(count * size / element);
   if (filled == 0)
     std::memset(bytes, 0, to.bytes());
-  else if (filled < to.elements()) // the last one is repeated
+  else if (filled < to.elements()) // the last element is repeated
     for (auto i = filled; i < to.elements(); ++i)
       std::memcpy(bytes + static_cast<size_t>(i) * element,
                   bytes + static_cast<size_t>(filled - 1) * element, element);
@@ -156,16 +156,16 @@ status read_texts(std::string_view message, tensor& to) {
 } // namespace
 
 result<tensor> from_tensor_proto(std::string_view message, allocator& memory) {
-  TROUPE_ASSIGN(auto found, read_fields(message));
-  TROUPE_ASSIGN(auto dims, read_shape(found.dims));
-  TROUPE_ASSIGN(auto made, tensor::make(found.type->of, dims, memory));
-  if (found.has_content)
-    TROUPE_TRY(read_content(found.content, made));
-  else if (found.type->of == dtype::string)
-    TROUPE_TRY(read_texts(message, made));
+  TROUPE_ASSIGN(auto parsed, read_fields(message));
+  TROUPE_ASSIGN(auto dims, read_shape(parsed.dims));
+  TROUPE_ASSIGN(auto value, tensor::make(parsed.type->of, dims, memory));
+  if (parsed.has_content)
+    TROUPE_TRY(read_content(parsed.content, value));
+  else if (parsed.type->of == dtype::string)
+    TROUPE_TRY(read_texts(message, value));
   else
-    TROUPE_TRY(read_numbers(message, found.type->list, made));
-  return made;
+    TROUPE_TRY(read_numbers(message, parsed.type->list, value));
+  return value;
 }
 
 } // namespace troupe::ops

@@ -1,5 +1,5 @@
-// Reads Protobuf's wire format field by field, without a schema and never beyond its end: for
-// messages that come by the million and whose few fields are known.
+// Reads Protobuf's wire format field by field, without a schema and never beyond its end, for
+// frequent messages of which few fields matter.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -9,7 +9,7 @@
 
 namespace troupe::ops {
 
-/// Takes a number of base 128 from the front; nothing where the bytes end or say too much.
+/// Reads a varint from the front; nullopt where the bytes end early or the number is too large.
 inline std::optional<uint64_t> take_varint(std::string_view& from) {
   uint64_t value = 0;
   for (int shift = 0; shift < 64 && !from.empty(); shift += 7) {
@@ -22,7 +22,7 @@ inline std::optional<uint64_t> take_varint(std::string_view& from) {
   return std::nullopt;
 }
 
-/// Takes a number of 4 or 8 bytes, the least significant one first.
+/// Reads a little-endian number of 4 or 8 bytes.
 inline std::optional<uint64_t> take_fixed(std::string_view& from, size_t bytes) {
   uint64_t value = 0;
   if (from.size() < bytes)
@@ -42,29 +42,29 @@ class proto_reader {
 public:
   enum class wire : uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
-  explicit proto_reader(std::string_view message) : left_(message) {}
+  explicit proto_reader(std::string_view message) : unread_(message) {}
 
-  /// Goes on to the next field. False at the end, and where the bytes are no message.
+  /// Advances to the next field. Returns false at the end and for malformed bytes.
   bool next() {
-    if (left_.empty() || broken_)
+    if (unread_.empty() || broken_)
       return false;
-    auto tag = take_varint(left_);
+    auto tag = take_varint(unread_);
     if (!tag || *tag >> 3 == 0 || *tag >> 32 != 0)
       return fail();
     field_ = static_cast<uint32_t>(*tag >> 3);
     kind_ = static_cast<wire>(*tag & 7);
     switch (kind_) {
-      case wire::varint: return take(take_varint(left_));
-      case wire::fixed64: return take(take_fixed(left_, 8));
-      case wire::fixed32: return take(take_fixed(left_, 4));
+      case wire::varint: return take(take_varint(unread_));
+      case wire::fixed64: return take(take_fixed(unread_, 8));
+      case wire::fixed32: return take(take_fixed(unread_, 4));
       case wire::bytes: break;
       default: return fail();
     }
-    auto length = take_varint(left_);
-    if (!length || *length > left_.size())
+    auto length = take_varint(unread_);
+    if (!length || *length > unread_.size())
       return fail();
-    bytes_ = left_.substr(0, *length);
-    left_.remove_prefix(*length);
+    bytes_ = unread_.substr(0, *length);
+    unread_.remove_prefix(*length);
     return true;
   }
 
@@ -72,8 +72,8 @@ public:
   uint32_t field() const noexcept { return field_; }
   wire kind() const noexcept { return kind_; }
   bool is(uint32_t field, wire kind) const noexcept { return field_ == field && kind_ == kind; }
-  std::string_view bytes() const noexcept { return bytes_; } ///< of a field of bytes
-  uint64_t number() const noexcept { return number_; }       ///< of all others
+  std::string_view bytes() const noexcept { return bytes_; } ///< the content of a field of bytes
+  uint64_t number() const noexcept { return number_; }       ///< the content of any other field
 
 private:
   bool fail() {
@@ -87,7 +87,7 @@ private:
     return true;
   }
 
-  std::string_view left_, bytes_;
+  std::string_view unread_, bytes_;
   uint64_t number_ = 0;
   uint32_t field_ = 0;
   wire kind_ = wire::varint;

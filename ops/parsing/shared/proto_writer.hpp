@@ -6,7 +6,7 @@
 
 namespace troupe::ops {
 
-/// A field of bytes, of text or of a message: its tag, its length, what it holds.
+/// A field of bytes, of text or of a message: its tag, its length, its content.
 inline void put_bytes(std::string& to, int field, std::string_view bytes) {
   put_varint(to, static_cast<uint64_t>(field) << 3 | 2);
   put_varint(to, bytes.size());
@@ -18,14 +18,14 @@ inline void put_number(std::string& to, int field, uint64_t value) {
   put_varint(to, value);
 }
 
-/// A number of 4 or 8 bytes, the least significant one first.
+/// A little-endian number of 4 or 8 bytes.
 template <class T>
 void put_fixed(std::string& to, T value) {
   using bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   static_assert(sizeof(T) == sizeof(bits));
-  auto left = std::bit_cast<bits>(value);
-  for (size_t i = 0; i < sizeof(T); ++i, left >>= 8)
-    to += static_cast<char>(left & 255);
+  auto remaining = std::bit_cast<bits>(value);
+  for (size_t i = 0; i < sizeof(T); ++i, remaining >>= 8)
+    to += static_cast<char>(remaining & 255);
 }
 
 inline void put_float(std::string& to, int field, float value) {

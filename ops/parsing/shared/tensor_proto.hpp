@@ -1,4 +1,4 @@
-// Tensors as TensorFlow writes them: its message TensorProto.
+// Conversion of tensors from and to TensorFlow's message TensorProto.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -9,8 +9,8 @@ namespace troupe::ops {
 
 std::string to_tensor_proto(const tensor& value);
 
-/// Takes both forms: all elements as bytes, or listed one by one, the last one repeated. Fails
-/// where they are more or fewer than the shape says.
+/// Accepts both forms: all elements as bytes, or listed one by one, with the last one repeated.
+/// Fails for more or fewer elements than the shape has.
 result<tensor> from_tensor_proto(std::string_view message, allocator& memory);
 
 } // namespace troupe::ops

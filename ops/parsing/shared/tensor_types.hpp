@@ -1,4 +1,4 @@
-// The numbers that TensorFlow's messages give fields and types.
+// The numbers of fields and types in TensorFlow's messages.
 #pragma once
 #include "troupe/runtime/types/dtype.hpp"
 
@@ -9,7 +9,7 @@ namespace troupe::ops::tensor_proto {
 /// Fields of TensorProto.
 enum field : int { type = 1, shape = 2, content = 4, texts = 8 };
 
-/// How a type is known: its number, and the field of TensorProto that lists its elements.
+/// The encoding of a type: its number, and the field of TensorProto that lists its elements.
 struct type_entry {
   dtype of;
   uint32_t number;
@@ -36,17 +36,17 @@ inline constexpr auto types = std::to_array<type_entry>({
 });
 
 constexpr uint32_t number_of(dtype type) {
-  for (const auto& one : types)
-    if (one.of == type)
-      return one.number;
+  for (const auto& entry : types)
+    if (entry.of == type)
+      return entry.number;
   return 0;
 }
 
-/// Nothing for types that Troupe has not.
+/// Returns null for types that Troupe lacks.
 constexpr const type_entry* type_of(uint64_t number) {
-  for (const auto& one : types)
-    if (one.number == number)
-      return &one;
+  for (const auto& type : types)
+    if (type.number == number)
+      return &type;
   return nullptr;
 }
 

@@ -1,4 +1,4 @@
-// The axes of ReverseSequence, on every device.
+// The axes of ReverseSequence, on all devices.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -16,7 +16,7 @@ inline result<std::shared_ptr<void>> keep_sequence_axes(const kernel_setup& setu
   return std::shared_ptr<void>{std::make_shared<sequence_axes>(axes)};
 }
 
-/// Fails where the inputs do not have them.
+/// Fails where the inputs do not have these axes.
 inline status check_sequences(const kernel_context& at, sequence_axes axes) {
   const auto& dims = at.input(0).dims();
   auto [along, batch] = axes;

@@ -26,20 +26,20 @@ void add_scaled_any(const T* x, compute_type<T> factor, compute_type<T>* sums, i
 
 template <class T>
 status average_pool(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, at.input(0).dims()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.output));
   if (out->elements() == 0)
     return {};
   const auto* x = at.input(0).data<T>();
   using number = compute_type<T>;
-  fill_rows(at, out->template data<T>(), of.images * of.outputs(), of.channels, of.cost(),
-            [&](int64_t i, number* sums) {
-              auto where = place_of(i, of.axes, &window_axis::out);
-              for_each_element(of.axes, where, [&](int64_t, int64_t pixel) {
-                add_scaled_any(x + pixel * of.channels, number{1}, sums, of.channels);
+  fill_rows(at, out->template data<T>(), geometry.images * geometry.outputs(), geometry.channels,
+            geometry.cost(), [&](int64_t i, number* sums) {
+              auto where = place_of(i, geometry.axes, &window_axis::out);
+              for_each_element(geometry.axes, where, [&](int64_t, int64_t pixel) {
+                add_scaled_any(x + pixel * geometry.channels, number{1}, sums, geometry.channels);
               });
-              auto share = number{1} / static_cast<number>(elements_in(of.axes, where));
-              for (int64_t c = 0; c < of.channels; ++c)
+              auto share = number{1} / static_cast<number>(elements_in(geometry.axes, where));
+              for (int64_t c = 0; c < geometry.channels; ++c)
                 sums[c] *= share;
             });
   return {};
@@ -47,20 +47,21 @@ status average_pool(kernel_context& at) {
 
 template <class T>
 status average_pool_gradient(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, make_pooling_of_sizes(at, at.input(0)));
-  TROUPE_TRY(expect_dims(at.input(1), of.output, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.input));
+  TROUPE_ASSIGN(auto geometry, make_pooling_of_sizes(at, at.input(0)));
+  TROUPE_TRY(expect_dims(at.input(1), geometry.output, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.input));
   if (out->elements() == 0)
     return {};
   const auto* dy = at.input(1).data<T>();
   using number = compute_type<T>;
-  fill_rows(at, out->template data<T>(), of.images * of.inputs(), of.channels, of.cost(),
-            [&](int64_t i, number* sums) {
+  fill_rows(at, out->template data<T>(), geometry.images * geometry.inputs(), geometry.channels,
+            geometry.cost(), [&](int64_t i, number* sums) {
               for_each_window(
-                  of.axes, place_of(i, of.axes, &window_axis::in), [&](int64_t, int64_t window) {
-                    auto where = place_of(window, of.axes, &window_axis::out);
-                    auto share = number{1} / static_cast<number>(elements_in(of.axes, where));
-                    add_scaled_any(dy + window * of.channels, share, sums, of.channels);
+                  geometry.axes, place_of(i, geometry.axes, &window_axis::in),
+                  [&](int64_t, int64_t window) {
+                    auto where = place_of(window, geometry.axes, &window_axis::out);
+                    auto share = number{1} / static_cast<number>(elements_in(geometry.axes, where));
+                    add_scaled_any(dy + window * geometry.channels, share, sums, geometry.channels);
                   });
             });
   return {};

@@ -1,5 +1,5 @@
-// Max pooling of floats and doubles, with as many channels of a window as fill a vector register at
-// once: what is largest so far stays in registers.
+// Max pooling of floats and doubles over as many channels of a window at a time as fill a vector
+// register, with the maxima in registers.
 #pragma once
 #include "troupe/ops/define/windows.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
@@ -8,8 +8,8 @@
 
 namespace troupe::ops {
 
-/// What of a window lies on the image: so many elements along each axis, with their distances in
-/// memory, from the first of them on.
+/// The part of a window that lies on the image: the number of elements along each axis, their
+/// distances in memory, and the first element.
 struct window_part {
   int64_t first, count[3], step[3];
 
@@ -18,20 +18,20 @@ struct window_part {
 
 inline window_part part_on_image(const window_axes& axes, const int64_t (&window)[3],
                                  int64_t channels) {
-  window_part made{};
+  window_part part{};
   auto step = channels;
   for (size_t i = 3; i-- > 0; step *= axes[i].in) {
     auto first = axes[i].first_in(window[i]);
-    made.count[i] = axes[i].last_in(window[i]) - first;
-    made.step[i] = axes[i].dilation * step;
-    made.first += (window[i] * axes[i].stride - axes[i].before + first * axes[i].dilation) * step;
+    part.count[i] = axes[i].last_in(window[i]) - first;
+    part.step[i] = axes[i].dilation * step;
+    part.first += (window[i] * axes[i].stride - axes[i].before + first * axes[i].dilation) * step;
   }
-  return made;
+  return part;
 }
 
 namespace detail {
 
-// An element is better that is larger, or the first NaN. What is written over and over stays in
+// An element is better if it is larger, or the first NaN. Values that change repeatedly stay in
 // registers, as GCC unrolls the innermost loops.
 template <class T>
 inline __attribute__((always_inline)) bool is_better(T x, T best) {
@@ -57,20 +57,20 @@ inline __attribute__((always_inline)) void keep_largest(const T* x, const window
     y[i] = best[i];
 }
 
-// Adds dy to the element of dx that has the place of the largest of x.
+// Adds dy to the element of dx at the position of the maximum of x.
 template <int Count, class T>
 inline __attribute__((always_inline)) void
 add_to_largest(const T* __restrict x, const window_part& part, const T* __restrict dy,
                T* __restrict dx) {
-  using whole = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  using integer = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
   T best[Count];
-  whole chosen[Count];
+  integer chosen[Count];
 #pragma GCC unroll 1
   for (int i = 0; i < Count; ++i) {
     best[i] = x[i];
     chosen[i] = 0;
   }
-  whole number = 0;
+  integer number = 0;
   for (int64_t d = 0; d < part.count[0]; ++d)
     for (int64_t r = 0; r < part.count[1]; ++r) {
       auto* from = x + d * part.step[0] + r * part.step[1];
@@ -95,7 +95,7 @@ add_to_largest(const T* __restrict x, const window_part& part, const T* __restri
 
 } // namespace detail
 
-/// One row of windows of an image.
+/// Computes one row of windows of an image.
 template <class T>
 TROUPE_SIMD_CLONES void max_pool_row(const window_axes& axes, int64_t plane, int64_t row,
                                      int64_t channels, const T* image, T* y) {
@@ -103,7 +103,7 @@ TROUPE_SIMD_CLONES void max_pool_row(const window_axes& axes, int64_t plane, int
   for (int64_t column = 0; column < axes[2].out; ++column, y += channels) {
     auto part = part_on_image(axes, {plane, row, column}, channels);
     int64_t c = 0;
-    if (part.empty()) { // nothing but padding
+    if (part.empty()) { // only padding
       for (; c < channels; ++c)
         y[c] = std::numeric_limits<T>::lowest();
       continue;
@@ -116,7 +116,7 @@ TROUPE_SIMD_CLONES void max_pool_row(const window_axes& axes, int64_t plane, int
   }
 }
 
-/// Channels [begin, end) of the gradient of an image. `dx` starts as zeros there.
+/// Computes channels [begin, end) of the gradient of an image. `dx` must be zero there.
 template <class T>
 TROUPE_SIMD_CLONES void max_pool_gradient_of_image(const window_axes& axes, int64_t channels,
                                                    int64_t begin, int64_t end, const T* image,

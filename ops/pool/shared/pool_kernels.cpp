@@ -4,29 +4,29 @@ namespace troupe::ops {
 
 result<pooling> make_pooling(const kernel_context& at, const shape& dims) {
   const auto& options = at.state<pool_state>().options;
-  pooling made;
-  TROUPE_ASSIGN(made.axes, options.place(dims, options.sizes));
+  pooling geometry;
+  TROUPE_ASSIGN(geometry.axes, options.place(dims, options.sizes));
   double elements = 1;
-  for (const auto& axis : made.axes)
+  for (const auto& axis : geometry.axes)
     elements *= static_cast<double>(axis.size);
   if (elements > INT32_MAX)
     return invalid("windows of ", elements, " elements are too large");
-  made.input = dims;
-  made.images = dims[0];
-  made.channels = dims[options.channel_axis()];
-  TROUPE_ASSIGN(made.output,
-                options.tensor_shape(made.images, made.channels, made.axes, &window_axis::out));
+  geometry.input = dims;
+  geometry.images = dims[0];
+  geometry.channels = dims[options.channel_axis()];
+  TROUPE_ASSIGN(geometry.output, options.tensor_shape(geometry.images, geometry.channels,
+                                                      geometry.axes, &window_axis::out));
   if (options.channels_first) {
-    made.images *= made.channels;
-    made.channels = 1;
+    geometry.images *= geometry.channels;
+    geometry.channels = 1;
   }
-  return made;
+  return geometry;
 }
 
-status expect_dims(const tensor& given, const shape& expected, std::string_view name) {
-  if (given.dims() == expected)
+status expect_dims(const tensor& actual, const shape& expected, std::string_view name) {
+  if (actual.dims() == expected)
     return {};
-  return invalid(name, " must have shape ", expected, ", got ", given.dims());
+  return invalid(name, " must have shape ", expected, ", got ", actual.dims());
 }
 
 status expect_places(const kernel_context& at, const tensor& input) {

@@ -1,12 +1,11 @@
-// Rows of channels that poolings compute one by one.
+// Rows of channels, which poolings compute one by one.
 #pragma once
 #include "troupe/ops/conv/shared/window_walk.hpp"
 #include "troupe/ops/pool/shared/pooling.cpu.hpp"
 
 namespace troupe::ops {
 
-/// Calls `fill(i, row)` for rows of output 0; a row arrives as zeros in the type that is computed
-/// in.
+/// Calls `fill(i, row)` for rows of output 0; a row starts as zeros in the computation type.
 template <class T, class Fill>
 void fill_rows(kernel_context& at, T* out, int64_t rows, int64_t columns, double cost, Fill fill) {
   at.parallel_for(rows, cost, [&](int64_t begin, int64_t end) {

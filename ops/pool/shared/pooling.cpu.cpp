@@ -21,7 +21,7 @@ void keep_larger(const T* x, T* best, int64_t count) {
 }
 
 /// Where an element of the row is larger than the best so far, it becomes the best, and `chosen`
-/// its number. A NaN stays, as it stays the largest.
+/// its number. A NaN counts as the largest, and stays.
 template <class T>
 inline __attribute__((always_inline)) void choose_larger(const T* x, int32_t number, T* best,
                                                          int32_t* chosen, int64_t count) {
@@ -39,7 +39,7 @@ TROUPE_SIMD_CLONES void choose_larger_hot(const T* x, int32_t number, T* best, i
   choose_larger(x, number, best, chosen, count);
 }
 
-/// Adds the elements of a row of which that one was chosen.
+/// Adds the elements of a row whose number was chosen.
 template <class T, class Sum>
 void add_chosen(const T* x, const int32_t* chosen, int32_t number, Sum* sums, int64_t count) {
 #pragma GCC ivdep
@@ -62,32 +62,33 @@ void with_type(dtype type, type_list<Ts...>, Body&& body) {
 }
 
 template <class T>
-void find_largest(kernel_context& at, const pooling& of, const T* x, int32_t* chosen) {
-  at.parallel_for(of.images * of.outputs(), 2 * of.cost(), [&](int64_t begin, int64_t end) {
-    std::vector<T> best(static_cast<size_t>(of.channels));
-    for (auto i = begin; i < end; ++i) {
-      auto* to = chosen + i * of.channels;
-      auto first = true;
-      for_each_element(of.axes, place_of(i, of.axes, &window_axis::out),
-                       [&](int64_t k, int64_t pixel) {
-                         const auto* row = x + pixel * of.channels;
-                         auto number = static_cast<int32_t>(k);
-                         if (std::exchange(first, false)) {
-                           std::copy_n(row, of.channels, best.data());
-                           std::fill_n(to, of.channels, number);
-                         } else if constexpr (is_hot<T>) {
-                           choose_larger_hot(row, number, best.data(), to, of.channels);
-                         } else {
-                           choose_larger(row, number, best.data(), to, of.channels);
-                         }
-                       });
-      if (first) // nothing but padding
-        std::fill_n(to, of.channels, -1);
-    }
-  });
+void find_largest(kernel_context& at, const pooling& geometry, const T* x, int32_t* chosen) {
+  at.parallel_for(
+      geometry.images * geometry.outputs(), 2 * geometry.cost(), [&](int64_t begin, int64_t end) {
+        std::vector<T> best(static_cast<size_t>(geometry.channels));
+        for (auto i = begin; i < end; ++i) {
+          auto* to = chosen + i * geometry.channels;
+          auto first = true;
+          for_each_element(geometry.axes, place_of(i, geometry.axes, &window_axis::out),
+                           [&](int64_t k, int64_t pixel) {
+                             const auto* row = x + pixel * geometry.channels;
+                             auto number = static_cast<int32_t>(k);
+                             if (std::exchange(first, false)) {
+                               std::copy_n(row, geometry.channels, best.data());
+                               std::fill_n(to, geometry.channels, number);
+                             } else if constexpr (is_hot<T>) {
+                               choose_larger_hot(row, number, best.data(), to, geometry.channels);
+                             } else {
+                               choose_larger(row, number, best.data(), to, geometry.channels);
+                             }
+                           });
+          if (first) // only padding
+            std::fill_n(to, geometry.channels, -1);
+        }
+      });
 }
 
-/// The pixel of the input that is element k of an output's window.
+/// The input pixel of element k of an output's window.
 int64_t pixel_of(const window_axes& axes, const pixel_place& out, int64_t k) {
   int64_t element[3];
   for (size_t i = 3; i-- > 0; k /= axes[i].size)
@@ -99,95 +100,101 @@ int64_t pixel_of(const window_axes& axes, const pixel_place& out, int64_t k) {
   return pixel;
 }
 
-/// Calls `body(i, j)`: element i of the output has its largest at element j of the input, or j is
-/// -1.
+/// Calls `body(i, j)`: element i of the output has its maximum at element j of the input; j is -1
+/// where there is none.
 template <class Body>
-void for_each_largest(kernel_context& at, const pooling& of, const tensor& largest,
+void for_each_largest(kernel_context& at, const pooling& geometry, const tensor& largest,
                       const Body& body) {
   if (largest.elements() == 0)
     return;
   const auto* chosen = largest.data<int32_t>();
-  at.parallel_for(of.images * of.outputs(), 3 * static_cast<double>(of.channels),
+  at.parallel_for(geometry.images * geometry.outputs(), 3 * static_cast<double>(geometry.channels),
                   [&](int64_t begin, int64_t end) {
                     for (auto i = begin; i < end; ++i) {
-                      auto where = place_of(i, of.axes, &window_axis::out);
-                      for (auto j = i * of.channels; j < (i + 1) * of.channels; ++j)
+                      auto where = place_of(i, geometry.axes, &window_axis::out);
+                      for (auto j = i * geometry.channels; j < (i + 1) * geometry.channels; ++j)
                         body(j, chosen[j] < 0 ? -1
-                                              : pixel_of(of.axes, where, chosen[j]) * of.channels +
-                                                    j % of.channels);
+                                              : pixel_of(geometry.axes, where, chosen[j]) *
+                                                        geometry.channels +
+                                                    j % geometry.channels);
                     }
                   });
 }
 
-// Copies the elements at those places.
-void gather_largest(kernel_context& at, const pooling& of, const tensor& largest,
+// Copies the elements at those positions.
+void gather_largest(kernel_context& at, const pooling& geometry, const tensor& largest,
                     const tensor& from, const tensor& to) {
   with_word(from.type(), [&]<class Word>(std::type_identity<Word>) {
     if constexpr (!std::is_same_v<Word, std::string>) {
       const auto* x = static_cast<const Word*>(from.raw());
       auto* y = static_cast<Word*>(to.raw());
-      for_each_largest(at, of, largest,
+      for_each_largest(at, geometry, largest,
                        [&](int64_t i, int64_t j) { y[i] = j < 0 ? Word{} : x[j]; });
     }
   });
 }
 
 template <class T>
-void max_pool_rows(kernel_context& at, const pooling& of, const T* x, T* y) {
-  auto planes = of.axes[0].out, rows = of.axes[1].out, columns = of.axes[2].out;
-  auto image = of.inputs() * of.channels, width = columns * of.channels;
-  at.parallel_for(of.images * planes * rows, of.cost() * static_cast<double>(columns),
+void max_pool_rows(kernel_context& at, const pooling& geometry, const T* x, T* y) {
+  auto planes = geometry.axes[0].out, rows = geometry.axes[1].out, columns = geometry.axes[2].out;
+  auto image = geometry.inputs() * geometry.channels, width = columns * geometry.channels;
+  at.parallel_for(geometry.images * planes * rows, geometry.cost() * static_cast<double>(columns),
                   [&](int64_t begin, int64_t end) {
                     for (auto i = begin; i < end; ++i)
-                      max_pool_row(of.axes, i / rows % planes, i % rows, of.channels,
+                      max_pool_row(geometry.axes, i / rows % planes, i % rows, geometry.channels,
                                    x + i / rows / planes * image, y + i * width);
                   });
 }
 
-// Windows may overlap: threads share the images, or strips of their channels.
+// Windows may overlap: threads divide the images, or strips of their channels.
 template <class T>
-void max_pool_gradient_of_images(kernel_context& at, const pooling& of, const T* x, const T* dy,
-                                 T* dx) {
+void max_pool_gradient_of_images(kernel_context& at, const pooling& geometry, const T* x,
+                                 const T* dy, T* dx) {
   constexpr int64_t line = 64 / sizeof(T);
-  auto wanted = (at.device().threads() + of.images - 1) / of.images; // strips of an image
-  auto lines = (of.channels + line - 1) / line;
-  auto strip = std::max<int64_t>(1, lines / wanted) * line;
-  auto strips = (of.channels + strip - 1) / strip;
-  auto inputs = of.inputs() * of.channels, outputs = of.outputs() * of.channels;
-  at.parallel_for(of.images * strips, of.cost() * static_cast<double>(of.outputs() * 2 / strips),
-                  [&](int64_t begin, int64_t end) {
-                    for (auto i = begin; i < end; ++i) {
-                      auto first = i % strips * strip, last = std::min(first + strip, of.channels);
-                      auto* to = dx + i / strips * inputs;
-                      if (strips == 1)
-                        std::fill_n(to, inputs, T{});
-                      else
-                        for (auto* pixel = to; pixel < to + inputs; pixel += of.channels)
-                          std::fill(pixel + first, pixel + last, T{});
-                      max_pool_gradient_of_image(of.axes, of.channels, first, last,
-                                                 x + i / strips * inputs, dy + i / strips * outputs,
-                                                 to);
-                    }
-                  });
+  auto strip_count =
+      (at.device().threads() + geometry.images - 1) / geometry.images; // strips per image
+  auto lines = (geometry.channels + line - 1) / line;
+  auto strip = std::max<int64_t>(1, lines / strip_count) * line;
+  auto strips = (geometry.channels + strip - 1) / strip;
+  auto inputs = geometry.inputs() * geometry.channels,
+       outputs = geometry.outputs() * geometry.channels;
+  at.parallel_for(
+      geometry.images * strips,
+      geometry.cost() * static_cast<double>(geometry.outputs() * 2 / strips),
+      [&](int64_t begin, int64_t end) {
+        for (auto i = begin; i < end; ++i) {
+          auto first = i % strips * strip, last = std::min(first + strip, geometry.channels);
+          auto* to = dx + i / strips * inputs;
+          if (strips == 1)
+            std::fill_n(to, inputs, T{});
+          else
+            for (auto* pixel = to; pixel < to + inputs; pixel += geometry.channels)
+              std::fill(pixel + first, pixel + last, T{});
+          max_pool_gradient_of_image(geometry.axes, geometry.channels, first, last,
+                                     x + i / strips * inputs, dy + i / strips * outputs, to);
+        }
+      });
 }
 
 } // namespace
 
-result<tensor> find_largest(kernel_context& at, const pooling& of, const tensor& input) {
-  TROUPE_ASSIGN(auto made, tensor::make(dtype::i32, of.output, at.memory()));
-  if (made.elements() > 0)
+result<tensor> find_largest(kernel_context& at, const pooling& geometry, const tensor& input) {
+  TROUPE_ASSIGN(auto largest, tensor::make(dtype::i32, geometry.output, at.memory()));
+  if (largest.elements() > 0)
     with_type(input.type(), types::real_numbers, [&]<class T>(std::type_identity<T>) {
-      find_largest(at, of, static_cast<const T*>(input.data<T>()), made.template data<int32_t>());
+      find_largest(at, geometry, static_cast<const T*>(input.data<T>()),
+                   largest.template data<int32_t>());
     });
-  return made;
+  return largest;
 }
 
 result<given_places> take_places(kernel_context& at, const tensor& argmax) {
-  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
-  TROUPE_TRY(expect_dims(argmax, of.output, "argmax"));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, at.input(0).dims()));
+  TROUPE_TRY(expect_dims(argmax, geometry.output, "argmax"));
   TROUPE_ASSIGN(auto places, tensor::make(dtype::i64, argmax.dims(), at.memory()));
-  auto image = of.inputs() * of.channels, windows = of.outputs() * of.channels;
-  auto whole = at.state<pool_state>().include_batch;
+  auto image = geometry.inputs() * geometry.channels,
+       windows = geometry.outputs() * geometry.channels;
+  auto include_batch = at.state<pool_state>().include_batch;
   std::atomic<bool> outside = false;
   with_type(argmax.type(), type_list<int32_t, int64_t>{}, [&]<class T>(std::type_identity<T>) {
     const auto* from = argmax.data<T>();
@@ -195,7 +202,7 @@ result<given_places> take_places(kernel_context& at, const tensor& argmax) {
     at.parallel_for(argmax.elements(), 1, [&](int64_t begin, int64_t end) {
       for (auto i = begin; i < end; ++i) {
         auto first = i / windows * image;
-        auto place = whole ? int64_t{from[i]} - first : int64_t{from[i]};
+        auto place = include_batch ? int64_t{from[i]} - first : int64_t{from[i]};
         if (place < 0 || place >= image)
           outside = true;
         else
@@ -206,33 +213,34 @@ result<given_places> take_places(kernel_context& at, const tensor& argmax) {
   if (outside)
     return invalid("argmax must have places within the image of each window, of ", image,
                    " elements");
-  return given_places{std::move(of), std::move(places)};
+  return given_places{std::move(geometry), std::move(places)};
 }
 
 status max_pool_second_gradient(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
-  TROUPE_TRY(expect_dims(at.input(1), of.output, "orig_output"));
-  TROUPE_TRY(expect_dims(at.input(2), of.input, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
-  TROUPE_ASSIGN(auto largest, find_largest(at, of, at.input(0)));
-  gather_largest(at, of, largest, at.input(2), *out);
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, at.input(0).dims()));
+  TROUPE_TRY(expect_dims(at.input(1), geometry.output, "orig_output"));
+  TROUPE_TRY(expect_dims(at.input(2), geometry.input, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.output));
+  TROUPE_ASSIGN(auto largest, find_largest(at, geometry, at.input(0)));
+  gather_largest(at, geometry, largest, at.input(2), *out);
   return {};
 }
 
 status max_pool_with_places(kernel_context& at) {
   const auto& input = at.input(0);
-  TROUPE_ASSIGN(auto of, make_pooling(at, input.dims()));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, input.dims()));
   TROUPE_TRY(expect_places(at, input));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
-  TROUPE_ASSIGN(auto* places, at.allocate(1, of.output));
-  TROUPE_ASSIGN(auto largest, find_largest(at, of, input));
-  gather_largest(at, of, largest, input, *out);
-  auto image = of.inputs() * of.channels, windows = of.outputs() * of.channels;
-  auto whole = at.state<pool_state>().include_batch;
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.output));
+  TROUPE_ASSIGN(auto* places, at.allocate(1, geometry.output));
+  TROUPE_ASSIGN(auto largest, find_largest(at, geometry, input));
+  gather_largest(at, geometry, largest, input, *out);
+  auto image = geometry.inputs() * geometry.channels,
+       windows = geometry.outputs() * geometry.channels;
+  auto include_batch = at.state<pool_state>().include_batch;
   with_type(places->type(), type_list<int32_t, int64_t>{}, [&]<class T>(std::type_identity<T>) {
     auto* to = places->template data<T>();
-    for_each_largest(at, of, largest, [&](int64_t i, int64_t j) {
-      to[i] = static_cast<T>(whole ? j : j - i / windows * image);
+    for_each_largest(at, geometry, largest, [&](int64_t i, int64_t j) {
+      to[i] = static_cast<T>(include_batch ? j : j - i / windows * image);
     });
   });
   return {};
@@ -241,60 +249,61 @@ status max_pool_with_places(kernel_context& at) {
 template <class T>
 status max_pool(kernel_context& at) {
   const auto& input = at.input(0);
-  TROUPE_ASSIGN(auto of, make_pooling(at, input.dims()));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, input.dims()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.output));
   const auto* x = input.data<T>();
   auto* y = out->template data<T>();
   if (out->elements() == 0)
     return {};
   if constexpr (is_hot<T>) {
-    max_pool_rows(at, of, x, y);
+    max_pool_rows(at, geometry, x, y);
     return {};
   }
-  at.parallel_for(of.images * of.outputs(), of.cost(), [&](int64_t begin, int64_t end) {
-    for (auto i = begin; i < end; ++i) {
-      auto* best = y + i * of.channels;
-      auto first = true;
-      for_each_element(of.axes, place_of(i, of.axes, &window_axis::out),
-                       [&](int64_t, int64_t pixel) {
-                         const auto* row = x + pixel * of.channels;
-                         if (std::exchange(first, false))
-                           std::copy_n(row, of.channels, best);
-                         else
-                           keep_larger(row, best, of.channels);
-                       });
-      if (first) // nothing but padding
-        std::fill_n(best, of.channels, lowest<T>());
-    }
-  });
+  at.parallel_for(geometry.images * geometry.outputs(), geometry.cost(),
+                  [&](int64_t begin, int64_t end) {
+                    for (auto i = begin; i < end; ++i) {
+                      auto* best = y + i * geometry.channels;
+                      auto first = true;
+                      for_each_element(geometry.axes, place_of(i, geometry.axes, &window_axis::out),
+                                       [&](int64_t, int64_t pixel) {
+                                         const auto* row = x + pixel * geometry.channels;
+                                         if (std::exchange(first, false))
+                                           std::copy_n(row, geometry.channels, best);
+                                         else
+                                           keep_larger(row, best, geometry.channels);
+                                       });
+                      if (first) // only padding
+                        std::fill_n(best, geometry.channels, lowest<T>());
+                    }
+                  });
   return {};
 }
 
 template <class T>
 status max_pool_gradient(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
-  TROUPE_TRY(expect_dims(at.input(1), of.output, "orig_output"));
-  TROUPE_TRY(expect_dims(at.input(2), of.output, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.input));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, at.input(0).dims()));
+  TROUPE_TRY(expect_dims(at.input(1), geometry.output, "orig_output"));
+  TROUPE_TRY(expect_dims(at.input(2), geometry.output, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.input));
   if (out->elements() == 0)
     return {};
   const auto* dy = at.input(2).data<T>();
   if constexpr (is_hot<T>) {
     if (at.input(0).type() == dtype_of<T>) { // MaxPool3DGrad takes a gradient of another type
-      max_pool_gradient_of_images(at, of, at.input(0).data<T>(), dy, out->template data<T>());
+      max_pool_gradient_of_images(at, geometry, at.input(0).data<T>(), dy, out->template data<T>());
       return {};
     }
   }
-  TROUPE_ASSIGN(auto largest, find_largest(at, of, at.input(0)));
+  TROUPE_ASSIGN(auto largest, find_largest(at, geometry, at.input(0)));
   const auto* chosen = largest.template data<int32_t>();
-  fill_rows(at, out->template data<T>(), of.images * of.inputs(), of.channels, of.cost(),
-            [&](int64_t i, compute_type<T>* sums) {
-              for_each_window(of.axes, place_of(i, of.axes, &window_axis::in),
+  fill_rows(at, out->template data<T>(), geometry.images * geometry.inputs(), geometry.channels,
+            geometry.cost(), [&](int64_t i, compute_type<T>* sums) {
+              for_each_window(geometry.axes, place_of(i, geometry.axes, &window_axis::in),
                               [&](int64_t k, int64_t window) {
-                                const auto* by = chosen + window * of.channels;
-                                const auto* from = dy + window * of.channels;
+                                const auto* window_numbers = chosen + window * geometry.channels;
+                                const auto* from = dy + window * geometry.channels;
                                 auto number = static_cast<int32_t>(k);
-                                add_chosen(from, by, number, sums, of.channels);
+                                add_chosen(from, window_numbers, number, sums, geometry.channels);
                               });
             });
   return {};

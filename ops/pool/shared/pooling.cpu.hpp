@@ -1,16 +1,16 @@
-// The kernels of poolings. Each channel is pooled alone, so that images with the channels first are
-// seen as more images of one channel.
+// The kernels of poolings. Each channel is pooled separately, so that images with the channels
+// first count as more images of one channel.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/pool/shared/pool_kernels.hpp"
 
 namespace troupe::ops {
 
-/// For each output which element of its window is the largest, the first one among equals; -1 where
-/// none is. An i32 tensor of the output's shape.
-result<tensor> find_largest(kernel_context& at, const pooling& of, const tensor& input);
+/// The number of the largest element in the window of each output, the first among equals; -1 where
+/// the window is empty. An i32 tensor of the output's shape.
+result<tensor> find_largest(kernel_context& at, const pooling& geometry, const tensor& input);
 
-/// For the types of real numbers.
+/// For the real types.
 template <class T>
 status max_pool(kernel_context& at);
 /// Input 2 is the gradient of the windows of input 0.
@@ -20,24 +20,24 @@ status max_pool_gradient(kernel_context& at);
 /// For floating types.
 template <class T>
 status average_pool(kernel_context& at);
-/// Input 0 has the sizes of what was pooled, input 1 the gradient of its windows.
+/// Input 0 lists the sizes of the pooled tensor, input 1 is the gradient of its windows.
 template <class T>
 status average_pool_gradient(kernel_context& at);
 
-/// Input 2 is as input 0: gives its elements where input 0 has the largest of each window.
+/// Input 2 has the shape of input 0; the output has its elements at the maxima of input 0.
 status max_pool_second_gradient(kernel_context& at);
 
-/// Output 1 says where in input 0 the elements of output 0 are.
+/// Output 1 has the positions in input 0 of the elements of output 0.
 status max_pool_with_places(kernel_context& at);
 
-/// What kernels share that are given such places.
+/// The checked operands of kernels that take such positions as input.
 struct given_places {
   pooling of;
   tensor places; ///< i64, counted from the first image
 };
 
-/// Places count from the first element of an image, or from the first image's. Fails for one
-/// outside of its window's image.
+/// Positions count from the first element of their image, or of the first image. Fails for a
+/// position outside of its window's image.
 result<given_places> take_places(kernel_context& at, const tensor& argmax);
 
 template <class... Ts>

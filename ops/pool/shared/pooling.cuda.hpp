@@ -1,5 +1,5 @@
-// The kernels of poolings on GPUs. Gradients are gathered: each element of the input asks the
-// windows that contain it, so that sums have one order.
+// The kernels of poolings on GPUs. Gradients are gathered: each element of the input reads the
+// windows that contain it, so that sums have a fixed order.
 #pragma once
 #include "troupe/ops/conv/shared/windows.cuda.hpp"
 #include "troupe/ops/kernel/gpu/layer.cuda.hpp"
@@ -10,39 +10,39 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-inline result<windows> windows_of(const pooling& of) {
-  return place_windows(of.axes, of.images, of.channels, of.channels, false);
+inline result<windows> windows_of(const pooling& geometry) {
+  return place_windows(geometry.axes, geometry.images, geometry.channels, geometry.channels, false);
 }
 
-/// Windows whose padding differs at the two ends are not the library's, unless what is behind the
-/// input does not matter: that shows in the number of windows.
-inline troupe::gpu::pooling_layer pooling_layer_of(const pooling& of, dtype type, bool largest,
-                                                   bool backward) {
-  troupe::gpu::pooling_layer made{.largest = largest,
-                                  .backward = backward,
-                                  .type = type,
-                                  .images = of.images,
-                                  .channels = of.channels};
+/// The library does not support padding that differs at the two ends, unless the padding after the
+/// input is irrelevant, which the number of windows shows.
+inline troupe::gpu::pooling_layer pooling_layer_of(const pooling& geometry, dtype type,
+                                                   bool largest, bool backward) {
+  troupe::gpu::pooling_layer layer{.largest = largest,
+                                   .backward = backward,
+                                   .type = type,
+                                   .images = geometry.images,
+                                   .channels = geometry.channels};
   for (size_t i = 0; i < 3; ++i) {
-    const auto& axis = of.axes[i];
-    made.axes[i] = {.in = axis.in,
-                    .size = axis.size,
-                    .stride = axis.stride,
-                    .pad = axis.before,
-                    .out = axis.out};
+    const auto& axis = geometry.axes[i];
+    layer.axes[i] = {.in = axis.in,
+                     .size = axis.size,
+                     .stride = axis.stride,
+                     .pad = axis.before,
+                     .out = axis.out};
   }
-  return made;
+  return layer;
 }
 
-/// Which element of a window is the largest, the first one among equals, and a NaN before all.
+/// Finds the maximum of a window, the first among equal elements, and a NaN before all others.
 template <class T>
 struct largest_of_window {
   compute_type<T> value;
-  int32_t k = -1; ///< none
+  int32_t k = -1; ///< -1: no element
   int64_t offset = 0;
 
   TROUPE_DEVICE largest_of_window(const windows& on, const T* x, const spot& window)
-      : value(least<T>()) {
+      : value(padding_maximum<T>()) {
     on.for_each_element(window.at, on.in.plane(window.image, window.channel),
                         [&](int32_t element, int64_t from) {
                           auto candidate = load(x[from]);
@@ -65,57 +65,61 @@ struct max_pool_body {
   }
 };
 
-/// Fails where the library has other opinions than ours about ties, infinities and NaNs. It is
-/// asked with tensors of the layer's shape, for which it computes what it will compute then.
+/// Fails where the library treats ties, infinities or NaNs differently from these kernels. The test
+/// uses tensors of the layer's shape, for which the library uses its actual algorithm.
 template <class T>
-status agree_on_largest(kernel_context& at, const pooling& of, const windows& on, layer_library& by,
-                        const layer_library::call& call, const troupe::gpu::pooling_layer& what) {
-  TROUPE_ASSIGN(auto x, tensor::make(dtype_of<T>, of.input, at.memory()));
-  TROUPE_ASSIGN(auto ours, tensor::make(dtype_of<T>, of.output, at.memory()));
-  TROUPE_ASSIGN(auto theirs, tensor::make(dtype_of<T>, of.output, at.memory()));
-  TROUPE_ASSIGN(auto both, comparison::begin(at));
+status agree_on_largest(kernel_context& at, const pooling& geometry, const windows& on,
+                        layer_library& library, const layer_library::call& call,
+                        const troupe::gpu::pooling_layer& layer) {
+  TROUPE_ASSIGN(auto x, tensor::make(dtype_of<T>, geometry.input, at.memory()));
+  TROUPE_ASSIGN(auto own_result, tensor::make(dtype_of<T>, geometry.output, at.memory()));
+  TROUPE_ASSIGN(auto library_result, tensor::make(dtype_of<T>, geometry.output, at.memory()));
+  TROUPE_ASSIGN(auto results, comparison::begin(at));
   auto* from = x.template data<T>();
   for (int round = 0; round < ties_body<T>::rounds; ++round) {
     TROUPE_TRY(for_each(at, x.elements(), ties_body<T>{from, round}));
-    TROUPE_TRY(for_each(at, ours.elements(), max_pool_body<T>{on, from, ours.template data<T>()}));
-    TROUPE_TRY(by.pool(call, what, from, theirs.raw()));
-    TROUPE_TRY(both.template add<T>(at, ours, theirs));
+    TROUPE_TRY(for_each(at, own_result.elements(),
+                        max_pool_body<T>{on, from, own_result.template data<T>()}));
+    TROUPE_TRY(library.pool(call, layer, from, library_result.raw()));
+    TROUPE_TRY(results.template add<T>(at, own_result, library_result));
   }
-  return both.end(at);
+  return results.end(at);
 }
 
 template <class T>
 status max_pool(kernel_context& at) {
   const auto& input = at.input(0);
-  TROUPE_ASSIGN(auto of, make_pooling(at, input.dims()));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, input.dims()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.output));
   if (out->elements() == 0)
     return {};
-  TROUPE_ASSIGN(auto on, windows_of(of));
+  TROUPE_ASSIGN(auto on, windows_of(geometry));
   const max_pool_body<T> body{on, input.data<T>(), out->template data<T>()};
-  auto what = pooling_layer_of(of, dtype_of<T>, true, false);
+  auto layer = pooling_layer_of(geometry, dtype_of<T>, true, false);
   return compute_layer(
-      at, what,
+      at, layer,
       [&at, body, count = out->elements()] {
         return can_pack<T>(body.on, {body.x, body.y})
                    ? launch_packed_max_pool(at, body.on, count, body.x, body.y)
                    : for_each(at, count, body);
       },
-      [=](layer_library& by, const auto& call) { return by.pool(call, what, body.x, body.y); },
-      [&at, &of, on, what](layer_library& by, const auto& call) {
-        return agree_on_largest<T>(at, of, on, by, call, what);
+      [=](layer_library& library, const auto& call) {
+        return library.pool(call, layer, body.x, body.y);
+      },
+      [&at, &geometry, on, layer](layer_library& library, const auto& call) {
+        return agree_on_largest<T>(at, geometry, on, library, call, layer);
       });
 }
 
 /// Calls `launch(x)` with the elements of a floating-point tensor.
 template <class Launch>
-status with_floats(const tensor& of, Launch launch) {
-  switch (of.type()) {
-    case dtype::f16: return launch(static_cast<const float16*>(of.raw()));
-    case dtype::bf16: return launch(static_cast<const bfloat16*>(of.raw()));
-    case dtype::f32: return launch(static_cast<const float*>(of.raw()));
-    case dtype::f64: return launch(static_cast<const double*>(of.raw()));
-    default: return invalid("takes floating-point numbers, got ", of.type());
+status with_floats(const tensor& values, Launch launch) {
+  switch (values.type()) {
+    case dtype::f16: return launch(static_cast<const float16*>(values.raw()));
+    case dtype::bf16: return launch(static_cast<const bfloat16*>(values.raw()));
+    case dtype::f32: return launch(static_cast<const float*>(values.raw()));
+    case dtype::f64: return launch(static_cast<const double*>(values.raw()));
+    default: return invalid("takes floating-point numbers, got ", values.type());
   }
 }
 
@@ -129,15 +133,15 @@ struct find_largest_body {
   }
 };
 
-/// Of each window the number of its largest element, or -1.
+/// Computes for each window the number of its maximum, or -1.
 inline result<tensor> launch_find_largest(kernel_context& at, const windows& on, const shape& dims,
                                           const tensor& input) {
-  TROUPE_ASSIGN(auto made, tensor::make(dtype::i32, dims, at.memory()));
-  auto* chosen = made.template data<int32_t>();
+  TROUPE_ASSIGN(auto largest, tensor::make(dtype::i32, dims, at.memory()));
+  auto* chosen = largest.template data<int32_t>();
   TROUPE_TRY(with_floats(input, [&]<class T>(const T* x) {
-    return for_each(at, made.elements(), find_largest_body<T>{on, x, chosen});
+    return for_each(at, largest.elements(), find_largest_body<T>{on, x, chosen});
   }));
-  return made;
+  return largest;
 }
 
 template <class T>
@@ -147,9 +151,9 @@ struct max_pool_gradient_body {
   const T* dy;
   T* dx;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = on.in.locate(i);
+    auto position = on.in.locate(i);
     compute_type<T> sum{};
-    on.for_each_window(here.at, on.out.plane(here.image, here.channel),
+    on.for_each_window(position.at, on.out.plane(position.image, position.channel),
                        [&](int32_t k, int64_t window, const int32_t(&)[3]) {
                          if (chosen[window] == k)
                            sum += load(dy[window]);
@@ -169,46 +173,46 @@ status launch_max_pool_gradient(kernel_context& at, const windows& on, const sha
       max_pool_gradient_body<T>{on, largest.template data<int32_t>(), dy.data<T>(), dx.data<T>()});
 }
 
-/// The same about which of them gets the gradient.
+/// The same for the element that receives the gradient.
 template <class T>
-status agree_on_largest_gradient(kernel_context& at, const pooling& of, const windows& on,
-                                 layer_library& by, const layer_library::call& call,
-                                 const troupe::gpu::pooling_layer& what) {
-  TROUPE_ASSIGN(auto x, tensor::make(dtype_of<T>, of.input, at.memory()));
-  TROUPE_ASSIGN(auto dy, tensor::make(dtype_of<T>, of.output, at.memory()));
-  TROUPE_ASSIGN(auto ours, tensor::make(dtype_of<T>, of.input, at.memory()));
-  TROUPE_ASSIGN(auto theirs, tensor::make(dtype_of<T>, of.input, at.memory()));
-  TROUPE_ASSIGN(auto both, comparison::begin(at));
+status agree_on_largest_gradient(kernel_context& at, const pooling& geometry, const windows& on,
+                                 layer_library& library, const layer_library::call& call,
+                                 const troupe::gpu::pooling_layer& layer) {
+  TROUPE_ASSIGN(auto x, tensor::make(dtype_of<T>, geometry.input, at.memory()));
+  TROUPE_ASSIGN(auto dy, tensor::make(dtype_of<T>, geometry.output, at.memory()));
+  TROUPE_ASSIGN(auto own_result, tensor::make(dtype_of<T>, geometry.input, at.memory()));
+  TROUPE_ASSIGN(auto library_result, tensor::make(dtype_of<T>, geometry.input, at.memory()));
+  TROUPE_ASSIGN(auto results, comparison::begin(at));
   TROUPE_TRY(for_each(at, dy.elements(), small_numbers_body<T>{dy.template data<T>()}));
   for (int round = 0; round < ties_body<T>::rounds; ++round) {
     TROUPE_TRY(for_each(at, x.elements(), ties_body<T>{x.template data<T>(), round}));
-    TROUPE_TRY(launch_max_pool_gradient<T>(at, on, of.output, x, dy, ours));
-    TROUPE_TRY(by.pool_back(call, what, x.raw(), dy.raw(), theirs.raw()));
-    TROUPE_TRY(both.template add<T>(at, ours, theirs));
+    TROUPE_TRY(launch_max_pool_gradient<T>(at, on, geometry.output, x, dy, own_result));
+    TROUPE_TRY(library.pool_back(call, layer, x.raw(), dy.raw(), library_result.raw()));
+    TROUPE_TRY(results.template add<T>(at, own_result, library_result));
   }
-  return both.end(at);
+  return results.end(at);
 }
 
 template <class T>
 status max_pool_gradient(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
-  TROUPE_TRY(expect_dims(at.input(1), of.output, "orig_output"));
-  TROUPE_TRY(expect_dims(at.input(2), of.output, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.input));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, at.input(0).dims()));
+  TROUPE_TRY(expect_dims(at.input(1), geometry.output, "orig_output"));
+  TROUPE_TRY(expect_dims(at.input(2), geometry.output, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.input));
   if (out->elements() == 0)
     return {};
-  TROUPE_ASSIGN(auto on, windows_of(of));
-  auto what = pooling_layer_of(of, dtype_of<T>, true, true);
+  TROUPE_ASSIGN(auto on, windows_of(geometry));
+  auto layer = pooling_layer_of(geometry, dtype_of<T>, true, true);
   return compute_layer(
-      at, what,
+      at, layer,
       [&] {
-        return launch_max_pool_gradient<T>(at, on, of.output, at.input(0), at.input(2), *out);
+        return launch_max_pool_gradient<T>(at, on, geometry.output, at.input(0), at.input(2), *out);
       },
-      [&at, what, dx = out->raw()](layer_library& by, const auto& call) {
-        return by.pool_back(call, what, at.input(0).raw(), at.input(2).raw(), dx);
+      [&at, layer, dx = out->raw()](layer_library& library, const auto& call) {
+        return library.pool_back(call, layer, at.input(0).raw(), at.input(2).raw(), dx);
       },
-      [&at, &of, on, what](layer_library& by, const auto& call) {
-        return agree_on_largest_gradient<T>(at, of, on, by, call, what);
+      [&at, &geometry, on, layer](layer_library& library, const auto& call) {
+        return agree_on_largest_gradient<T>(at, geometry, on, library, call, layer);
       });
 }
 
@@ -218,20 +222,20 @@ struct max_pool_second_body {
   const T *x, *from;
   T* to;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    largest_of_window<T> found{on, x, on.out.locate(i)};
-    to[i] = found.k < 0 ? T{} : from[found.offset];
+    largest_of_window<T> largest{on, x, on.out.locate(i)};
+    to[i] = largest.k < 0 ? T{} : from[largest.offset];
   }
 };
 
 template <class T>
 status max_pool_second_gradient(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
-  TROUPE_TRY(expect_dims(at.input(1), of.output, "orig_output"));
-  TROUPE_TRY(expect_dims(at.input(2), of.input, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, at.input(0).dims()));
+  TROUPE_TRY(expect_dims(at.input(1), geometry.output, "orig_output"));
+  TROUPE_TRY(expect_dims(at.input(2), geometry.input, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.output));
   if (out->elements() == 0)
     return {};
-  TROUPE_ASSIGN(auto on, windows_of(of));
+  TROUPE_ASSIGN(auto on, windows_of(geometry));
   return for_each(at, out->elements(),
                   max_pool_second_body<T>{on, at.input(0).data<T>(), at.input(2).data<T>(),
                                           out->template data<T>()});
@@ -254,16 +258,18 @@ struct average_pool_body {
 
 template <class T>
 status average_pool(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, make_pooling(at, at.input(0).dims()));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.output));
+  TROUPE_ASSIGN(auto geometry, make_pooling(at, at.input(0).dims()));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.output));
   if (out->elements() == 0)
     return {};
-  TROUPE_ASSIGN(auto on, windows_of(of));
+  TROUPE_ASSIGN(auto on, windows_of(geometry));
   const average_pool_body<T> body{on, at.input(0).data<T>(), out->template data<T>()};
-  auto what = pooling_layer_of(of, dtype_of<T>, false, false);
+  auto layer = pooling_layer_of(geometry, dtype_of<T>, false, false);
   return compute_layer(
-      at, what, [&at, body, count = out->elements()] { return for_each(at, count, body); },
-      [=](layer_library& by, const auto& call) { return by.pool(call, what, body.x, body.y); });
+      at, layer, [&at, body, count = out->elements()] { return for_each(at, count, body); },
+      [=](layer_library& library, const auto& call) {
+        return library.pool(call, layer, body.x, body.y);
+      });
 }
 
 template <class T>
@@ -272,9 +278,9 @@ struct average_pool_gradient_body {
   const T* dy;
   T* dx;
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto here = on.in.locate(i);
+    auto position = on.in.locate(i);
     compute_type<T> sum{};
-    on.for_each_window(here.at, on.out.plane(here.image, here.channel),
+    on.for_each_window(position.at, on.out.plane(position.image, position.channel),
                        [&](int32_t, int64_t from, const int32_t(&window)[3]) {
                          auto share =
                              compute_type<T>{1} / static_cast<compute_type<T>>(on.count(window));
@@ -286,37 +292,38 @@ struct average_pool_gradient_body {
 
 template <class T>
 status average_pool_gradient(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, make_pooling_of_sizes(at, at.input(0)));
-  TROUPE_TRY(expect_dims(at.input(1), of.output, "grad"));
-  TROUPE_ASSIGN(auto* out, at.allocate(0, of.input));
+  TROUPE_ASSIGN(auto geometry, make_pooling_of_sizes(at, at.input(0)));
+  TROUPE_TRY(expect_dims(at.input(1), geometry.output, "grad"));
+  TROUPE_ASSIGN(auto* out, at.allocate(0, geometry.input));
   if (out->elements() == 0)
     return {};
-  TROUPE_ASSIGN(auto on, windows_of(of));
+  TROUPE_ASSIGN(auto on, windows_of(geometry));
   const average_pool_gradient_body<T> body{on, at.input(1).data<T>(), out->template data<T>()};
-  auto what = pooling_layer_of(of, dtype_of<T>, false, true);
+  auto layer = pooling_layer_of(geometry, dtype_of<T>, false, true);
   return compute_layer(
-      at, what, [&at, body, count = out->elements()] { return for_each(at, count, body); },
-      [=](layer_library& by, const auto& call) {
-        return by.pool_back(call, what, nullptr, body.dy, body.dx);
+      at, layer, [&at, body, count = out->elements()] { return for_each(at, count, body); },
+      [=](layer_library& library, const auto& call) {
+        return library.pool_back(call, layer, nullptr, body.dy, body.dx);
       });
 }
 
-/// Places that say where the largest elements are, of 32 or 64 bits.
+/// The positions of the maxima, as 32-bit or 64-bit numbers.
 struct argmax_places {
   void* places;
-  bool wide, whole;       ///< whole: counted from the first image on
-  int64_t image, windows; ///< elements of an image, of input and output
+  bool wide, whole;       ///< whole: counted from the start of the batch
+  int64_t image, windows; ///< elements per image of input and output
 
-  argmax_places(kernel_context& at, const pooling& of, const tensor& given)
-      : places(given.raw()), wide(given.type() == dtype::i64),
-        whole(at.state<pool_state>().include_batch), image(of.inputs() * of.channels),
-        windows(of.outputs() * of.channels) {}
+  argmax_places(kernel_context& at, const pooling& geometry, const tensor& positions)
+      : places(positions.raw()), wide(positions.type() == dtype::i64),
+        whole(at.state<pool_state>().include_batch), image(geometry.inputs() * geometry.channels),
+        windows(geometry.outputs() * geometry.channels) {}
 
-  /// The place that belongs to window i: in its own image, not in [0, image) where it is wrong.
+  /// The position for window i relative to its own image; it is outside of [0, image) where it is
+  /// invalid.
   TROUPE_DEVICE int64_t at(int64_t i) const {
-    auto given = wide ? static_cast<const int64_t*>(places)[i]
-                      : int64_t{static_cast<const int32_t*>(places)[i]};
-    return whole ? given - i / windows * image : given;
+    auto stored = wide ? static_cast<const int64_t*>(places)[i]
+                       : int64_t{static_cast<const int32_t*>(places)[i]};
+    return whole ? stored - i / windows * image : stored;
   }
   TROUPE_DEVICE int64_t first(int64_t i) const { return i / windows * image; }
   TROUPE_DEVICE void put(int64_t i, int64_t offset) const {

@@ -1,4 +1,4 @@
-// What the definitions of poolings share.
+// Shared by the definitions of poolings.
 #pragma once
 #include "troupe/ops/define/windows.hpp"
 #include "troupe/runtime/graph/gradient_context.hpp"
@@ -15,20 +15,20 @@ inline constexpr window_form argmax_pool{.formats = false, .pools = true};
 inline constexpr dtype_set max_pool_types_allowed =
     floating | one_of(dtype::i8, dtype::i16, dtype::i32, dtype::i64, dtype::u8, dtype::u16);
 
-/// The shape of a tensor whose windows are pooled.
+/// The shape of the pooled tensor.
 result<partial_shape> infer_pooled(const infer_context& at, const window_form& form,
                                    const partial_shape& dims);
 
-/// Output 0, and a second one if there is, have one element for each window of input 0.
+/// Output 0, and the second output if it exists, have one element for each window of input 0.
 template <window_form Form>
 result<shapes> infer_pool(const infer_context& at) {
   TROUPE_ASSIGN(auto pooled, infer_pooled(at, Form, at.input(0)));
   return shapes(static_cast<size_t>(at.outputs()), pooled);
 }
 
-/// For gradients of poolings: input 0 is what was pooled, the others belong to its windows.
-/// Output 0 is as input 0; or as the others with `pooled`, for gradients of gradients, where
-/// another input is as input 0.
+/// For gradients of poolings: input 0 is the pooled tensor, the other inputs belong to its windows.
+/// Output 0 has the shape of input 0; with `pooled`, for gradients of gradients, it has the shape
+/// of the windows, and another input has the shape of input 0.
 result<shapes> infer_pool_gradient(const infer_context& at, const window_form& form, int like_input,
                                    bool pooled);
 template <window_form Form>
@@ -47,7 +47,7 @@ result<shapes> infer_average_gradient(const infer_context& at) {
   return infer_average_gradient(at, Form);
 }
 
-/// Adds an op with the attributes that say how this one's windows lie.
+/// Adds an op with this op's attributes of the windows' positions.
 edge pool_like(gradient_context& at, std::string op, std::vector<edge> inputs);
 
 } // namespace troupe::ops

@@ -1,4 +1,5 @@
-// Tensors to ask a library with what it thinks of ties, infinities and NaNs, where nobody says.
+// Test tensors that show how a library treats ties, infinities and NaNs, where this is
+// undocumented.
 #pragma once
 #include "troupe/devices/gpu/core/read_word.hpp"
 #include "troupe/ops/kernel/copy.hpp"
@@ -7,7 +8,7 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// Elements of which many are equal: all of them in the first two of four rounds.
+/// Elements of which many are equal; in the first two of four rounds, all are.
 template <class T>
 struct ties_body {
   static constexpr int rounds = 4;
@@ -17,7 +18,7 @@ struct ties_body {
   TROUPE_DEVICE void operator()(int64_t i) const {
     using number = compute_type<T>;
     auto mixed = (static_cast<uint32_t>(i) + static_cast<uint32_t>(round)) * 2654435761u;
-    auto kind = mixed >> 26; // of 64, in no order
+    auto kind = mixed >> 26; // one of 64 kinds, pseudorandom
     auto value = static_cast<number>(1 + kind % 3);
     if (round == 0)
       value = 1;
@@ -30,7 +31,7 @@ struct ties_body {
   }
 };
 
-/// Small whole numbers: sums of them are the same in any order.
+/// Small integers, whose sums are the same in any order.
 template <class T>
 struct small_numbers_body {
   T* to;
@@ -46,25 +47,25 @@ struct compare_body {
   TROUPE_DEVICE void operator()(int64_t i) const {
     auto x = load(a[i]), y = load(b[i]);
     if (!(x == y || (x != x && y != y)))
-      *differ = 1; // whoever writes writes the same
+      *differ = 1; // all threads write the same value
   }
 };
 
-/// Whether a library computes what we do.
+/// Compares the results of a library with those of Troupe's kernels.
 class comparison {
 public:
   static result<comparison> begin(kernel_context& at) {
-    comparison made;
-    TROUPE_ASSIGN(made.differ_, tensor::make(dtype::i32, shape{1}, at.memory()));
-    fill_zeros(at, made.differ_);
-    return made;
+    comparison started;
+    TROUPE_ASSIGN(started.differ_, tensor::make(dtype::i32, shape{1}, at.memory()));
+    fill_zeros(at, started.differ_);
+    return started;
   }
   template <class T>
   status add(kernel_context& at, const tensor& a, const tensor& b) {
     return for_each(at, a.elements(),
                     compare_body<T>{a.data<T>(), b.data<T>(), differ_.data<int32_t>()});
   }
-  /// Waits for the device; an error where anything differed.
+  /// Waits for the device; fails if any result differed.
   status end(kernel_context& at) {
     auto& on = troupe::gpu::gpu_of(at.device());
     TROUPE_ASSIGN(auto differ,

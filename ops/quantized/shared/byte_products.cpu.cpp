@@ -19,26 +19,26 @@ result<quantized_operand> as_bytes(kernel_context& at, const quantized_operand& 
 
 result<byte_operands> as_byte_operands(kernel_context& at, const quantized_operand& a,
                                        const quantized_operand& b) {
-  byte_operands made;
-  TROUPE_ASSIGN(made.a, as_bytes(at, a, dtype::u8));
-  TROUPE_ASSIGN(made.b, as_bytes(at, b, dtype::i8));
-  return made;
+  byte_operands prepared;
+  TROUPE_ASSIGN(prepared.a, as_bytes(at, a, dtype::u8));
+  TROUPE_ASSIGN(prepared.b, as_bytes(at, b, dtype::i8));
+  return prepared;
 }
 
 result<tensor> from_zero_on(kernel_context& at, const quantized_operand& from) {
-  TROUPE_ASSIGN(auto made, tensor::make(dtype::i32, from.values.dims(), at.memory()));
-  auto* to = made.data<int32_t>();
+  TROUPE_ASSIGN(auto differences, tensor::make(dtype::i32, from.values.dims(), at.memory()));
+  auto* to = differences.data<int32_t>();
   auto fill = [&](const auto* x) {
-    at.parallel_for(made.elements(), 0.3, [&](int64_t begin, int64_t end) {
+    at.parallel_for(differences.elements(), 0.3, [&](int64_t begin, int64_t end) {
       std::transform(x + begin, x + end, to + begin,
-                     [&](auto whole) { return static_cast<int32_t>(whole - from.zero); });
+                     [&](auto number) { return static_cast<int32_t>(number - from.zero); });
     });
   };
   if (from.values.type() == dtype::u8)
     fill(from.values.data<uint8_t>());
   else
     fill(from.values.data<int8_t>());
-  return made;
+  return differences;
 }
 
 } // namespace troupe::ops

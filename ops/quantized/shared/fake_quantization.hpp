@@ -1,4 +1,4 @@
-// What the FakeQuant ops share: rounding to the numbers that few bits can stand for.
+// Shared by the FakeQuant ops: rounding to the numbers that few bits can represent.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -8,44 +8,45 @@
 
 namespace troupe::ops {
 
-/// The range of the whole numbers.
+/// The range of the quantized numbers.
 struct bit_range {
   float least, most;
 };
 
-/// Reads the attributes of a node, or of what a shape function sees of it.
+/// Reads the attributes of a node, or of a shape function's context.
 template <class Node>
 result<bit_range> bit_range_of(const Node& of) {
   auto bits = of.template attr<int64_t>("num_bits");
   if (bits < 2 || bits > 16)
     return invalid("num_bits must be between 2 and 16, got ", bits);
-  auto least = of.template attr<bool>("narrow_range") ? 1.0f : 0.0f;
-  return bit_range{least, static_cast<float>((1 << bits) - 1)};
+  auto first_number = of.template attr<bool>("narrow_range") ? 1.0f : 0.0f;
+  return bit_range{first_number, static_cast<float>((1 << bits) - 1)};
 }
 
-/// A range of real numbers, moved so that 0 is one of those that whole numbers stand for.
+/// A range of real numbers, shifted so that 0 is exactly representable.
 struct nudged_range {
   float least, most, step;
 
-  static result<nudged_range> around(float least, float most, const bit_range& whole) {
+  static result<nudged_range> around(float least, float most, const bit_range& bits) {
     if (!nudges(least, most))
       return invalid("min must be at most 0, max at least 0, and not both 0; got ", least, " and ",
                      most);
-    return nudged(least, most, whole);
+    return nudged(least, most, bits);
   }
-  /// The parts of it, for who cannot fail.
+  /// The parts of around(), for callers that cannot fail.
   static constexpr bool nudges(float least, float most) {
     return least <= 0 && most >= 0 && least < most;
   }
   template <class T = float>
-  static constexpr nudged_range nudged(T least, T most, const bit_range& whole) {
-    auto step = (most - least) / (whole.most - whole.least);
-    auto zero = std::round(std::clamp(whole.least - least / step, whole.least, whole.most));
-    return nudged_range{(whole.least - zero) * step, (whole.most - zero) * step, step};
+  static constexpr nudged_range nudged(T least, T most, const bit_range& bits) {
+    auto step = (most - least) / (bits.most - bits.least);
+    auto zero = std::round(std::clamp(bits.least - least / step, bits.least, bits.most));
+    return nudged_range{(bits.least - zero) * step, (bits.most - zero) * step, step};
   }
 
   constexpr bool contains(float x) const { return x >= least && x <= most; }
-  template <class T = float> // a template may call what only GPUs and some compilers evaluate
+  template <class T = float> // a template, because only GPUs and some compilers can evaluate its
+                             // calls
   constexpr T rounded(T x) const {
     auto zero = std::floor(0.5f - least / step);
     return std::floor((std::max(std::min(x, most), least) - least) / step - zero + 0.5f) * step;
@@ -53,10 +54,10 @@ struct nudged_range {
 };
 
 /// For kernels of ops whose attributes min and max are the range.
-inline result<nudged_range> attribute_range(const node& of) {
-  TROUPE_ASSIGN(auto whole, bit_range_of(of));
-  return nudged_range::around(static_cast<float>(of.attr<double>("min")),
-                              static_cast<float>(of.attr<double>("max")), whole);
+inline result<nudged_range> attribute_range(const node& from_node) {
+  TROUPE_ASSIGN(auto bits, bit_range_of(from_node));
+  return nudged_range::around(static_cast<float>(from_node.attr<double>("min")),
+                              static_cast<float>(from_node.attr<double>("max")), bits);
 }
 
 /// For kernel_def::prepare.
@@ -69,7 +70,7 @@ inline result<std::shared_ptr<void>> keep_bit_range(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<bit_range>(range)};
 }
 
-/// Output 0 from input 0.
+/// Computes output 0 from input 0.
 inline status round_to(kernel_context& at, const nudged_range& range) {
   const auto& x = at.input(0);
   const auto* from = x.data<float>();
@@ -91,12 +92,13 @@ inline status check_passed(const kernel_context& at) {
                  x.dims());
 }
 
-/// Checks that the range at that input and the next is two numbers.
+/// Checks that the range at that input and the next consists of two scalars.
 inline status check_range_inputs(const kernel_context& at, int i) {
-  const auto &least = at.input(i), &most = at.input(i + 1);
-  if (least.elements() == 1 && most.elements() == 1)
+  const auto &range_min = at.input(i), &range_max = at.input(i + 1);
+  if (range_min.elements() == 1 && range_max.elements() == 1)
     return {};
-  return invalid("min and max must be scalars, got shapes ", least.dims(), " and ", most.dims());
+  return invalid("min and max must be scalars, got shapes ", range_min.dims(), " and ",
+                 range_max.dims());
 }
 
 /// Output 0: the gradients in input 0, where the values in input 1 are within the range.

@@ -5,8 +5,8 @@
 namespace troupe::ops {
 
 /// c = (op(a) - zero_a) * (op(b) - zero_b) for row-major, dense matrices: op(a) is m x k, op(b) is
-/// k x n, c is m x n, and `transpose_a` says that a is stored as k x m. c must not overlap a or b.
-/// Exact, but that sums wrap around at 32 bits.
+/// k x n, c is m x n, and `transpose_a` means that a is stored as k x m. c must not overlap a or b.
+/// The result is exact, except that sums wrap around at 32 bits.
 struct int8_product {
   bool transpose_a = false, transpose_b = false;
   int64_t m = 0, n = 0, k = 0;
@@ -21,14 +21,14 @@ struct int8_product {
   }
 };
 
-/// An estimate.
+/// An estimate of the cost.
 inline constexpr double nanoseconds_per_byte_product = 0.002;
 
 /// Multiplies on the threads of the device.
-status multiply_bytes(kernel_context& at, const int8_product& of);
+status multiply_bytes(kernel_context& at, const int8_product& product);
 
 /// Multiplies on the calling thread, in a job of onednn::for_each_job. All extents must be
 /// positive.
-status multiply_bytes(kernel_context& at, dnnl::stream& on, const int8_product& of);
+status multiply_bytes(kernel_context& at, dnnl::stream& stream, const int8_product& product);
 
 } // namespace troupe::ops

@@ -12,8 +12,8 @@ result<quantization> quantization_mode(std::string_view name) {
   return invalid("mode must be MIN_COMBINED, MIN_FIRST or SCALED, got '", name, "'");
 }
 
-result<quantized_slices> quantized_slices_of(const shape& dims, int64_t axis, const tensor& least,
-                                             const tensor& most) {
+result<quantized_slices> quantized_slices_of(const shape& dims, int64_t axis,
+                                             const tensor& min_range, const tensor& max_range) {
   quantized_slices slices{1, 1, dims.elements()};
   if (axis < -1 || axis >= dims.rank())
     return invalid("axis must be -1 or one of the axes of ", dims, ", got ", axis);
@@ -22,7 +22,7 @@ result<quantized_slices> quantized_slices_of(const shape& dims, int64_t axis, co
     slices = {product(dims, 0, along), dims[along], product(dims, along + 1, dims.rank())};
   }
   auto rank = axis < 0 ? 0 : 1;
-  for (const auto* range : {&least, &most})
+  for (const auto* range : {&min_range, &max_range})
     if (range->rank() != rank || range->elements() != slices.count)
       return invalid("min_range and max_range must have ", slices.count,
                      rank == 0 ? " element" : " elements", ", got shape ", range->dims());

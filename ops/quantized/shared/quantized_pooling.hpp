@@ -1,4 +1,4 @@
-// What the definitions of QuantizedMaxPool and QuantizedAvgPool share.
+// Shared by the definitions of QuantizedMaxPool and QuantizedAvgPool.
 #pragma once
 #include "troupe/ops/pool/shared/pooling.hpp"
 #include "troupe/ops/quantized/shared/quantized_range.hpp"
@@ -14,19 +14,19 @@ inline result<shapes> infer_quantized_pool(const infer_context& at) {
 }
 
 /// Completes the form of a pooling.
-constexpr op_def quantized_pooling(op_def own) {
-  own.inputs = {{"input", "T"}, {"min_input", "f32"}, {"max_input", "f32"}};
-  own.outputs = {{"output", "T"}, {"min_output", "f32"}, {"max_output", "f32"}};
-  own.attrs = {{"T", byte_types},
+constexpr op_def quantized_pooling(op_def def) {
+  def.inputs = {{"input", "T"}, {"min_input", "f32"}, {"max_input", "f32"}};
+  def.outputs = {{"output", "T"}, {"min_output", "f32"}, {"max_output", "f32"}};
+  def.attrs = {{"T", byte_types},
                {"ksize", attr_kind::integers},
                {"strides", attr_kind::integers},
                {"padding", attr_kind::text}};
-  own.infer = infer_quantized_pool;
-  own.no_gradient = "whole numbers have none";
-  return own;
+  def.infer = infer_quantized_pool;
+  def.no_gradient = "whole numbers have none";
+  return def;
 }
 
-/// For kernels: outputs 1 and 2 are inputs 1 and 2, which must be scalars.
+/// For kernels: copies inputs 1 and 2, which must be scalars, to outputs 1 and 2.
 inline status keep_range(kernel_context& at) {
   for (int i : {1, 2}) {
     if (at.input(i).rank() != 0)

@@ -6,17 +6,17 @@
 namespace troupe::ops {
 namespace {
 
-// Far beyond the whole numbers of any type, and sums of some still fit.
+// A limit far beyond the numbers of any type, such that sums of a few still fit.
 int64_t to_whole(double value) {
-  constexpr double far = int64_t{1} << 60;
-  return std::isnan(value) ? 0 : static_cast<int64_t>(std::clamp(value, -far, far));
+  constexpr double limit = int64_t{1} << 60;
+  return std::isnan(value) ? 0 : static_cast<int64_t>(std::clamp(value, -limit, limit));
 }
 
 result<float> scalar_at(const kernel_context& at, int i) {
-  const auto& given = at.input(i);
-  if (given.rank() != 0)
-    return invalid("the ends of ranges must be scalars, got shape ", given.dims());
-  return *given.data<float>();
+  const auto& input = at.input(i);
+  if (input.rank() != 0)
+    return invalid("the ends of ranges must be scalars, got shape ", input.dims());
+  return *input.data<float>();
 }
 
 } // namespace
@@ -28,8 +28,8 @@ quantized_range::quantized_range(dtype type, float real_least, float real_most)
   highest = lowest + (int64_t{1} << bits) - 1;
 }
 
-// The two below do their arithmetic in this order, and round where it rounds, because others do: a
-// graph gives the same whole numbers here as there.
+// The next two functions use TensorFlow's order of operations and its rounding, so that a graph
+// gives the same numbers.
 int64_t quantized_range::whole(float real) const {
   if (least == most)
     return lowest;
@@ -38,14 +38,14 @@ int64_t quantized_range::whole(float real) const {
   return to_whole(std::round(real * scale) - std::round(least * scale)) + lowest;
 }
 
-float quantized_range::real(int64_t whole) const {
+float quantized_range::real(int64_t number) const {
   if (least == most)
     return least;
   auto count = static_cast<double>(highest - lowest + 1);
   auto scale = static_cast<double>(most - least) * (count / (count - 1)) / count;
   auto rough = static_cast<float>(scale);
   auto first = double{std::round(least / rough) * rough};
-  return static_cast<float>(first + static_cast<double>(whole - lowest) * scale);
+  return static_cast<float>(first + static_cast<double>(number - lowest) * scale);
 }
 
 int64_t quantized_range::nearest(float real) const {
@@ -57,20 +57,20 @@ float quantized_range::step() const {
 }
 
 quantized_range range_of_products(const quantized_range& a, const quantized_range& b) {
-  quantized_range made{dtype::i32, 0, 0};
+  quantized_range range{dtype::i32, 0, 0};
   auto step = a.step() * b.step();
-  made.least = step * static_cast<float>(made.lowest);
-  made.most = step * static_cast<float>(made.highest);
-  return made;
+  range.least = step * static_cast<float>(range.lowest);
+  range.most = step * static_cast<float>(range.highest);
+  return range;
 }
 
 result<quantized_range> range_at(const kernel_context& at, int i, dtype type) {
-  TROUPE_ASSIGN(auto least, scalar_at(at, i));
-  TROUPE_ASSIGN(auto most, scalar_at(at, i + 1));
-  if (!std::isfinite(least) || !std::isfinite(most) || least > most)
-    return invalid("a range must be finite and its maximum not less than its minimum, got ", least,
-                   " to ", most);
-  return quantized_range{type, least, most};
+  TROUPE_ASSIGN(auto range_min, scalar_at(at, i));
+  TROUPE_ASSIGN(auto range_max, scalar_at(at, i + 1));
+  if (!std::isfinite(range_min) || !std::isfinite(range_max) || range_min > range_max)
+    return invalid("a range must be finite and its maximum not less than its minimum, got ",
+                   range_min, " to ", range_max);
+  return quantized_range{type, range_min, range_max};
 }
 
 result<quantized_range> wide_range_at(const kernel_context& at, int i, dtype type) {
@@ -82,10 +82,10 @@ result<quantized_range> wide_range_at(const kernel_context& at, int i, dtype typ
 }
 
 status give_range(kernel_context& at, const quantized_range& range, int output) {
-  TROUPE_ASSIGN(auto* least, at.allocate(output, shape{}));
-  *least->data<float>() = range.least;
-  TROUPE_ASSIGN(auto* most, at.allocate(output + 1, shape{}));
-  *most->data<float>() = range.most;
+  TROUPE_ASSIGN(auto* min_output, at.allocate(output, shape{}));
+  *min_output->data<float>() = range.least;
+  TROUPE_ASSIGN(auto* max_output, at.allocate(output + 1, shape{}));
+  *max_output->data<float>() = range.most;
   return {};
 }
 

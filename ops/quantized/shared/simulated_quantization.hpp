@@ -1,4 +1,4 @@
-// What the QuantizeAndDequantize ops share: rounding to the multiples of a step that few bits can
+// Shared by the QuantizeAndDequantize ops: rounding to the multiples of a step that few bits can
 // count.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
@@ -15,71 +15,72 @@ struct simulated_quantization {
   bool is_signed = true, range_given = false, narrow = false, half_up = false;
   int64_t bits = 8, axis = -1;
 
-  /// Fails for a number of bits that no whole number of 64 bits can count.
+  /// Fails for a number of bits that 64-bit integers cannot count.
   status check_bits() const {
-    auto most = is_signed ? 61 : 62;
-    return bits > 0 && bits <= most ? status{}
-                                    : invalid("num_bits must be in [1, ", most, "], got ", bits);
+    auto max_bits = is_signed ? 61 : 62;
+    return bits > 0 && bits <= max_bits
+               ? status{}
+               : invalid("num_bits must be in [1, ", max_bits, "], got ", bits);
   }
 };
 
-/// Reads the attributes of a node, or of what a shape function sees of it; V3 has fewer.
+/// Reads the attributes of a node, or of a shape function's context; V3 has fewer.
 template <class Node>
 result<simulated_quantization> simulated_quantization_of(const Node& of) {
-  simulated_quantization how{.is_signed = of.template attr<bool>("signed_input"),
-                             .range_given = of.template attr<bool>("range_given"),
-                             .narrow = of.template attr<bool>("narrow_range"),
-                             .axis = of.template attr<int64_t>("axis")};
+  simulated_quantization settings{.is_signed = of.template attr<bool>("signed_input"),
+                                  .range_given = of.template attr<bool>("range_given"),
+                                  .narrow = of.template attr<bool>("narrow_range"),
+                                  .axis = of.template attr<int64_t>("axis")};
   if (of.op().find_attr("num_bits")) {
-    how.bits = of.template attr<int64_t>("num_bits");
+    settings.bits = of.template attr<int64_t>("num_bits");
     const auto& mode = of.template attr<std::string>("round_mode");
     if (mode != "HALF_TO_EVEN" && mode != "HALF_UP")
       return invalid("round_mode must be HALF_TO_EVEN or HALF_UP, got '", mode, "'");
-    how.half_up = mode == "HALF_UP";
+    settings.half_up = mode == "HALF_UP";
   }
-  TROUPE_TRY(how.check_bits());
-  return how;
+  TROUPE_TRY(settings.check_bits());
+  return settings;
 }
 
 inline result<std::shared_ptr<void>> keep_simulated_quantization(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto how, simulated_quantization_of(setup.of));
-  return std::shared_ptr<void>{std::make_shared<simulated_quantization>(how)};
+  TROUPE_ASSIGN(auto settings, simulated_quantization_of(setup.of));
+  return std::shared_ptr<void>{std::make_shared<simulated_quantization>(settings)};
 }
 
-/// The whole numbers of so many bits.
+/// The range of integers of this many bits.
 template <class T>
 struct whole_numbers {
   T least, most;
 
-  static whole_numbers of(const simulated_quantization& how) {
-    auto half = int64_t{1} << (how.bits - 1);
-    if (!how.is_signed)
-      return {0, static_cast<T>((int64_t{1} << how.bits) - 1)};
-    return {static_cast<T>(how.narrow ? 1 - half : -half), static_cast<T>(half - 1)};
+  static whole_numbers of(const simulated_quantization& settings) {
+    auto half = int64_t{1} << (settings.bits - 1);
+    if (!settings.is_signed)
+      return {0, static_cast<T>((int64_t{1} << settings.bits) - 1)};
+    return {static_cast<T>(settings.narrow ? 1 - half : -half), static_cast<T>(half - 1)};
   }
 };
 
-/// A range of real numbers that whole ones stand for, times a step; 0 stays 0.
+/// A real range represented by integers times a step; 0 is represented exactly.
 template <class T>
 struct simulated_range {
   T least, most, scale, step;
   bool half_up;
 
-  /// The side of the range that asks for the greater step keeps its end.
-  static constexpr simulated_range fitted(T from, T to, const whole_numbers<T>& whole,
+  /// The side of the range that needs the greater step keeps its end.
+  static constexpr simulated_range fitted(T from, T to, const whole_numbers<T>& numbers,
                                           bool half_up) {
     constexpr auto largest = std::numeric_limits<T>::max();
-    auto below = whole.least * from > 0 ? whole.least / from : largest,
-         above = whole.most * to > 0 ? whole.most / to : largest;
+    auto below = numbers.least * from > 0 ? numbers.least / from : largest,
+         above = numbers.most * to > 0 ? numbers.most / to : largest;
     if (below < above) {
-      auto step = from / whole.least;
-      return {from, whole.most * step, below, step, half_up};
+      auto step = from / numbers.least;
+      return {from, numbers.most * step, below, step, half_up};
     }
-    auto step = to / whole.most;
-    return {whole.least * step, to, above, step, half_up};
+    auto step = to / numbers.most;
+    return {numbers.least * step, to, above, step, half_up};
   }
 
-  template <class U = T> // a template may call what only GPUs and some compilers evaluate
+  template <class U = T> // a template, because only GPUs and some compilers can evaluate its calls
   constexpr U rounded(U x, bool clamps) const {
     if (clamps) {
       x = most < x ? most : x;
@@ -90,33 +91,33 @@ struct simulated_range {
   }
 };
 
-/// How an input is divided along the axis: element i belongs to slice i / inner % slices.
+/// The division of an input along the axis: element i belongs to slice i / inner % slices.
 struct axis_slices {
-  int64_t slices = 1, inner = 1, items = 0; // of a slice
+  int64_t slices = 1, inner = 1, items = 0; // items: elements per slice
 
   static result<axis_slices> of(const shape& dims, int64_t axis) {
     if (axis < -1 || axis >= dims.rank())
       return invalid("axis must be in [-1, ", dims.rank(), "), got ", axis);
-    axis_slices made{.inner = std::max<int64_t>(dims.elements(), 1), .items = dims.elements()};
+    axis_slices layout{.inner = std::max<int64_t>(dims.elements(), 1), .items = dims.elements()};
     if (axis < 0)
-      return made;
-    made.slices = dims[static_cast<int>(axis)];
-    made.inner = 1;
+      return layout;
+    layout.slices = dims[static_cast<int>(axis)];
+    layout.inner = 1;
     for (auto i = static_cast<int>(axis) + 1; i < dims.rank(); ++i)
-      made.inner *= dims[i];
-    made.items = made.slices == 0 ? 0 : dims.elements() / made.slices;
-    return made;
+      layout.inner *= dims[i];
+    layout.items = layout.slices == 0 ? 0 : dims.elements() / layout.slices;
+    return layout;
   }
 };
 
-/// Checks that the inputs of the ends of the range have a number for each slice.
+/// Checks that the inputs of the range's ends have one number per slice.
 inline status check_ends(const kernel_context& at, int first, int64_t axis,
                          const axis_slices& along) {
-  auto wanted = axis < 0 ? shape{} : shape{along.slices};
+  auto expected_shape = axis < 0 ? shape{} : shape{along.slices};
   for (int i : {first, first + 1})
-    if (!(at.input(i).dims() == wanted))
-      return invalid(i == first ? "input_min" : "input_max", " must have the shape ", wanted,
-                     ", got ", at.input(i).dims());
+    if (!(at.input(i).dims() == expected_shape))
+      return invalid(i == first ? "input_min" : "input_max", " must have the shape ",
+                     expected_shape, ", got ", at.input(i).dims());
   return {};
 }
 

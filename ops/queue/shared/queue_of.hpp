@@ -1,23 +1,27 @@
-// What the nodes that stand for queues declare.
+// The declarations of queue nodes, as resources and as components.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/state/element_queue.hpp"
 
 namespace troupe::ops {
 
-/// What an op of queues stands for; op_def::make_responder of each of them.
-result<std::unique_ptr<responder>> make_fifo_queue(const node& of, std::string name);
-result<std::unique_ptr<responder>> make_random_shuffle_queue(const node& of, std::string name);
-result<std::unique_ptr<responder>> make_padding_fifo_queue(const node& of, std::string name);
-result<std::unique_ptr<responder>> make_priority_queue(const node& of, std::string name);
+/// Make the resource of a queue node; op_def::make_responder of these ops.
+result<std::unique_ptr<responder>> make_fifo_queue(const node& queue_node, std::string name);
+result<std::unique_ptr<responder>> make_random_shuffle_queue(const node& queue_node,
+                                                             std::string name);
+result<std::unique_ptr<responder>> make_padding_fifo_queue(const node& queue_node,
+                                                           std::string name);
+result<std::unique_ptr<responder>> make_priority_queue(const node& queue_node, std::string name);
 
-/// The components of a queue's elements, the priority of a PriorityQueue included.
+/// The components of a queue's elements, including the priority of a PriorityQueue.
 struct queue_components {
   std::vector<dtype> types;
-  std::vector<partial_shape> shapes; ///< one for each, or none at all
+  std::vector<partial_shape> shapes; ///< one per component, or empty
 };
 queue_components components_of(const node& queue);
 
-inline element_queue& as_queue(responder& of) { return static_cast<element_queue&>(of); }
+inline element_queue& as_queue(responder& resource) {
+  return static_cast<element_queue&>(resource);
+}
 
 } // namespace troupe::ops

@@ -1,4 +1,4 @@
-// Parameters of any real type as doubles, so that kernels with few of them need one type only.
+// Parameters of any real type as doubles, so that kernels with few parameters need one type only.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 

@@ -9,9 +9,9 @@
 namespace troupe::ops {
 namespace {
 
-// What a node keeps between its runs, which go one after another: some distributions learn.
+// The state of a node across its runs, which are sequential because some distributions learn.
 struct sampler {
-  stream_place numbers; // by 64 random bits
+  stream_place numbers; // counted in 64-bit numbers
   const int64_t num_true, num_sampled;
   const bool unique;
   const std::unique_ptr<class_distribution> from;
@@ -23,23 +23,25 @@ struct sampler {
   }
 };
 
-// Where some classes are hardly ever drawn, unique ones may take forever.
-int64_t max_tries(int64_t wanted) { return 10'000'000 + 100 * std::min(wanted, INT64_MAX / 1000); }
+// Where some classes are very unlikely, drawing unique classes may never end.
+int64_t max_tries(int64_t class_count) {
+  return 10'000'000 + 100 * std::min(class_count, INT64_MAX / 1000);
+}
 
-// Fills `classes`, and says how many draws that took; 0 if the step is to stop.
-result<int64_t> draw(kernel_context& at, sampler& by, std::span<int64_t> classes) {
-  std::unordered_set<int64_t> used;
+// Fills `classes`, and returns the number of draws; 0 if the step is to stop.
+result<int64_t> draw(kernel_context& at, sampler& state, std::span<int64_t> classes) {
+  std::unordered_set<int64_t> drawn_classes;
   auto missing = classes.size();
   int64_t tries = 0;
   for (auto next = classes.begin(); missing > 0;) {
     if (++tries % 8192 == 0 && at.stopped())
       return int64_t{0};
-    if (tries > max_tries(by.num_sampled))
+    if (tries > max_tries(state.num_sampled))
       return failure(error_kind::resource_exhausted, "drew ", tries - 1, " classes of ",
-                     by.from->range(), ", but needs ", missing, " more that differ");
-    auto drawn = by.from->draw(by.bits());
-    if (!by.unique || used.insert(drawn).second) {
-      *next++ = drawn;
+                     state.from->range(), ", but needs ", missing, " more that differ");
+    auto class_number = state.from->draw(state.bits());
+    if (!state.unique || drawn_classes.insert(class_number).second) {
+      *next++ = class_number;
       --missing;
     }
   }
@@ -64,49 +66,51 @@ result<std::shared_ptr<void>> make_sampler(const kernel_setup& setup,
 
 extern constexpr kernel_position sampler_position{
     .text =
-        [](const void* of) {
-          const auto& by = *static_cast<const sampler*>(of);
-          std::lock_guard no_run{by.mutex};
-          return by.numbers.text();
+        [](const void* state) {
+          const auto& sampler_state = *static_cast<const sampler*>(state);
+          std::lock_guard no_run{sampler_state.mutex};
+          return sampler_state.numbers.text();
         },
-    .set = [](void* of, std::string_view text) -> status {
+    .set = [](void* state, std::string_view text) -> status {
       TROUPE_ASSIGN(auto place, stream_place::parse(text));
-      auto& by = *static_cast<sampler*>(of);
-      std::lock_guard no_run{by.mutex};
-      by.numbers = place;
+      auto& sampler_state = *static_cast<sampler*>(state);
+      std::lock_guard no_run{sampler_state.mutex};
+      sampler_state.numbers = place;
       return {};
     },
 };
 
 status run_sampler(kernel_context& at) {
-  auto& by = at.state<sampler>();
+  auto& sampler_state = at.state<sampler>();
   const auto& truth = at.input(0);
-  if (truth.rank() != 2 || truth.dims()[1] != by.num_true)
-    return invalid("true_classes must be a matrix with num_true = ", by.num_true,
+  if (truth.rank() != 2 || truth.dims()[1] != sampler_state.num_true)
+    return invalid("true_classes must be a matrix with num_true = ", sampler_state.num_true,
                    " columns, got shape ", truth.dims());
-  for (auto one : truth.values<int64_t>())
-    if (one < 0 || one >= by.from->range())
-      return invalid("true class ", one, " is not in [0, ", by.from->range(), ")");
-  TROUPE_ASSIGN(auto chosen, shape::make(std::array{by.num_sampled}));
+  for (auto class_number : truth.values<int64_t>())
+    if (class_number < 0 || class_number >= sampler_state.from->range())
+      return invalid("true class ", class_number, " is not in [0, ", sampler_state.from->range(),
+                     ")");
+  TROUPE_ASSIGN(auto chosen, shape::make(std::array{sampler_state.num_sampled}));
   TROUPE_ASSIGN(auto* sampled, at.allocate(0, chosen));
   TROUPE_ASSIGN(auto* of_truth, at.allocate(1, truth.dims()));
   TROUPE_ASSIGN(auto* of_sampled, at.allocate(2, chosen));
-  std::lock_guard one_run_at_a_time{by.mutex};
-  TROUPE_ASSIGN(auto tries, draw(at, by, sampled->template values<int64_t>()));
+  std::lock_guard one_run_at_a_time{sampler_state.mutex};
+  TROUPE_ASSIGN(auto tries, draw(at, sampler_state, sampled->template values<int64_t>()));
   if (tries == 0)
     return {};
   auto expect = [&](std::span<const int64_t> classes, float* counts) {
-    for (auto one : classes) {
-      auto p = by.from->probability(one);
-      // With unique classes: the chance that one of so many draws was this one.
-      *counts++ = static_cast<float>(
-          tries == by.num_sampled ? p * static_cast<double>(tries)
-                                  : -std::expm1(static_cast<double>(tries) * std::log1p(-p)));
+    for (auto class_number : classes) {
+      auto p = sampler_state.from->probability(class_number);
+      // With unique classes: the probability that one of this many draws was this class.
+      *counts++ =
+          static_cast<float>(tries == sampler_state.num_sampled
+                                 ? p * static_cast<double>(tries)
+                                 : -std::expm1(static_cast<double>(tries) * std::log1p(-p)));
     }
   };
   expect(truth.values<int64_t>(), of_truth->template data<float>());
   expect(sampled->template values<int64_t>(), of_sampled->template data<float>());
-  by.from->see(truth.values<int64_t>());
+  sampler_state.from->see(truth.values<int64_t>());
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What Multinomial draws, on every device.
+// The sampling of Multinomial, on all devices.
 #pragma once
 #include "troupe/ops/random/shared/distributions.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -7,17 +7,17 @@
 
 namespace troupe::ops {
 
-/// The i-th class that is drawn. The row has, for each class, the sum of the probabilities up to
-/// it, but for a common factor.
+/// The i-th sampled class. The row contains, for each class, the cumulative probability up to it,
+/// up to a common factor.
 constexpr int64_t drawn_class(const philox& numbers, uint64_t first, int64_t i, const double* row,
                               int64_t classes) {
   auto block = numbers(first + static_cast<uint64_t>(i / 2));
   auto bits = i % 2 == 0 ? joined(block[0], block[1]) : joined(block[2], block[3]);
   const double* end = row + classes;
-  auto all = row[classes - 1];
-  const double* chosen = std::upper_bound(row, end, even<double>(bits) * all);
-  if (chosen == end) // rounded up to the sum of all
-    chosen = std::lower_bound(row, end, all);
+  auto total = row[classes - 1];
+  const double* chosen = std::upper_bound(row, end, even<double>(bits) * total);
+  if (chosen == end) // the number was rounded up to the total
+    chosen = std::lower_bound(row, end, total);
   return chosen - row;
 }
 

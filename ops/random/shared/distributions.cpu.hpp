@@ -8,9 +8,9 @@ template <class T, template <class> class Draw>
 struct rounded {
   static constexpr double cost = Draw<T>::cost;
   std::array<T, per_block<T>> operator()(const philox& numbers, uint64_t index) const {
-    auto drawn = Draw<T>{}(numbers, index);
+    auto values_drawn = Draw<T>{}(numbers, index);
     std::array<T, per_block<T>> out;
-    std::ranges::transform(drawn, out.begin(), [](auto x) { return static_cast<T>(x); });
+    std::ranges::transform(values_drawn, out.begin(), [](auto x) { return static_cast<T>(x); });
     return out;
   }
 };
@@ -20,7 +20,7 @@ status run_drawn(kernel_context& at) {
   return fill_random<T, per_block<T>>(at, Draw<T>::cost, rounded<T, Draw>{});
 }
 
-/// The numbers begin anew in each run: input 1 has the two seeds.
+/// The numbers start anew in each run: input 1 has the two seeds.
 template <class T, template <class> class Draw>
 status run_stateless(kernel_context& at) {
   const auto& seeds = at.input(1);

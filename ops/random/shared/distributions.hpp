@@ -1,5 +1,5 @@
-// Distributions without parameters: what a block of random words becomes, on every device. GPUs
-// round logarithms, sines and cosines otherwise in the last bits; all else is the same everywhere.
+// Distributions without parameters: they map a block of random words to numbers, on all devices. On
+// GPUs logarithms, sines and cosines may differ in the last bits; the other operations agree.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/random/shared/philox.hpp"
@@ -11,7 +11,7 @@
 
 namespace troupe::ops {
 
-/// From [0, 1), evenly: as many bits as T's fraction has.
+/// Uniform in [0, 1), with as many bits as T's fraction has.
 template <class T>
 constexpr compute_type<T> even(uint64_t bits) {
   if constexpr (std::is_same_v<T, double>)
@@ -29,7 +29,7 @@ constexpr uint64_t joined(uint32_t low, uint32_t high) { return uint64_t{high} <
 /// A pair of independent standard normal numbers (Box and Muller 1958).
 template <class T>
 constexpr std::pair<T, T> normal_pair(uint64_t first, uint64_t second) {
-  auto radius = std::sqrt(T{-2} * std::log(T{1} - even<T>(first))); // of (0, 1]
+  auto radius = std::sqrt(T{-2} * std::log(T{1} - even<T>(first))); // the argument is in (0, 1]
   auto angle = T{2} * std::numbers::pi_v<T> * even<T>(second);
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
@@ -47,17 +47,17 @@ constexpr auto normal_block(const philox::block& words) {
   }
 }
 
-/// How many elements of T a block gives: doubles take two words.
+/// The number of elements of T per block; doubles take two words.
 template <class T>
 inline constexpr size_t per_block = sizeof(T) == 8 ? 2 : 4;
 
-/// How many blocks so many elements take.
-constexpr int64_t blocks_for(int64_t elements, size_t each) {
-  auto per = static_cast<int64_t>(each);
+/// The number of blocks for this many elements.
+constexpr int64_t blocks_for(int64_t elements, size_t per_block_count) {
+  auto per = static_cast<int64_t>(per_block_count);
   return elements / per + (elements % per != 0);
 }
 
-/// A block of random words as elements of T, not yet rounded to it.
+/// Maps a block of random words to elements of T, not yet rounded to T.
 template <class T>
 using drawn_block = std::array<compute_type<T>, per_block<T>>;
 
@@ -81,21 +81,21 @@ struct normal_draw {
   }
 };
 
-/// Normal numbers, again where one is beyond 2.
+/// Truncated normal numbers: draws again where a number is beyond 2.
 template <class T>
 struct truncated_normal_draw {
   static constexpr double cost = 80;
-  // One in 22 is beyond: after this many attempts, none in 10^27.
+  // One number in 22 is beyond 2; after this many attempts, one in 10^27 still is.
   static constexpr uint32_t max_attempts = 20;
   constexpr drawn_block<T> operator()(const philox& numbers, uint64_t index) const {
     drawn_block<T> out{};
     std::array<bool, per_block<T>> accepted{};
     size_t missing = out.size();
     for (uint32_t attempt = 0; missing != 0 && attempt < max_attempts; ++attempt) {
-      auto drawn = normal_block<compute_type<T>>(numbers(index, attempt));
+      auto normals = normal_block<compute_type<T>>(numbers(index, attempt));
       for (size_t i = 0; i < out.size(); ++i)
-        if (!accepted[i] && std::abs(drawn[i]) < 2) {
-          out[i] = drawn[i];
+        if (!accepted[i] && std::abs(normals[i]) < 2) {
+          out[i] = normals[i];
           accepted[i] = true;
           --missing;
         }

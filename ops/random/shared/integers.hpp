@@ -1,16 +1,16 @@
-// Whole numbers of a range, all as likely: on every device.
+// Uniform integers in a range, on all devices.
 #pragma once
 #include "troupe/ops/random/shared/distributions.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops {
 
-/// Of [from, to).
+/// Uniform in [from, to).
 template <class T>
 struct integer_draw {
   T from, to;
   constexpr std::array<T, 2> operator()(const philox& numbers, uint64_t index) const {
-    // Unsigned: the range may be larger than any T.
+    // Unsigned: the range may exceed T.
     auto start = static_cast<uint64_t>(from);
     auto range = static_cast<uint64_t>(to) - start;
     auto x = numbers(index);
@@ -19,12 +19,12 @@ struct integer_draw {
   }
 };
 
-/// The range is in inputs 1 and 2.
+/// The range is given by inputs 1 and 2.
 inline status check_range(const kernel_context& at) {
-  const auto &least = at.input(1), &bound = at.input(2);
-  if (least.rank() == 0 && bound.rank() == 0)
+  const auto &lowest = at.input(1), &bound = at.input(2);
+  if (lowest.rank() == 0 && bound.rank() == 0)
     return {};
-  return invalid("minval and maxval must be scalars, got shapes ", least.dims(), " and ",
+  return invalid("minval and maxval must be scalars, got shapes ", lowest.dims(), " and ",
                  bound.dims());
 }
 

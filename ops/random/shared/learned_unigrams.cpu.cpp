@@ -19,28 +19,29 @@ public:
   int64_t range() const override { return sums_.elements(); }
 
   int64_t draw(uint64_t bits) const override {
-    // Down from the greatest power of two: the place that the chosen count lies behind.
-    auto rest = below(total_, bits);
+    // Descends from the greatest power of two to the position that contains the selected count.
+    auto remaining = below(total_, bits);
     int64_t place = 0;
     for (auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(range()))); step > 0;
          step /= 2)
-      if (place + step <= range() && sum(place + step) <= rest) {
+      if (place + step <= range() && sum(place + step) <= remaining) {
         place += step;
-        rest -= sum(place);
+        remaining -= sum(place);
       }
     return place;
   }
 
-  double probability(int64_t of) const override {
-    auto count = sum(of + 1);
-    for (auto i = of, end = of + 1 - ((of + 1) & -(of + 1)); i > end; i -= i & -i)
+  double probability(int64_t class_number) const override {
+    auto count = sum(class_number + 1);
+    for (auto i = class_number, end = class_number + 1 - ((class_number + 1) & -(class_number + 1));
+         i > end; i -= i & -i)
       count -= sum(i);
     return static_cast<double>(count) / static_cast<double>(total_);
   }
 
   void see(std::span<const int64_t> classes) override {
-    for (auto one : classes)
-      for (auto i = one + 1; i <= range(); i += i & -i)
+    for (auto class_number : classes)
+      for (auto i = class_number + 1; i <= range(); i += i & -i)
         ++sum(i);
     total_ += static_cast<int64_t>(classes.size());
   }
@@ -48,7 +49,7 @@ public:
 private:
   explicit learned_unigrams(tensor sums) : sums_(std::move(sums)), total_(sums_.elements()) {
     for (int64_t i = 1; i <= range(); ++i)
-      sum(i) = i & -i; // every count is one
+      sum(i) = i & -i; // every count starts at one
   }
   int64_t& sum(int64_t i) const { return sums_.data<int64_t>()[i - 1]; }
 
@@ -59,9 +60,9 @@ private:
 } // namespace
 
 result<std::shared_ptr<void>> prepare_learned_unigrams(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto made,
+  TROUPE_ASSIGN(auto sampler,
                 learned_unigrams::make(setup.of.attr<int64_t>("range_max"), setup.on.memory()));
-  return make_sampler(setup, std::move(made));
+  return make_sampler(setup, std::move(sampler));
 }
 
 } // namespace troupe::ops

@@ -4,8 +4,8 @@
 
 namespace troupe::ops {
 
-/// Makes a sampler whose classes are as likely as they were among the true ones so far, each
-/// counted once to begin with.
+/// Makes a sampler whose class probabilities are proportional to the counts of the true classes so
+/// far; each count starts at 1.
 result<std::shared_ptr<void>> prepare_learned_unigrams(const kernel_setup& setup);
 
 } // namespace troupe::ops

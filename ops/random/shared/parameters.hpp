@@ -1,10 +1,10 @@
-// Checks of random ops with parameters.
+// Argument checks of random ops with parameters.
 #pragma once
 #include "troupe/ops/random/shared/stream.hpp"
 
 namespace troupe::ops {
 
-/// The shape that input 0 lists, and in it one of the shape of input 1 for each place.
+/// The shape that input 0 lists, followed by the shape of input 1.
 inline result<shape> drawn_for_each(const kernel_context& at) {
   TROUPE_ASSIGN(auto outer, drawn_shape(at));
   std::vector<int64_t> extents{outer.begin(), outer.end()};
@@ -13,8 +13,8 @@ inline result<shape> drawn_for_each(const kernel_context& at) {
   return shape::make(extents);
 }
 
-/// The shape of ParameterizedTruncatedNormal's output; its parameters are one number each, or one
-/// for each row.
+/// The shape of ParameterizedTruncatedNormal's output; its parameters are scalars, or one number
+/// per row.
 inline result<shape> drawn_rows(const kernel_context& at) {
   TROUPE_ASSIGN(auto dims, drawn_shape(at));
   if (dims.rank() == 0)

@@ -1,5 +1,5 @@
-// Counter-based random numbers: element i of a stream costs the same wherever one starts, so
-// threads can share a tensor and the numbers do not depend on how.
+// Counter-based random numbers: each element of a stream can be computed directly, so threads can
+// divide a tensor in any way without changing the numbers.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,7 +15,7 @@ public:
 
   constexpr philox(uint64_t seed, uint64_t seed2) : key_(seed), upper_(seed2) {}
 
-  /// Four words. `attempt` gives other words for the same place, for methods that reject some.
+  /// Four words. `attempt` selects other words for the same position, for methods that reject some.
   constexpr block operator()(uint64_t index, uint32_t attempt = 0) const {
     block x{low(index), high(index), low(upper_), high(upper_)};
     auto key0 = low(key_), key1 = high(key_) + attempt * 0x632BE5ABu;

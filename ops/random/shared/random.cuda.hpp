@@ -7,14 +7,14 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// The numbers of a node whose seeds are known, from a place in its stream on.
+/// The numbers of a node whose seeds are known to the host, from a position in its stream on.
 struct known_numbers {
   philox numbers;
   uint64_t first;
   TROUPE_DEVICE philox operator()() const { return numbers; }
 };
 
-/// Those whose two seeds the device knows.
+/// Numbers whose two seeds are on the device.
 struct seeded_numbers {
   integers seeds;
   static constexpr uint64_t first = 0;
@@ -28,7 +28,7 @@ struct alignas(sizeof(T) * Count) drawn_pack {
   T items[Count];
 };
 
-// A thread for each block.
+// One thread per block.
 template <class T, int PerBlock, class Numbers, class Draw>
 struct fill_random_body {
   Numbers numbers;
@@ -37,19 +37,19 @@ struct fill_random_body {
   int64_t count;
 
   TROUPE_DEVICE void operator()(int64_t i) const {
-    auto drawn = draw(numbers(), numbers.first + static_cast<uint64_t>(i));
-    drawn_pack<T, PerBlock> made;
+    auto block_elements = draw(numbers(), numbers.first + static_cast<uint64_t>(i));
+    drawn_pack<T, PerBlock> packed;
     for (int k = 0; k < PerBlock; ++k)
-      made.items[k] = store<T>(drawn[static_cast<size_t>(k)]);
+      packed.items[k] = store<T>(block_elements[static_cast<size_t>(k)]);
     if ((i + 1) * PerBlock <= count)
-      reinterpret_cast<drawn_pack<T, PerBlock>*>(to)[i] = made;
+      reinterpret_cast<drawn_pack<T, PerBlock>*>(to)[i] = packed;
     else
       for (int k = 0; i * PerBlock + k < count; ++k)
-        to[i * PerBlock + k] = made.items[k];
+        to[i * PerBlock + k] = packed.items[k];
   }
 };
 
-/// Fills the output with draw(numbers, index), an array of elements for each block.
+/// Fills the output with draw(numbers, index), which returns an array of elements per block.
 template <class T, int PerBlock, class Numbers, class Draw>
 status fill_random(kernel_context& at, tensor& out, Numbers numbers, Draw draw) {
   return for_each(at, ops::blocks_for(out.elements(), PerBlock),
@@ -57,13 +57,13 @@ status fill_random(kernel_context& at, tensor& out, Numbers numbers, Draw draw) 
                       numbers, draw, out.template data<T>(), out.elements()});
 }
 
-/// The next so many blocks of the node's stream.
+/// The next blocks of the node's stream.
 inline known_numbers next_numbers(kernel_context& at, int64_t blocks) {
   auto& stream = at.state<random_stream>();
   return {stream.numbers(), stream.take(static_cast<uint64_t>(blocks))};
 }
 
-/// Fills output 0, whose shape input 0 lists, with what comes next in the node's stream.
+/// Fills output 0, whose shape input 0 lists, with the next numbers of the node's stream.
 template <class T, int PerBlock, class Draw>
 status fill_from_stream(kernel_context& at, Draw draw) {
   TROUPE_ASSIGN(auto dims, drawn_shape(at));
@@ -98,7 +98,7 @@ constexpr inplace_vector<typed_kernel, 18> stateless_kernels(type_list<Ts...>) {
 /// Elements of any real type, as doubles.
 class real_elements {
 public:
-  explicit real_elements(const tensor& of) : from_(of.raw()), type_(of.type()) {}
+  explicit real_elements(const tensor& values) : from_(values.raw()), type_(values.type()) {}
 
   TROUPE_DEVICE double operator[](int64_t i) const {
     switch (type_) {

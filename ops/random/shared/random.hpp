@@ -1,4 +1,4 @@
-// What the definitions of random ops share.
+// Shared by the definitions of random ops.
 #pragma once
 #include "troupe/runtime/graph/infer.hpp"
 
@@ -21,21 +21,22 @@ inline result<shapes> infer_drawn_like(const infer_context& at, int i) {
 /// The same with input 0.
 inline result<shapes> infer_drawn(const infer_context& at) { return infer_drawn_like(at, 0); }
 
-/// Inputs i and i + 1 are the bounds of what is drawn: the least, and what is more than any.
+/// Inputs i and i + 1 are the bounds of the numbers: the lowest number, and the exclusive upper
+/// bound.
 inline status infer_range(const infer_context& at, int i) {
   TROUPE_TRY(at.of_rank(i, 0));
   TROUPE_TRY(at.of_rank(i + 1, 0));
-  auto least = at.integers(i), bound = at.integers(i + 1);
-  if (least && bound && least->front() >= bound->front())
-    return at.invalid("minval must be less than maxval, got ", least->front(), " and ",
+  auto lowest = at.integers(i), bound = at.integers(i + 1);
+  if (lowest && bound && lowest->front() >= bound->front())
+    return at.invalid("minval must be less than maxval, got ", lowest->front(), " and ",
                       bound->front());
   return {};
 }
 
-/// Output 0 has the shape that input 0 lists, and in it one of the shape of input 1 for each place.
+/// Output 0 has the shape that input 0 lists, followed by the shape of input 1.
 inline result<shapes> infer_drawn_for_each(const infer_context& at) {
-  TROUPE_ASSIGN(auto drawn, infer_drawn(at));
-  const auto &outer = drawn[0], &inner = at.input(1);
+  TROUPE_ASSIGN(auto output_shapes, infer_drawn(at));
+  const auto &outer = output_shapes[0], &inner = at.input(1);
   if (!outer.has_rank() || !inner.has_rank())
     return shapes{partial_shape::unknown()};
   std::vector<int64_t> extents{outer.extents().begin(), outer.extents().end()};
@@ -52,17 +53,17 @@ inline result<shapes> infer_stateless(const infer_context& at) {
   return infer_drawn(at);
 }
 
-/// Completes the form of an op whose numbers depend on its inputs alone.
-constexpr op_def stateless(op_def own) {
-  own.inputs = {on_host("shape", "T"), {"seed", "Tseed"}};
-  own.outputs = {{"output", "dtype"}};
-  own.attrs = {{"dtype", floating, dtype::f32},
+/// Completes the form of an op whose numbers depend only on its inputs.
+constexpr op_def stateless(op_def def) {
+  def.inputs = {on_host("shape", "T"), {"seed", "Tseed"}};
+  def.outputs = {{"output", "dtype"}};
+  def.attrs = {{"dtype", floating, dtype::f32},
                {"T", index_types, dtype::i32},
                {"Tseed", index_types, dtype::i64}};
-  own.effects = effect::random;
-  own.infer = infer_stateless;
-  own.no_gradient = "its output is drawn, and changes with no small change of an input";
-  return own;
+  def.effects = effect::random;
+  def.infer = infer_stateless;
+  def.no_gradient = "its output is drawn, and changes with no small change of an input";
+  return def;
 }
 
 } // namespace troupe::ops

@@ -1,4 +1,4 @@
-// Kernels of distributions with parameters, drawn by rejection, on processors.
+// Kernels on processors of distributions with parameters, drawn by rejection.
 #pragma once
 #include "troupe/ops/random/shared/as_doubles.hpp"
 #include "troupe/ops/random/shared/parameters.hpp"
@@ -7,8 +7,8 @@
 
 namespace troupe::ops {
 
-/// Fills output 0 for each place of the shape that input 0 lists with one number for each parameter
-/// in input 1, drawn by `draw(numbers, parameter)`.
+/// Fills output 0: for each index of the shape that input 0 lists, one number per parameter in
+/// input 1, drawn by `draw(numbers, parameter)`.
 template <class T, class Draw>
 status draw_for_each(kernel_context& at, double nanoseconds, Draw draw) {
   TROUPE_ASSIGN(auto dims, drawn_for_each(at));
@@ -18,11 +18,11 @@ status draw_for_each(kernel_context& at, double nanoseconds, Draw draw) {
   auto first = stream.take(static_cast<uint64_t>(dims.elements()));
   auto* to = out->template data<T>();
   const auto* parameter = parameters.template data<double>();
-  auto each = parameters.elements();
+  auto parameter_count = parameters.elements();
   at.parallel_for(dims.elements(), nanoseconds, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
       number_source numbers{stream.numbers(), first + static_cast<uint64_t>(i)};
-      to[i] = static_cast<T>(nearest<T>(draw(numbers, parameter[i % each])));
+      to[i] = static_cast<T>(nearest<T>(draw(numbers, parameter[i % parameter_count])));
     }
   });
   return {};

@@ -1,4 +1,4 @@
-// Distributions with parameters, drawn by rejection, on GPUs.
+// GPU kernels of distributions with parameters, drawn by rejection.
 #pragma once
 #include "troupe/ops/random/shared/parameters.hpp"
 #include "troupe/ops/random/shared/random.cuda.hpp"
@@ -27,8 +27,8 @@ struct reject_body {
   }
 };
 
-/// Fills output 0 for each place of the shape that input 0 lists with one number for each parameter
-/// in input 1.
+/// Fills output 0: for each index of the shape that input 0 lists, one number per parameter in
+/// input 1.
 template <class T, class Draw>
 status reject(kernel_context& at) {
   TROUPE_ASSIGN(auto dims, drawn_for_each(at));

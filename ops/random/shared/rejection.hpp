@@ -1,5 +1,5 @@
-// Distributions with parameters, drawn by rejection: each element has numbers of its own, as many
-// as it takes, so that the output does not depend on who draws it.
+// Distributions with parameters, drawn by rejection. Each element has its own sequence of random
+// numbers, so that the output does not depend on the division of the work.
 #pragma once
 #include "troupe/ops/random/shared/distributions.hpp"
 
@@ -7,20 +7,20 @@
 
 namespace troupe::ops {
 
-/// The numbers of one element, one after another.
+/// The sequence of random numbers of one element.
 class number_source {
 public:
   constexpr number_source(const philox& numbers, uint64_t index)
       : numbers_(numbers), index_(index) {}
 
-  /// From [0, 1), evenly.
+  /// Uniform in [0, 1).
   constexpr double uniform() {
-    if (left_ == 0) {
+    if (unused_pairs_ == 0) {
       block_ = numbers_(index_, attempt_++);
-      left_ = 2;
+      unused_pairs_ = 2;
     }
-    --left_;
-    return even<double>(joined(block_[2 * left_], block_[2 * left_ + 1]));
+    --unused_pairs_;
+    return even<double>(joined(block_[2 * unused_pairs_], block_[2 * unused_pairs_ + 1]));
   }
   /// Normal, with mean 0 and variance 1.
   constexpr double normal() {
@@ -33,10 +33,10 @@ private:
   const uint64_t index_;
   uint32_t attempt_ = 0;
   philox::block block_{};
-  size_t left_ = 0;
+  size_t unused_pairs_ = 0;
 };
 
-/// A parameter that is positive and finite, and one that may be 0.
+/// Whether a parameter is positive and finite; for the second function, it may be 0.
 constexpr bool is_positive(double x) { return x > 0 && x <= std::numeric_limits<double>::max(); }
 constexpr bool is_rate(double x) { return x >= 0 && x <= std::numeric_limits<double>::max(); }
 
@@ -44,7 +44,7 @@ constexpr bool is_rate(double x) { return x >= 0 && x <= std::numeric_limits<dou
 /// Method for Generating Gamma Variables", 2000.
 constexpr double drawn_gamma(number_source& numbers, double alpha) {
   double scale = 1;
-  if (alpha < 1) { // of alpha + 1, scaled
+  if (alpha < 1) { // draws for alpha + 1 and scales the number
     scale = std::pow(1 - numbers.uniform(), 1 / alpha);
     alpha += 1;
   }
@@ -62,7 +62,7 @@ constexpr double drawn_gamma(number_source& numbers, double alpha) {
 /// function.
 template <class LogGamma>
 constexpr double drawn_poisson(number_source& numbers, double rate, LogGamma log_gamma) {
-  if (rate < 10) { // events, evenly distributed in time, until time is up (Knuth)
+  if (rate < 10) { // counts uniformly distributed events in an interval (Knuth)
     auto end = std::exp(-rate), at = 1 - numbers.uniform();
     double events = 0;
     for (; at > end; ++events)
@@ -87,20 +87,20 @@ constexpr double drawn_poisson(number_source& numbers, double rate, LogGamma log
   }
 }
 
-/// A normal distribution between two bounds, of which either may be infinite.
+/// A normal distribution truncated to two bounds, either of which may be infinite.
 struct bounded_normal {
   double mean, deviation, least, greatest;
 
   constexpr bool valid() const {
-    constexpr auto most = std::numeric_limits<double>::max();
-    return is_positive(deviation) && mean >= -most && mean <= most && least < greatest &&
-           least <= most && greatest >= -most;
+    constexpr auto max_double = std::numeric_limits<double>::max();
+    return is_positive(deviation) && mean >= -max_double && mean <= max_double &&
+           least < greatest && least <= max_double && greatest >= -max_double;
   }
 };
 
-/// Of mean 0 and deviation 1, in [from, to] with from >= -to. One of the three methods accepts at
-/// least every fourth number (Robert, "Simulation of Truncated Normal Variables", 1995); after so
-/// many tries, rounding leaves nothing to choose from.
+/// A standard normal number in [from, to] with from >= -to. Each of the three methods accepts at
+/// least every fourth number (Robert, "Simulation of Truncated Normal Variables", 1995). After this
+/// many attempts, the interval is too narrow for the precision of numbers.
 constexpr double drawn_within(number_source& numbers, double from, double to) {
   constexpr int max_tries = 200;
   const auto root = std::sqrt(from * from + 4), rate = (from + root) / 2;
@@ -112,7 +112,7 @@ constexpr double drawn_within(number_source& numbers, double from, double to) {
       auto x = from + (to - from) * numbers.uniform(), top = from > 0 ? from : 0.0;
       if (numbers.uniform() < std::exp((top - x) * (top + x) / 2))
         return x;
-    } else if (from > 0) { // the tail falls nearly as an exponential does
+    } else if (from > 0) { // the tail is nearly exponential
       auto x = from - std::log(1 - numbers.uniform()) / rate;
       if (numbers.uniform() < std::exp(-(x - rate) * (x - rate) / 2) && x <= to)
         return x;
@@ -123,14 +123,15 @@ constexpr double drawn_within(number_source& numbers, double from, double to) {
   return from > 0 ? from : 0.0;
 }
 
-constexpr double drawn_between(number_source& numbers, const bounded_normal& of) {
-  auto from = (of.least - of.mean) / of.deviation, to = (of.greatest - of.mean) / of.deviation;
+constexpr double drawn_between(number_source& numbers, const bounded_normal& normal) {
+  auto from = (normal.least - normal.mean) / normal.deviation,
+       to = (normal.greatest - normal.mean) / normal.deviation;
   auto z = from >= -to ? drawn_within(numbers, from, to) : -drawn_within(numbers, -to, -from);
-  auto x = of.mean + of.deviation * z;
-  return x < of.least ? of.least : x > of.greatest ? of.greatest : x;
+  auto x = normal.mean + normal.deviation * z;
+  return x < normal.least ? normal.least : x > normal.greatest ? normal.greatest : x;
 }
 
-/// The nearest number that T has; the largest for those beyond.
+/// The nearest number of type T; the largest finite number for values beyond.
 template <class T>
 constexpr compute_type<T> nearest(double x) {
   if constexpr (std::is_integral_v<T>)

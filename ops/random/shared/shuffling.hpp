@@ -1,4 +1,4 @@
-// Orders at random.
+// Random permutations.
 #pragma once
 #include "troupe/ops/random/shared/distributions.hpp"
 #include "troupe/ops/random/shared/stream.hpp"
@@ -8,8 +8,8 @@
 
 namespace troupe::ops {
 
-/// The numbers of so many rows, shuffled by what comes next in the node's stream: no tensor where
-/// the step is to stop. Computed by the host.
+/// The numbers of this many rows, shuffled by the next numbers of the node's stream; an empty
+/// tensor where the step is to stop. The host computes it.
 inline result<tensor> shuffled(kernel_context& at, int64_t rows, allocator& memory) {
   TROUPE_ASSIGN(auto order, tensor::make(dtype::i64, shape{rows}, memory));
   auto* place = order.template data<int64_t>();
@@ -20,8 +20,8 @@ inline result<tensor> shuffled(kernel_context& at, int64_t rows, allocator& memo
     if (i % 16384 == 16383 && at.stopped())
       return tensor{};
     auto block = stream.numbers()(first + static_cast<uint64_t>(i));
-    auto left = static_cast<uint64_t>(rows - i);
-    std::swap(place[i], place[i + static_cast<int64_t>(joined(block[0], block[1]) % left)]);
+    auto remaining = static_cast<uint64_t>(rows - i);
+    std::swap(place[i], place[i + static_cast<int64_t>(joined(block[0], block[1]) % remaining)]);
   }
   return order;
 }

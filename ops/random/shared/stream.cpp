@@ -7,11 +7,11 @@ namespace troupe::ops {
 std::string stream_place::text() const { return concat(seed, ' ', seed2, ' ', next); }
 
 result<stream_place> stream_place::parse(std::string_view text) {
-  stream_place made;
+  stream_place place;
   const auto* at = text.data();
   const auto* end = at + text.size();
-  for (auto* number : {&made.seed, &made.seed2, &made.next}) {
-    if (number != &made.seed && (at == end || *at++ != ' '))
+  for (auto* number : {&place.seed, &place.seed2, &place.next}) {
+    if (number != &place.seed && (at == end || *at++ != ' '))
       return invalid("a stream of random numbers stands at three numbers, got '", text, "'");
     auto [stop, wrong] = std::from_chars(at, end, *number);
     if (wrong != std::errc{})
@@ -20,15 +20,15 @@ result<stream_place> stream_place::parse(std::string_view text) {
   }
   if (at != end)
     return invalid("a stream of random numbers stands at three numbers, got '", text, "'");
-  return made;
+  return place;
 }
 
 stream_place chosen_place(const kernel_setup& setup) {
   auto seed = static_cast<uint64_t>(setup.of.attr<int64_t>("seed"));
   auto seed2 = static_cast<uint64_t>(setup.of.attr<int64_t>("seed2"));
   if (seed == 0 && seed2 == 0 && setup.on.deterministic()) {
-    // No seed was chosen, and none may be drawn: the node's name stands for one.
-    seed = 0xcbf29ce484222325; // FNV-1a: the same wherever the program runs
+    // No seed was chosen, and random seeds are not permitted: the node's name determines the seed.
+    seed = 0xcbf29ce484222325; // FNV-1a: equal on all machines
     for (unsigned char letter : setup.of.name())
       seed = (seed ^ letter) * 0x100000001b3;
   } else if (seed == 0 && seed2 == 0) {
@@ -44,10 +44,13 @@ result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup) {
 }
 
 extern constexpr kernel_position stream_position{
-    .text = [](const void* of) { return static_cast<const random_stream*>(of)->place().text(); },
-    .set = [](void* of, std::string_view text) -> status {
+    .text =
+        [](const void* stream) {
+          return static_cast<const random_stream*>(stream)->place().text();
+        },
+    .set = [](void* stream, std::string_view text) -> status {
       TROUPE_ASSIGN(auto place, stream_place::parse(text));
-      static_cast<random_stream*>(of)->go_to(place);
+      static_cast<random_stream*>(stream)->go_to(place);
       return {};
     },
 };

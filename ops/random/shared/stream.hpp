@@ -1,4 +1,4 @@
-// A stream of random numbers for each node, whatever device draws from it.
+// The stream of random numbers of a node, independent of the device.
 #pragma once
 #include "troupe/devices/deterministic/deterministic.hpp"
 #include "troupe/ops/random/shared/philox.hpp"
@@ -13,21 +13,21 @@
 
 namespace troupe::ops {
 
-/// Where a stream of random numbers stands: the seeds that they follow from, and how many have been
-/// taken, in blocks or what its owner counts in.
+/// The position of a stream of random numbers: its seeds, and the count of numbers taken, in blocks
+/// or in the owner's unit.
 struct stream_place {
   uint64_t seed = 0, seed2 = 0, next = 0;
 
   philox numbers() const noexcept { return {seed, seed2}; }
-  /// As checkpoints have it.
+  /// The text that checkpoints contain.
   std::string text() const;
   static result<stream_place> parse(std::string_view text);
 };
 
-/// Where a node's stream begins.
+/// The start of a node's stream.
 stream_place chosen_place(const kernel_setup& setup);
 
-/// Shared by all steps that run the node: each run takes the blocks that come next.
+/// Shared by all steps that run the node: each run takes the next blocks.
 class random_stream {
 public:
   explicit random_stream(const stream_place& from) { go_to(from); }
@@ -40,7 +40,7 @@ public:
   }
 
   stream_place place() const noexcept { return {seed_, seed2_, next_}; }
-  /// What runs meanwhile draws some numbers or others.
+  /// Concurrent runs may draw numbers from before or after the change.
   void go_to(const stream_place& place) noexcept {
     seed_ = place.seed;
     seed2_ = place.seed2;
@@ -51,7 +51,7 @@ private:
   std::atomic<uint64_t> seed_, seed2_, next_;
 };
 
-/// For kernel_def: of kernels whose state is a random_stream.
+/// For kernel_def, of kernels whose state is a random_stream.
 result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup);
 extern const kernel_position stream_position;
 

@@ -1,4 +1,4 @@
-// A check that kernels of recurrent cells make of many inputs.
+// A check that kernels of recurrent cells apply to many inputs.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 

@@ -1,4 +1,4 @@
-// What the kernels of recurrent cells share: the functions of gates, and loops over them.
+// Shared by the kernels of recurrent cells: the functions of gates, and loops over them.
 #pragma once
 #include "troupe/ops/elementwise/shared/float_functions.cpu.hpp"
 #include "troupe/ops/kernel/element_types.hpp"

@@ -1,4 +1,4 @@
-// What the kernels of gated recurrent units share, on every device.
+// Shared by the kernels of gated recurrent units, on all devices.
 #pragma once
 #include "troupe/ops/recurrent/shared/expect_shape.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
@@ -27,7 +27,7 @@ inline result<gru_extents> check_gru(const kernel_context& at) {
   return gru_extents{x[0], x[1], cells};
 }
 
-/// Checks what the gradient gets in addition.
+/// Checks the additional inputs of the gradient.
 inline status check_gru_gradient(const kernel_context& at) {
   constexpr std::string_view names[] = {"r", "u", "c", "d_h"};
   for (int i = 0; i < 4; ++i)
@@ -35,59 +35,60 @@ inline status check_gru_gradient(const kernel_context& at) {
   return {};
 }
 
-/// Where the kernels of the forward pass read and write: outputs are allocated, and room is made
-/// for what is between the products.
+/// The operands of the forward kernels: outputs are allocated, and so is memory for intermediate
+/// values.
 template <class T>
 struct gru_forward {
   gru_extents of;
   const T *x, *h_prev, *w_ru, *w_c, *b_ru, *b_c;
   T *r, *u, *c, *h;
-  T *from_x, *from_h; ///< [batch, 2 * cells]: what x and h_prev contribute to the gates
-  T* h_kept;          ///< what r leaves of h_prev
+  T *from_x, *from_h; ///< [batch, 2 * cells]: the contributions of x and h_prev to the gates
+  T* h_kept;          ///< the part of h_prev that r keeps
   tensor sums, kept;
 };
 
 template <class T>
 result<gru_forward<T>> begin_gru(kernel_context& at) {
-  TROUPE_ASSIGN(auto of, check_gru(at));
+  TROUPE_ASSIGN(auto extents, check_gru(at));
   const auto& state = at.input(1).dims();
-  gru_forward<T> made{};
-  made.of = of;
-  const T** inputs[] = {&made.x, &made.h_prev, &made.w_ru, &made.w_c, &made.b_ru, &made.b_c};
+  gru_forward<T> forward{};
+  forward.of = extents;
+  const T** inputs[] = {&forward.x,   &forward.h_prev, &forward.w_ru,
+                        &forward.w_c, &forward.b_ru,   &forward.b_c};
   for (int i = 0; i < 6; ++i)
     *inputs[i] = at.input(i).data<T>();
-  T** outputs[] = {&made.r, &made.u, &made.c, &made.h};
+  T** outputs[] = {&forward.r, &forward.u, &forward.c, &forward.h};
   for (int i = 0; i < 4; ++i) {
     TROUPE_ASSIGN(auto* out, at.allocate(i, state));
     *outputs[i] = out->template data<T>();
   }
-  TROUPE_ASSIGN(auto gates, shape::make(std::array{int64_t{2}, of.batch, 2 * of.cells}));
-  TROUPE_ASSIGN(made.sums, tensor::make(dtype_of<T>, gates, at.memory()));
-  TROUPE_ASSIGN(made.kept, tensor::make(dtype_of<T>, state, at.memory()));
-  made.from_x = made.sums.template data<T>();
-  made.from_h = made.from_x + of.batch * 2 * of.cells;
-  made.h_kept = made.kept.template data<T>();
-  return made;
+  TROUPE_ASSIGN(auto gates, shape::make(std::array{int64_t{2}, extents.batch, 2 * extents.cells}));
+  TROUPE_ASSIGN(forward.sums, tensor::make(dtype_of<T>, gates, at.memory()));
+  TROUPE_ASSIGN(forward.kept, tensor::make(dtype_of<T>, state, at.memory()));
+  forward.from_x = forward.sums.template data<T>();
+  forward.from_h = forward.from_x + extents.batch * 2 * extents.cells;
+  forward.h_kept = forward.kept.template data<T>();
+  return forward;
 }
 
-/// The same for the gradient; devices are given this part of it.
+/// The operands of the gradient that device kernels receive.
 template <class T>
 struct gru_slopes {
   gru_extents of;
   const T *h_prev, *w_ru, *w_c, *r, *u, *c, *d_h;
   T *d_x, *d_h_prev, *d_c, *d_ru;
-  T *other_x, *d_kept; ///< what reaches x and h_prev on one of the two ways
+  T *other_x, *d_kept; ///< the gradients of x and h_prev through one of the two paths
 
-  /// The gradients of c and of u's half of the gates, at place j of the state.
+  /// The gradients of c and of u's half of the gates, at index j of the state.
   constexpr void first(int64_t j, int64_t row) const {
     d_c[j] = d_h[j] * (T{1} - u[j]) * (T{1} - c[j] * c[j]);
     d_ru[j + (row + 1) * of.cells] = d_h[j] * (h_prev[j] - c[j]) * u[j] * (T{1} - u[j]);
   }
-  /// Those of r's half.
+  /// The gradients of r's half of the gates.
   constexpr void second(int64_t j, int64_t row) const {
     d_ru[j + row * of.cells] = d_kept[j] * h_prev[j] * r[j] * (T{1} - r[j]);
   }
-  /// What else reaches h_prev.
+  /// The remaining part of h_prev's gradient.
   constexpr void add_state(int64_t j) const { d_h_prev[j] += d_kept[j] * r[j] + d_h[j] * u[j]; }
 };
 
@@ -99,29 +100,29 @@ struct gru_backward {
 
 template <class T>
 result<gru_backward<T>> begin_gru_gradient(kernel_context& at) {
-  gru_backward<T> all{};
-  auto& made = all.slopes;
-  TROUPE_ASSIGN(made.of, check_gru(at));
+  gru_backward<T> backward{};
+  auto& slopes = backward.slopes;
+  TROUPE_ASSIGN(slopes.of, check_gru(at));
   TROUPE_TRY(check_gru_gradient(at));
   const auto &x = at.input(0).dims(), &state = at.input(1).dims();
-  const T** inputs[] = {&made.r, &made.u, &made.c, &made.d_h};
+  const T** inputs[] = {&slopes.r, &slopes.u, &slopes.c, &slopes.d_h};
   for (int i = 0; i < 4; ++i)
     *inputs[i] = at.input(6 + i).data<T>();
-  made.h_prev = at.input(1).data<T>();
-  made.w_ru = at.input(2).data<T>();
-  made.w_c = at.input(3).data<T>();
-  TROUPE_ASSIGN(auto gates, shape::make(std::array{made.of.batch, 2 * made.of.cells}));
+  slopes.h_prev = at.input(1).data<T>();
+  slopes.w_ru = at.input(2).data<T>();
+  slopes.w_c = at.input(3).data<T>();
+  TROUPE_ASSIGN(auto gates, shape::make(std::array{slopes.of.batch, 2 * slopes.of.cells}));
   const shape* dims[] = {&x, &state, &state, &gates};
-  T** outputs[] = {&made.d_x, &made.d_h_prev, &made.d_c, &made.d_ru};
+  T** outputs[] = {&slopes.d_x, &slopes.d_h_prev, &slopes.d_c, &slopes.d_ru};
   for (int i = 0; i < 4; ++i) {
     TROUPE_ASSIGN(auto* out, at.allocate(i, *dims[i]));
     *outputs[i] = out->template data<T>();
   }
-  TROUPE_ASSIGN(all.x_part, tensor::make(dtype_of<T>, x, at.memory()));
-  TROUPE_ASSIGN(all.h_part, tensor::make(dtype_of<T>, state, at.memory()));
-  made.other_x = all.x_part.template data<T>();
-  made.d_kept = all.h_part.template data<T>();
-  return all;
+  TROUPE_ASSIGN(backward.x_part, tensor::make(dtype_of<T>, x, at.memory()));
+  TROUPE_ASSIGN(backward.h_part, tensor::make(dtype_of<T>, state, at.memory()));
+  slopes.other_x = backward.x_part.template data<T>();
+  slopes.d_kept = backward.h_part.template data<T>();
+  return backward;
 }
 
 } // namespace troupe::ops

@@ -25,7 +25,7 @@ struct peepholes {
   const C *i, *f, *o;
 };
 
-// What a step leaves for the next and for the gradient; rows of `cells`.
+// The values that a step stores for the next step and for the gradient; rows of `cells`.
 template <class P>
 struct activations {
   P *i, *cs, *f, *o, *ci, *co, *h;
@@ -52,39 +52,40 @@ TROUPE_SIMD_CLONES void forward_cells(quarters<const C> input, quarters<const C>
                                       int64_t begin, int64_t end) {
 #pragma GCC ivdep
   for (auto j = begin; j < end; ++j) {
-    auto made = lstm_step<cpu_gates>(
+    auto step_result = lstm_step<cpu_gates>(
         lstm_gates<C>{input.i[j] + recurrent.i[j] + bias.i[j],
                       input.ci[j] + recurrent.ci[j] + bias.ci[j],
                       input.f[j] + recurrent.f[j] + bias.f[j] + forget_bias,
                       input.o[j] + recurrent.o[j] + bias.o[j]},
         cs_prev[j], lstm_peepholes<C>{weights.i[j], weights.f[j], weights.o[j]}, clip);
-    out.i[j] = made.i;
-    out.f[j] = made.f;
-    out.ci[j] = made.ci;
-    out.cs[j] = made.cs;
-    out.o[j] = made.o;
-    out.co[j] = made.co;
-    out.h[j] = made.h;
+    out.i[j] = step_result.i;
+    out.f[j] = step_result.f;
+    out.ci[j] = step_result.ci;
+    out.cs[j] = step_result.cs;
+    out.o[j] = step_result.o;
+    out.co[j] = step_result.co;
+    out.h[j] = step_result.h;
   }
 }
 
-// cs_prev_grad holds what the next step left and gets what this one leaves.
+// cs_prev_grad contains the value from the next step, and receives the value for the previous step.
 template <class C>
-TROUPE_SIMD_CLONES void backward_cells(activations<const C> of, const C* cs_prev,
+TROUPE_SIMD_CLONES void backward_cells(activations<const C> stored, const C* cs_prev,
                                        peepholes<C> weights, const C* cs_grad, const C* h_grad,
                                        const C* h_later, C* cs_prev_grad, quarters<C> gates,
                                        int64_t begin, int64_t end) {
 #pragma GCC ivdep
   for (auto j = begin; j < end; ++j) {
-    auto made =
-        lstm_step_back(lstm_cell<C>{of.i[j], of.cs[j], of.f[j], of.o[j], of.ci[j], of.co[j], C{}},
+    auto step_gradient =
+        lstm_step_back(lstm_cell<C>{stored.i[j], stored.cs[j], stored.f[j], stored.o[j],
+                                    stored.ci[j], stored.co[j], C{}},
                        cs_prev[j], lstm_peepholes<C>{weights.i[j], weights.f[j], weights.o[j]},
                        cs_grad[j] + cs_prev_grad[j], h_grad[j] + h_later[j]);
-    gates.i[j] = made.gates.i;
-    gates.ci[j] = made.gates.ci;
-    gates.f[j] = made.gates.f;
-    gates.o[j] = made.gates.o;
-    cs_prev_grad[j] = made.cs_prev;
+    gates.i[j] = step_gradient.gates.i;
+    gates.ci[j] = step_gradient.gates.ci;
+    gates.f[j] = step_gradient.gates.f;
+    gates.o[j] = step_gradient.gates.o;
+    cs_prev_grad[j] = step_gradient.cs_prev;
   }
 }
 
@@ -105,17 +106,18 @@ auto read_peepholes(staged_operands<T>& operands, bool use, int first, int64_t c
 
 // sums[j] = sum over all rows of gate[row][j] * cell[row][j]
 template <class C>
-void sum_products(kernel_context& at, const lstm_extents& of, const C* gate, const C* first_cells,
-                  const C* cells, C* sums) {
-  at.parallel_for(of.cells, static_cast<double>(of.rows()), [&](int64_t begin, int64_t end) {
-    std::fill(sums + begin, sums + end, C{});
-    for (int64_t row = 0; row < of.rows(); ++row) {
-      const auto* cell =
-          row < of.batch ? first_cells + row * of.cells : cells + (row - of.batch) * of.cells;
-      for (auto j = begin; j < end; ++j)
-        sums[j] += gate[row * 4 * of.cells + j] * cell[j];
-    }
-  });
+void sum_products(kernel_context& at, const lstm_extents& extents, const C* gate,
+                  const C* first_cells, const C* cells, C* sums) {
+  at.parallel_for(
+      extents.cells, static_cast<double>(extents.rows()), [&](int64_t begin, int64_t end) {
+        std::fill(sums + begin, sums + end, C{});
+        for (int64_t row = 0; row < extents.rows(); ++row) {
+          const auto* cell = row < extents.batch ? first_cells + row * extents.cells
+                                                 : cells + (row - extents.batch) * extents.cells;
+          for (auto j = begin; j < end; ++j)
+            sums[j] += gate[row * 4 * extents.cells + j] * cell[j];
+        }
+      });
 }
 
 template <class C>
@@ -134,15 +136,15 @@ template <class T>
 status lstm_forward(kernel_context& at, const lstm_options& options, lstm_span span) {
   using C = compute_type<T>;
   int first = span == lstm_span::sequence;
-  TROUPE_ASSIGN(auto of, check_lstm(at, options.use_peephole, span));
-  TROUPE_ASSIGN(auto dims, lstm_output_shape(of, span));
-  TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{of.rows(), 4 * of.cells}));
-  auto cells = of.cells, each = of.batch * cells;
+  TROUPE_ASSIGN(auto extents, check_lstm(at, options.use_peephole, span));
+  TROUPE_ASSIGN(auto dims, lstm_output_shape(extents, span));
+  TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{extents.rows(), 4 * extents.cells}));
+  auto cells = extents.cells, each = extents.batch * cells;
   staged_operands<T> operands{at};
   std::array<C*, 7> out{};
   for (int i = 0; i < 7; ++i) {
     TROUPE_ASSIGN(out[static_cast<size_t>(i)], operands.write(i, dims));
-    std::fill(out[static_cast<size_t>(i)] + of.active * each,
+    std::fill(out[static_cast<size_t>(i)] + extents.active * each,
               out[static_cast<size_t>(i)] + dims.elements(), C{});
   }
   activations<C> to{out[0], out[1], out[2], out[3], out[4], out[5], out[6]};
@@ -152,20 +154,21 @@ status lstm_forward(kernel_context& at, const lstm_options& options, lstm_span s
   TROUPE_ASSIGN(auto* w, operands.read(first + 3));
   TROUPE_ASSIGN(auto weights, read_peepholes<T>(operands, options.use_peephole, first, cells));
   TROUPE_ASSIGN(auto* b, operands.read(first + 7));
-  // What the inputs contribute does not wait for the steps before.
+  // The contribution of the inputs does not depend on earlier steps.
   TROUPE_ASSIGN(auto* inputs, operands.buffer(gate_dims));
-  TROUPE_ASSIGN(auto* recurrent, operands.buffer(shape{of.batch, 4 * cells}));
-  TROUPE_TRY(
-      gemm(at.device(), false, false, of.rows(), 4 * cells, of.inputs, x, w, inputs, at.stop()));
+  TROUPE_ASSIGN(auto* recurrent, operands.buffer(shape{extents.batch, 4 * cells}));
+  TROUPE_TRY(gemm(at.device(), false, false, extents.rows(), 4 * cells, extents.inputs, x, w,
+                  inputs, at.stop()));
   auto clip = options.cell_clip > 0 ? static_cast<C>(options.cell_clip)
                                     : std::numeric_limits<C>::infinity();
-  for (int64_t t = 0; t < of.active && each > 0; ++t) {
+  for (int64_t t = 0; t < extents.active && each > 0; ++t) {
     if (at.stopped())
       return {};
-    TROUPE_TRY(gemm(at.device(), false, false, of.batch, 4 * cells, cells, h,
-                    w + of.inputs * 4 * cells, recurrent, at.stop()));
-    for_cells(at, of.batch, cells, forward_cost, [&](int64_t row, int64_t begin, int64_t end) {
-      quarters<const C> from_x{inputs + (t * of.batch + row) * 4 * cells, options.order, cells},
+    TROUPE_TRY(gemm(at.device(), false, false, extents.batch, 4 * cells, cells, h,
+                    w + extents.inputs * 4 * cells, recurrent, at.stop()));
+    for_cells(at, extents.batch, cells, forward_cost, [&](int64_t row, int64_t begin, int64_t end) {
+      quarters<const C> from_x{inputs + (t * extents.batch + row) * 4 * cells, options.order,
+                               cells},
           from_h{recurrent + row * 4 * cells, options.order, cells}, bias{b, options.order, cells};
       forward_cells<C>(from_x, from_h, bias, weights, cs + row * cells,
                        to.from(t * each + row * cells), static_cast<C>(options.forget_bias), clip,
@@ -183,16 +186,16 @@ status lstm_backward(kernel_context& at, const lstm_options& options, lstm_span 
   using C = compute_type<T>;
   const bool sequence = span == lstm_span::sequence;
   int first = sequence;
-  TROUPE_ASSIGN(auto of, check_lstm(at, options.use_peephole, span));
-  TROUPE_ASSIGN(auto dims, lstm_output_shape(of, span));
-  TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{of.rows(), 4 * of.cells}));
+  TROUPE_ASSIGN(auto extents, check_lstm(at, options.use_peephole, span));
+  TROUPE_ASSIGN(auto dims, lstm_output_shape(extents, span));
+  TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{extents.rows(), 4 * extents.cells}));
   constexpr std::string_view names[] = {"i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"};
-  auto cells = of.cells, each = of.batch * cells;
+  auto cells = extents.cells, each = extents.batch * cells;
   staged_operands<T> operands{at};
   std::array<const C*, 9> in{};
   int next = first + 8;
   for (size_t i = 0; i < in.size(); ++i)
-    if (sequence || i != 6) { // a step's gradient does not need its h
+    if (sequence || i != 6) { // the gradient of a single step does not need its h
       TROUPE_TRY(expect_shape(at, next, names[i], dims));
       TROUPE_ASSIGN(in[i], operands.read(next++));
     }
@@ -203,9 +206,9 @@ status lstm_backward(kernel_context& at, const lstm_options& options, lstm_span 
   TROUPE_ASSIGN(auto* h_prev, operands.read(first + 2));
   TROUPE_ASSIGN(auto* w, operands.read(first + 3));
   TROUPE_ASSIGN(auto weights, read_peepholes<T>(operands, options.use_peephole, first, cells));
-  const auto* w_h = w + of.inputs * 4 * cells;
+  const auto* w_h = w + extents.inputs * 4 * cells;
 
-  const shape state{of.batch, cells};
+  const shape state{extents.batch, cells};
   TROUPE_ASSIGN(auto* cs_prev_grad, operands.write(sequence ? 1 : 0, state));
   std::fill_n(cs_prev_grad, each, C{});
   C *h_prev_grad = nullptr, *gates = nullptr;
@@ -217,20 +220,21 @@ status lstm_backward(kernel_context& at, const lstm_options& options, lstm_span 
     TROUPE_ASSIGN(gates, operands.write(1, gate_dims));
   }
   std::fill_n(h_prev_grad, each, C{});
-  for (auto t = of.active - 1; t >= 0 && each > 0; --t) {
+  for (auto t = extents.active - 1; t >= 0 && each > 0; --t) {
     if (at.stopped())
       return {};
-    const auto* before = t == 0 ? cs_prev : from.cs + (t - 1) * each;
-    for_cells(at, of.batch, cells, backward_cost, [&](int64_t row, int64_t begin, int64_t end) {
-      auto place = row * cells, in_step = t * each + place;
-      quarters<C> to{gates + 4 * in_step, options.order, cells};
-      backward_cells<C>(from.from(in_step), before + place, weights, cs_grad + in_step,
-                        h_grad + in_step, h_prev_grad + place, cs_prev_grad + place, to, begin,
-                        end);
-    });
+    const auto* previous_cells = t == 0 ? cs_prev : from.cs + (t - 1) * each;
+    for_cells(at, extents.batch, cells, backward_cost,
+              [&](int64_t row, int64_t begin, int64_t end) {
+                auto place = row * cells, in_step = t * each + place;
+                quarters<C> to{gates + 4 * in_step, options.order, cells};
+                backward_cells<C>(from.from(in_step), previous_cells + place, weights,
+                                  cs_grad + in_step, h_grad + in_step, h_prev_grad + place,
+                                  cs_prev_grad + place, to, begin, end);
+              });
     if (sequence)
-      TROUPE_TRY(gemm(at.device(), false, true, of.batch, cells, 4 * cells, gates + 4 * t * each,
-                      w_h, h_prev_grad, at.stop()));
+      TROUPE_TRY(gemm(at.device(), false, true, extents.batch, cells, 4 * cells,
+                      gates + 4 * t * each, w_h, h_prev_grad, at.stop()));
   }
 
   for (int p = 0; p < 3; ++p) {
@@ -239,28 +243,28 @@ status lstm_backward(kernel_context& at, const lstm_options& options, lstm_span 
     if (!options.use_peephole)
       std::fill_n(sums, at.input(first + 4 + p).elements(), C{});
     else if (p < 2)
-      sum_products(at, of, gates + (p == 0 ? options.order.i : options.order.f) * cells, cs_prev,
-                   from.cs, sums);
+      sum_products(at, extents, gates + (p == 0 ? options.order.i : options.order.f) * cells,
+                   cs_prev, from.cs, sums);
     else
-      sum_products(at, of, gates + options.order.o * cells, from.cs, from.cs + each, sums);
+      sum_products(at, extents, gates + options.order.o * cells, from.cs, from.cs + each, sums);
   }
   if (sequence) {
-    auto rows = of.rows();
+    auto rows = extents.rows();
     TROUPE_ASSIGN(auto* x_grad, operands.write(0, at.input(first).dims()));
-    std::fill(x_grad + rows * of.inputs, x_grad + at.input(first).elements(), C{});
-    TROUPE_TRY(
-        gemm(at.device(), false, true, rows, of.inputs, 4 * cells, gates, w, x_grad, at.stop()));
+    std::fill(x_grad + rows * extents.inputs, x_grad + at.input(first).elements(), C{});
+    TROUPE_TRY(gemm(at.device(), false, true, rows, extents.inputs, 4 * cells, gates, w, x_grad,
+                    at.stop()));
     TROUPE_ASSIGN(auto* w_grad, operands.write(3, at.input(first + 3).dims()));
-    TROUPE_TRY(
-        gemm(at.device(), true, false, of.inputs, 4 * cells, rows, x, gates, w_grad, at.stop()));
-    // What each step began with: h_prev, then all but the last h.
+    TROUPE_TRY(gemm(at.device(), true, false, extents.inputs, 4 * cells, rows, x, gates, w_grad,
+                    at.stop()));
+    // The state at the start of each step: h_prev, then all but the last h.
     TROUPE_ASSIGN(auto* began, operands.buffer(shape{rows, cells}));
     if (rows > 0) {
       std::copy_n(h_prev, each, began);
-      std::copy_n(from.h, (of.active - 1) * each, began + each);
+      std::copy_n(from.h, (extents.active - 1) * each, began + each);
     }
     TROUPE_TRY(gemm(at.device(), true, false, cells, 4 * cells, rows, began, gates,
-                    w_grad + of.inputs * 4 * cells, at.stop()));
+                    w_grad + extents.inputs * 4 * cells, at.stop()));
     TROUPE_ASSIGN(auto* b_grad, operands.write(7, shape{4 * cells}));
     sum_rows<C>(at, gates, rows, 4 * cells, b_grad);
   }

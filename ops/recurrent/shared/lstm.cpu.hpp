@@ -1,5 +1,5 @@
-// The arithmetic of long short-term memory, one step or many (Hochreiter and Schmidhuber 1997; with
-// peepholes: Gers, Schraudolph and Schmidhuber 2002). LSTMBlockCell and BlockLSTM share it.
+// The arithmetic of long short-term memory, for one step or many (Hochreiter and Schmidhuber 1997;
+// with peepholes: Gers, Schraudolph and Schmidhuber 2002). LSTMBlockCell and BlockLSTM share it.
 #pragma once
 #include "troupe/ops/recurrent/shared/lstm_kernels.hpp"
 
@@ -10,9 +10,9 @@ namespace troupe::ops {
 template <class T>
 status lstm_forward(kernel_context& at, const lstm_options& options, lstm_span span);
 
-/// Reads in addition i, cs, f, o, ci, co, h (of sequences only), cs_grad, h_grad. Writes for a step
-/// the gradients of cs_prev, gates, wci, wcf, wco; for a sequence those of all the inputs of
-/// `lstm_forward`. As in TensorFlow, cells that were clipped count as if they had not been.
+/// Also reads i, cs, f, o, ci, co, h (only for sequences), cs_grad, h_grad. For a single step it
+/// writes the gradients of cs_prev, gates, wci, wcf, wco; for a sequence those of all inputs of
+/// `lstm_forward`. As in TensorFlow, the gradient ignores the clipping of cells.
 template <class T>
 status lstm_backward(kernel_context& at, const lstm_options& options, lstm_span span);
 

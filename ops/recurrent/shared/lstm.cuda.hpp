@@ -1,5 +1,5 @@
-// Long short-term memory on GPUs: for each step a product and a kernel for the gates; what does not
-// wait for the steps before is one product for all.
+// Long short-term memory on GPUs: each step has a product and a kernel for the gates; the work that
+// does not depend on earlier steps is one product for all steps.
 #pragma once
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/matmul/shared/product.cuda.hpp"
@@ -44,7 +44,7 @@ struct peephole_weights {
   }
 };
 
-/// What steps leave; rows of cells.
+/// The values that steps store; rows of cells.
 template <class P>
 struct lstm_rows {
   P *i, *cs, *f, *o, *ci, *co, *h;
@@ -68,24 +68,24 @@ struct lstm_forward_body {
   }
   TROUPE_DEVICE void operator()(int64_t at) const {
     auto row = at / cells, j = at - row * cells;
-    auto made = lstm_step<gpu_gates>(
+    auto step_result = lstm_step<gpu_gates>(
         lstm_gates<compute_type<T>>{gate(row, j, order.i), gate(row, j, order.ci),
                                     gate(row, j, order.f) + forget_bias, gate(row, j, order.o)},
         load(cs_prev[at]), weights.of(j), clip);
-    to.i[at] = store<T>(made.i);
-    to.cs[at] = store<T>(made.cs);
-    to.f[at] = store<T>(made.f);
-    to.o[at] = store<T>(made.o);
-    to.ci[at] = store<T>(made.ci);
-    to.co[at] = store<T>(made.co);
-    to.h[at] = store<T>(made.h);
+    to.i[at] = store<T>(step_result.i);
+    to.cs[at] = store<T>(step_result.cs);
+    to.f[at] = store<T>(step_result.f);
+    to.o[at] = store<T>(step_result.o);
+    to.ci[at] = store<T>(step_result.ci);
+    to.co[at] = store<T>(step_result.co);
+    to.h[at] = store<T>(step_result.h);
   }
 };
 
-// From there on, nothing was computed.
+// Fills the steps that were not computed with zeros.
 template <class T>
-status zeros_behind(kernel_context& at, const tensor& of, int64_t computed) {
-  return for_each(at, of.elements() - computed, zeros_body<T>{of.data<T>() + computed});
+status zeros_behind(kernel_context& at, const tensor& output, int64_t computed) {
+  return for_each(at, output.elements() - computed, zeros_body<T>{output.data<T>() + computed});
 }
 
 template <class T, lstm_span Span>
@@ -93,28 +93,30 @@ status lstm_forward(kernel_context& at) {
   using C = compute_type<T>;
   const auto& options = at.state<lstm_options>();
   int first = Span == lstm_span::sequence;
-  TROUPE_ASSIGN(auto of, check_lstm(at, options.use_peephole, Span));
-  TROUPE_ASSIGN(auto dims, lstm_output_shape(of, Span));
-  TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{of.rows(), 4 * of.cells}));
-  auto cells = of.cells, each = of.batch * cells;
+  TROUPE_ASSIGN(auto extents, check_lstm(at, options.use_peephole, Span));
+  TROUPE_ASSIGN(auto dims, lstm_output_shape(extents, Span));
+  TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{extents.rows(), 4 * extents.cells}));
+  auto cells = extents.cells, each = extents.batch * cells;
   T* out[7];
   for (int i = 0; i < 7; ++i) {
-    TROUPE_ASSIGN(auto* one, at.allocate(i, dims));
-    TROUPE_TRY(zeros_behind<T>(at, *one, of.active * each));
-    out[i] = one->template data<T>();
+    TROUPE_ASSIGN(auto* output, at.allocate(i, dims));
+    TROUPE_TRY(zeros_behind<T>(at, *output, extents.active * each));
+    out[i] = output->template data<T>();
   }
   lstm_rows<T> to{out[0], out[1], out[2], out[3], out[4], out[5], out[6]};
   const auto *cs = at.input(first + 1).data<T>(), *h = at.input(first + 2).data<T>(),
              *w = at.input(first + 3).data<T>(), *b = at.input(first + 7).data<T>();
   TROUPE_ASSIGN(auto inputs, tensor::make(dtype_of<T>, gate_dims, at.memory()));
-  TROUPE_ASSIGN(auto recurrent, tensor::make(dtype_of<T>, shape{of.batch, 4 * cells}, at.memory()));
+  TROUPE_ASSIGN(auto recurrent,
+                tensor::make(dtype_of<T>, shape{extents.batch, 4 * cells}, at.memory()));
   auto *from_x = inputs.template data<T>(), *from_h = recurrent.template data<T>();
-  TROUPE_TRY(
-      multiply(at, {}, of.rows(), 4 * cells, of.inputs, at.input(first).data<T>(), w, from_x));
+  TROUPE_TRY(multiply(at, {}, extents.rows(), 4 * cells, extents.inputs, at.input(first).data<T>(),
+                      w, from_x));
   auto clip = options.cell_clip > 0 ? static_cast<C>(options.cell_clip)
                                     : std::numeric_limits<C>::infinity();
-  for (int64_t t = 0; t < of.active && each > 0; ++t) {
-    TROUPE_TRY(multiply(at, {}, of.batch, 4 * cells, cells, h, w + of.inputs * 4 * cells, from_h));
+  for (int64_t t = 0; t < extents.active && each > 0; ++t) {
+    TROUPE_TRY(multiply(at, {}, extents.batch, 4 * cells, cells, h, w + extents.inputs * 4 * cells,
+                        from_h));
     TROUPE_TRY(for_each(
         at, each,
         lstm_forward_body<T>{cells, options.order, from_x + 4 * t * each, from_h, b, cs,
@@ -126,7 +128,7 @@ status lstm_forward(kernel_context& at) {
   return {};
 }
 
-// cs_prev_grad holds what the next step left and gets what this one leaves.
+// cs_prev_grad contains the value from the next step, and receives the value for the previous step.
 template <class T>
 struct lstm_backward_body {
   int64_t cells;
@@ -140,21 +142,22 @@ struct lstm_backward_body {
   TROUPE_DEVICE void operator()(int64_t at) const {
     using C = compute_type<T>;
     auto row = at / cells, j = at - row * cells;
-    auto made =
+    auto step_gradient =
         lstm_step_back(lstm_cell<C>{load(of.i[at]), load(of.cs[at]), load(of.f[at]), load(of.o[at]),
                                     load(of.ci[at]), load(of.co[at]), C{}},
                        load(cs_prev[at]), weights.of(j), load(cs_grad[at]) + load(cs_prev_grad[at]),
                        load(h_grad[at]) + load(h_later[at]));
     auto* to = gates + row * 4 * cells + j;
-    to[order.i * cells] = store<T>(made.gates.i);
-    to[order.ci * cells] = store<T>(made.gates.ci);
-    to[order.f * cells] = store<T>(made.gates.f);
-    to[order.o * cells] = store<T>(made.gates.o);
-    cs_prev_grad[at] = store<T>(made.cs_prev);
+    to[order.i * cells] = store<T>(step_gradient.gates.i);
+    to[order.ci * cells] = store<T>(step_gradient.gates.ci);
+    to[order.f * cells] = store<T>(step_gradient.gates.f);
+    to[order.o * cells] = store<T>(step_gradient.gates.o);
+    cs_prev_grad[at] = store<T>(step_gradient.cs_prev);
   }
 };
 
-// A gate times what the cell was in each row: the first rows have theirs elsewhere.
+// Multiplies a gate with the previous cells of each row; the first rows read them from another
+// tensor.
 template <class T>
 struct peephole_source {
   int64_t cells, batch;
@@ -180,24 +183,24 @@ status lstm_backward(kernel_context& at) {
   constexpr bool sequence = Span == lstm_span::sequence;
   constexpr int first = sequence;
   const auto& options = at.state<lstm_options>();
-  TROUPE_ASSIGN(auto of, check_lstm(at, options.use_peephole, Span));
-  TROUPE_ASSIGN(auto dims, lstm_output_shape(of, Span));
-  TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{of.rows(), 4 * of.cells}));
+  TROUPE_ASSIGN(auto extents, check_lstm(at, options.use_peephole, Span));
+  TROUPE_ASSIGN(auto dims, lstm_output_shape(extents, Span));
+  TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{extents.rows(), 4 * extents.cells}));
   constexpr std::string_view names[] = {"i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"};
-  auto cells = of.cells, each = of.batch * cells, rows = of.rows();
+  auto cells = extents.cells, each = extents.batch * cells, rows = extents.rows();
   const T* in[9] = {};
   int next = first + 8;
   for (size_t i = 0; i < 9; ++i)
-    if (sequence || i != 6) { // a step's gradient does not need its h
+    if (sequence || i != 6) { // the gradient of a single step does not need its h
       TROUPE_TRY(expect_shape(at, next, names[i], dims));
       in[i] = at.input(next++).data<T>();
     }
   lstm_rows<const T> from{in[0], in[1], in[2], in[3], in[4], in[5], in[6]};
   const auto *x = at.input(first).data<T>(), *cs_prev = at.input(first + 1).data<T>(),
-             *w = at.input(first + 3).data<T>(), *w_h = w + of.inputs * 4 * cells;
+             *w = at.input(first + 3).data<T>(), *w_h = w + extents.inputs * 4 * cells;
   peephole_weights<T> weights{at, options.use_peephole, first};
 
-  const shape state{of.batch, cells};
+  const shape state{extents.batch, cells};
   TROUPE_ASSIGN(auto* cs_prev_grad, at.allocate(sequence ? 1 : 0, state));
   fill_zeros(at, *cs_prev_grad);
   tensor h_prev_grad, gate_grads;
@@ -212,16 +215,17 @@ status lstm_backward(kernel_context& at) {
   }
   fill_zeros(at, h_prev_grad);
   auto *gates = gate_grads.template data<T>(), *h_later = h_prev_grad.template data<T>();
-  for (auto t = of.active - 1; t >= 0 && each > 0; --t) {
-    auto here = t * each;
-    TROUPE_TRY(for_each(at, each,
-                        lstm_backward_body<T>{cells, options.order, from.from(here),
-                                              t == 0 ? cs_prev : from.cs + here - each, weights,
-                                              in[7] + here, in[8] + here, h_later,
-                                              cs_prev_grad->template data<T>(), gates + 4 * here}));
+  for (auto t = extents.active - 1; t >= 0 && each > 0; --t) {
+    auto row_offset = t * each;
+    TROUPE_TRY(
+        for_each(at, each,
+                 lstm_backward_body<T>{cells, options.order, from.from(row_offset),
+                                       t == 0 ? cs_prev : from.cs + row_offset - each, weights,
+                                       in[7] + row_offset, in[8] + row_offset, h_later,
+                                       cs_prev_grad->template data<T>(), gates + 4 * row_offset}));
     if (sequence)
-      TROUPE_TRY(multiply(at, {.b = true}, of.batch, cells, 4 * cells,
-                          static_cast<const T*>(gates + 4 * here), w_h, h_later));
+      TROUPE_TRY(multiply(at, {.b = true}, extents.batch, cells, 4 * cells,
+                          static_cast<const T*>(gates + 4 * row_offset), w_h, h_later));
   }
 
   for (int p = 0; p < 3; ++p) {
@@ -231,34 +235,34 @@ status lstm_backward(kernel_context& at) {
       continue;
     }
     auto gate = p == 0 ? options.order.i : p == 1 ? options.order.f : options.order.o;
-    TROUPE_TRY((reduce_each<addition, C>(at, cells, rows, true,
-                                         peephole_source<T>{cells, of.batch, gates + gate * cells,
-                                                            p < 2 ? cs_prev : from.cs,
-                                                            p < 2 ? from.cs : from.cs + each},
-                                         store_total<addition, T>{out->template data<T>(), rows})));
+    TROUPE_TRY((reduce_each<addition, C>(
+        at, cells, rows, true,
+        peephole_source<T>{cells, extents.batch, gates + gate * cells, p < 2 ? cs_prev : from.cs,
+                           p < 2 ? from.cs : from.cs + each},
+        store_total<addition, T>{out->template data<T>(), rows})));
   }
   if constexpr (sequence) {
-    const T* made = gates;
+    const T* gate_values = gates;
     TROUPE_ASSIGN(auto* x_grad, at.allocate(0, at.input(first).dims()));
-    TROUPE_TRY(zeros_behind<T>(at, *x_grad, rows * of.inputs));
-    TROUPE_TRY(
-        multiply(at, {.b = true}, rows, of.inputs, 4 * cells, made, w, x_grad->template data<T>()));
+    TROUPE_TRY(zeros_behind<T>(at, *x_grad, rows * extents.inputs));
+    TROUPE_TRY(multiply(at, {.b = true}, rows, extents.inputs, 4 * cells, gate_values, w,
+                        x_grad->template data<T>()));
     TROUPE_ASSIGN(auto* w_grad, at.allocate(3, at.input(first + 3).dims()));
     auto* to_w = w_grad->template data<T>();
-    TROUPE_TRY(multiply(at, {.a = true}, of.inputs, 4 * cells, rows, x, made, to_w));
-    // What each step began with: h_prev, then all but the last h.
+    TROUPE_TRY(multiply(at, {.a = true}, extents.inputs, 4 * cells, rows, x, gate_values, to_w));
+    // The state at the start of each step: h_prev, then all but the last h.
     TROUPE_ASSIGN(auto began, tensor::make(dtype_of<T>, shape{rows, cells}, at.memory()));
     if (began.elements() > 0) {
       copy_elements({at.input(first + 2)}, {began}, each);
-      copy_elements({at.input(first + 14)}, {began, each}, (of.active - 1) * each);
+      copy_elements({at.input(first + 14)}, {began, each}, (extents.active - 1) * each);
     }
     TROUPE_TRY(multiply(at, {.a = true}, cells, 4 * cells, rows,
-                        static_cast<const T*>(began.template data<T>()), made,
-                        to_w + of.inputs * 4 * cells));
+                        static_cast<const T*>(began.template data<T>()), gate_values,
+                        to_w + extents.inputs * 4 * cells));
     TROUPE_ASSIGN(auto* b_grad, at.allocate(7, shape{4 * cells}));
-    TROUPE_TRY(
-        (reduce_each<addition, C>(at, 4 * cells, rows, true, column_source<T>{made, 4 * cells},
-                                  store_total<addition, T>{b_grad->template data<T>(), rows})));
+    TROUPE_TRY((reduce_each<addition, C>(
+        at, 4 * cells, rows, true, column_source<T>{gate_values, 4 * cells},
+        store_total<addition, T>{b_grad->template data<T>(), rows})));
   }
   return {};
 }

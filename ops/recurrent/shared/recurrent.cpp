@@ -5,9 +5,9 @@
 namespace troupe::ops {
 namespace {
 
-result<int64_t> agreed(const infer_context& at, std::string_view of, int64_t a, int64_t b) {
+result<int64_t> agreed(const infer_context& at, std::string_view name, int64_t a, int64_t b) {
   if (a != b && a != unknown_extent && b != unknown_extent)
-    return at.invalid("the inputs disagree about the ", of, ": ", a, " or ", b);
+    return at.invalid("the inputs disagree about the ", name, ": ", a, " or ", b);
   return a == unknown_extent ? b : a;
 }
 
@@ -45,29 +45,29 @@ status only_outputs(const gradient_context& at, std::initializer_list<int> diffe
 
 edge joint_weights_gradient(edge a, edge b, edge product_gradient) {
   auto last_axis = constant_like(a, tensor::scalar(int32_t{1}));
-  auto both = build("Concat", {last_axis, a, b});
-  return build("MatMul", {both, product_gradient}, {{"transpose_a", true}});
+  auto joined = build("Concat", {last_axis, a, b});
+  return build("MatMul", {joined, product_gradient}, {{"transpose_a", true}});
 }
 
 std::array<edge, 3> joint_product_gradients(edge a, edge b, edge w, edge product_gradient) {
-  auto both = build("MatMul", {product_gradient, w}, {{"transpose_b", true}});
+  auto joined_gradient = build("MatMul", {product_gradient, w}, {{"transpose_b", true}});
   auto size_a = shape_of(a);
-  return {build("Slice", {both, integers_like(a, {0, 0}), size_a}),
-          build("Slice", {both, size_a * integers_like(a, {0, 1}), shape_of(b)}),
+  return {build("Slice", {joined_gradient, integers_like(a, {0, 0}), size_a}),
+          build("Slice", {joined_gradient, size_a * integers_like(a, {0, 1}), shape_of(b)}),
           joint_weights_gradient(a, b, product_gradient)};
 }
 
 edges sequence_gradient(gradient_context& at, std::string op) {
   if (auto outcome = only_outputs(at, {1, 6}); !outcome)
     return at.fail(outcome.message());
-  std::vector<edge> all;
+  std::vector<edge> gradients;
   for (int i = 0; i < at.inputs(); ++i)
-    all.push_back(at.input(i));
+    gradients.push_back(at.input(i));
   for (int i = 0; i < 7; ++i)
-    all.push_back(at.output(i));
-  all.push_back(at.output_gradient(1));
-  all.push_back(at.output_gradient(6));
-  auto first = at.op(std::move(op), all, {{"use_peephole", at.attr<bool>("use_peephole")}});
+    gradients.push_back(at.output(i));
+  gradients.push_back(at.output_gradient(1));
+  gradients.push_back(at.output_gradient(6));
+  auto first = at.op(std::move(op), gradients, {{"use_peephole", at.attr<bool>("use_peephole")}});
   edges to{{}};
   for (int i = 0; i < 8; ++i)
     to.push_back(first ? edge{first.node, i} : edge{});

@@ -1,4 +1,4 @@
-// Lets kernels compute on halves as on floats, whole tensors at once.
+// Lets kernels compute halves as floats, converting whole tensors.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 
@@ -6,8 +6,8 @@
 
 namespace troupe::ops {
 
-/// The operands of a kernel in the type that is computed in. For halves they are copies; `finish`
-/// brings what was written to where it belongs.
+/// The operands of a kernel in the computation type. For halves they are copies; `finish` copies
+/// the results to the outputs.
 template <class T>
 class staged_operands {
 public:
@@ -26,7 +26,7 @@ public:
     }
   }
 
-  /// Makes output i, uninitialised.
+  /// Allocates output i, uninitialized.
   result<number*> write(int i, const shape& dims) {
     TROUPE_ASSIGN(auto* out, at_.allocate(i, dims));
     if constexpr (is_half<T>) {
@@ -38,10 +38,10 @@ public:
     }
   }
 
-  /// Memory for what is needed in between, uninitialised.
+  /// Memory for intermediate values, uninitialized.
   result<number*> buffer(const shape& dims) {
-    TROUPE_ASSIGN(auto made, tensor::make(dtype_of<number>, dims, at_.memory()));
-    kept_.push_back(std::move(made));
+    TROUPE_ASSIGN(auto memory, tensor::make(dtype_of<number>, dims, at_.memory()));
+    kept_.push_back(std::move(memory));
     return kept_.back().template data<number>();
   }
 

@@ -1,4 +1,4 @@
-// What the kernels of ArgMax and ArgMin share, on every device.
+// Shared by the kernels of ArgMax and ArgMin, on all devices.
 #pragma once
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -6,7 +6,7 @@
 
 namespace troupe::ops {
 
-/// Lines of elements that are `inner` apart; output 0 has a place for each of them.
+/// Lines of elements that are `inner` apart; output 0 has an index per line.
 struct arg_extreme_lines {
   tensor* out;
   int64_t length, inner;

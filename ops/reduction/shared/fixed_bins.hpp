@@ -1,4 +1,4 @@
-// What the kernels of HistogramFixedWidth share: which bin a value belongs to.
+// Shared by the kernels of HistogramFixedWidth: the bin of a value.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 
@@ -6,15 +6,15 @@
 
 namespace troupe::ops {
 
-/// Bins of one width. The first and the last also have what lies beyond them.
+/// Bins of equal width. The first and the last bin include the values beyond the range.
 class fixed_bins {
 public:
   template <class T>
-  constexpr fixed_bins(T least, T most, int64_t count)
-      : low_(static_cast<double>(least)),
-        width_((static_cast<double>(most) - low_) / static_cast<double>(count)), count_(count) {}
+  constexpr fixed_bins(T low, T high, int64_t count)
+      : low_(static_cast<double>(low)),
+        width_((static_cast<double>(high) - low_) / static_cast<double>(count)), count_(count) {}
 
-  /// -1 for what is no number.
+  /// -1 for NaN.
   template <class T>
   constexpr int64_t operator()(T x) const {
     auto bin = (std::max(static_cast<double>(x), low_) - low_) / width_;

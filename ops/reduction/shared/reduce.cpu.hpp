@@ -1,8 +1,8 @@
 // Kernels that reduce some axes of a tensor to one element each.
 //
-// A functor gives `start<T>()`, `step(a, b)`, and perhaps `map(x)`, which each element goes through
-// before its step. Floats are added up in blocks whose totals are added up in double, so that long
-// sums stay exact and do not depend on the number of threads.
+// A functor has `start<T>()`, `step(a, b)`, and optionally `map(x)`, which is applied to each
+// element before its step. Floats are summed in blocks whose totals are added in double precision,
+// so that long sums stay precise and do not depend on the number of threads.
 #pragma once
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/kernel/cached_attr.hpp"
@@ -15,7 +15,7 @@
 namespace troupe::ops {
 namespace detail {
 
-/// Whether the steps pick one of the elements: then no order of them is more exact than another.
+/// Whether the steps select one of the elements: then every order is equally precise.
 template <class Fn>
 concept compares = requires {
   Fn::compares;
@@ -24,8 +24,8 @@ concept compares = requires {
 inline constexpr int64_t block_length = 512, tile_columns = 256, wide_tile = 2048, block_rows = 64;
 inline constexpr int64_t piece = 64 * block_length;
 
-// Several running values, so that the processor does not wait for each step. Sixteen are unrolled;
-// GCC makes vector code of steps with comparisons only where enough of them make a loop.
+// Several accumulators, so that steps do not wait for each other. Sixteen are unrolled; GCC
+// vectorizes steps with comparisons only in a sufficiently long loop.
 template <class Fn, class T>
 inline __attribute__((always_inline)) compute_type<T> block_of(const T* x, int64_t count) {
   using value = compute_type<T>;
@@ -44,12 +44,12 @@ inline __attribute__((always_inline)) compute_type<T> block_of(const T* x, int64
   return running[0];
 }
 
-// Adds rows, each `stride` after the one before; four at a time, as `to` is read and written for
-// each.
+// Adds rows, each `stride` after the previous one; four at a time, because `to` is read and written
+// each time.
 template <class Fn, class T>
 inline __attribute__((always_inline)) void add_rows(const T* x, int64_t stride, int64_t rows,
                                                     compute_type<T>* to, int64_t count) {
-  auto value = [](const T& of) { return element<Fn, compute_type<T>>(of); };
+  auto value = [](const T& stored) { return element<Fn, compute_type<T>>(stored); };
   for (; rows >= 4; rows -= 4, x += 4 * stride) {
     const T *a = x, *b = a + stride, *c = b + stride, *d = c + stride;
 #pragma GCC ivdep
@@ -74,11 +74,11 @@ TROUPE_SIMD_CLONES void rows_hot(const T* x, int64_t stride, int64_t rows, compu
   add_rows<Fn>(x, stride, rows, to, count);
 }
 
-// Reduces a run of neighbours.
+// Reduces a run of contiguous elements.
 template <class Fn, class T>
 total_t<T> reduce_run(const T* x, int64_t count) {
   auto total = Fn::template start<total_t<T>>();
-  if (count <= 16) { // not worth the lanes
+  if (count <= 16) { // too short for several accumulators
     for (int64_t i = 0; i < count; ++i)
       total = Fn::step(total, element<Fn, total_t<T>>(x[i]));
     return total;
@@ -94,7 +94,7 @@ total_t<T> reduce_run(const T* x, int64_t count) {
   return total;
 }
 
-// Reduces rows that lie at `rows.at(i)` to one row.
+// Reduces the rows at `rows.at(i)` to one row.
 template <class Fn, class T, class Finish>
 void reduce_columns(kernel_context& at, const T* x, const strided_iterator& rows, T* out,
                     int64_t columns, Finish&& finish) {
@@ -120,8 +120,8 @@ void reduce_columns(kernel_context& at, const T* x, const strided_iterator& rows
     out[k] = finish(totals[k]);
 }
 
-// One output element over so many neighbours that threads share the work. The pieces do not depend
-// on the number of threads, and neither does the result.
+// Reduces many contiguous elements to one output element, divided among threads. The pieces, and
+// therefore the result, do not depend on the number of threads.
 template <class Fn, class T>
 total_t<T> reduce_in_pieces(kernel_context& at, const T* x, int64_t count) {
   auto pieces = (count + piece - 1) / piece;
@@ -134,8 +134,8 @@ total_t<T> reduce_in_pieces(kernel_context& at, const T* x, int64_t count) {
           reduce_run<Fn>(x + i * piece, std::min(piece, count - i * piece));
   });
   auto total = Fn::template start<total_t<T>>();
-  for (const auto& one : totals)
-    total = Fn::step(total, one);
+  for (const auto& piece_total : totals)
+    total = Fn::step(total, piece_total);
   return total;
 }
 
@@ -159,9 +159,9 @@ status reduce(kernel_context& at) {
     return {};
   }
   auto cost = 0.15 * static_cast<double>(reduced_count);
-  constexpr auto many = 32 * detail::piece; // whole elements would take threads too long
+  constexpr auto split_threshold = 32 * detail::piece; // longer runs are divided among threads
   if (plan.last_is_reduced && reduced.rank() == 1 &&
-      (out->elements() == 1 || reduced_count >= many)) {
+      (out->elements() == 1 || reduced_count >= split_threshold)) {
     for (int64_t i = 0; i < out->elements() && !(i > 0 && at.stopped()); ++i)
       to[i] = finish(detail::reduce_in_pieces<Fn>(at, from + kept.at(i)[0], reduced_count));
   } else if (plan.last_is_reduced) {
@@ -176,7 +176,7 @@ status reduce(kernel_context& at) {
                     auto add = [&](int64_t, const strided_iterator::offsets& run, int64_t) {
                       total = Fn::step(total, detail::reduce_run<Fn>(base + run[0], length));
                     };
-                    // In batches of whole runs, that stopping does not wait for.
+                    // In batches of whole runs, so that the stop signal is checked in between.
                     auto batch = std::max<int64_t>(1, detail::piece / length) * length;
                     for (int64_t done = 0; done < reduced_count && !(done > 0 && at.stopped());
                          done += batch)
@@ -186,8 +186,8 @@ status reduce(kernel_context& at) {
                 });
     });
   } else {
-    // The last kept axis is walked in tiles of neighbours; wide ones, which are read fastest, where
-    // there are enough of them for all threads.
+    // The last kept axis is processed in tiles of contiguous elements. Wide tiles are the fastest
+    // to read; they are used where there are enough for all threads.
     auto columns = kept.rank() > 0 ? kept.extent(kept.rank() - 1) : 1;
     auto enough = out->elements() / detail::wide_tile >= 2 * at.device().threads();
     auto width = std::min(columns, enough ? detail::wide_tile : detail::tile_columns);

@@ -1,5 +1,5 @@
-// Kernels of GPUs that reduce some axes of a tensor to one element each, in the same order each
-// time: their results do not vary.
+// GPU kernels that reduce some axes of a tensor, in the same order each time, so that results do
+// not vary.
 #pragma once
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/kernel/cached_attr.hpp"
@@ -12,10 +12,11 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// Each type costs seconds of compiling: what nobody reduces on a GPU is left to processors.
+/// Each type costs seconds of compilation, so types that are rarely reduced on GPUs stay on
+/// processors.
 inline constexpr auto reduced_types = types::floating + type_list<int32_t, int64_t>{};
 
-// One output's elements, or one share of them.
+// Reduces one output's elements, or one share of them.
 template <class Fn, class Total, class Source, class Sink>
 struct reduce_body {
   Source source;
@@ -23,15 +24,15 @@ struct reduce_body {
   int64_t outputs, items, shares;
 
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t at, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t at, const Group& group) const {
     auto output = at % outputs, share = at / outputs;
-    auto each = (items + shares - 1) / shares;
-    auto end = (share + 1) * each < items ? (share + 1) * each : items;
+    auto per_share = (items + shares - 1) / shares;
+    auto end = (share + 1) * per_share < items ? (share + 1) * per_share : items;
     auto total = Fn::template start<Total>();
-    for (auto i = share * each + by.rank(); i < end; i += by.size())
+    for (auto i = share * per_share + group.rank(); i < end; i += group.size())
       total = Fn::step(total, source(output, i));
-    total = by.template all<Fn>(total);
-    if (by.rank() == 0)
+    total = group.template all<Fn>(total);
+    if (group.rank() == 0)
       sink(at, total);
   }
 };
@@ -50,28 +51,31 @@ struct partials {
   }
 };
 
-/// sink(i, total) for each of `outputs`, where the total goes over source(i, k) for all k of
-/// [0, items). `side_by_side`: outputs beside each other have their elements beside each other.
+/// Calls sink(i, total) for each of `outputs`, where the total is over source(i, k) for all k of
+/// [0, items). `side_by_side`: adjacent outputs have adjacent elements.
 template <class Fn, class Total, class Source, class Sink>
 status reduce_each(kernel_context& at, int64_t outputs, int64_t items, bool side_by_side,
                    Source source, Sink sink) {
   if (outputs == 0)
     return {};
-  // A thread for each output, or a group where these would read far apart; shares where that would
-  // leave most of the GPU idle.
+  // One thread per output, or a group where single threads would read far apart; shares where the
+  // GPU would otherwise be mostly idle.
   constexpr int64_t busy = 1 << 17, least = 64;
-  auto group = [&](int64_t of) { return side_by_side ? int64_t{1} : of; };
+  auto group_size = [&](int64_t items_per_output) {
+    return side_by_side ? int64_t{1} : items_per_output;
+  };
   auto threads = outputs * (side_by_side ? 1 : std::min<int64_t>(items, 256));
   auto shares =
       std::clamp<int64_t>(std::min(busy / std::max<int64_t>(threads, 1), items / least), 1, 1024);
   if (shares < 4)
-    return for_each_group(at, outputs, group(items),
+    return for_each_group(at, outputs, group_size(items),
                           reduce_body<Fn, Total, Source, Sink>{source, sink, outputs, items, 1});
-  TROUPE_ASSIGN(auto held, tensor::make(dtype::u8, shape{outputs * shares * int64_t{sizeof(Total)}},
-                                        at.memory()));
-  auto* part = static_cast<Total*>(held.raw());
+  TROUPE_ASSIGN(
+      auto share_totals,
+      tensor::make(dtype::u8, shape{outputs * shares * int64_t{sizeof(Total)}}, at.memory()));
+  auto* part = static_cast<Total*>(share_totals.raw());
   TROUPE_TRY(for_each_group(
-      at, outputs * shares, group(items / shares),
+      at, outputs * shares, group_size(items / shares),
       reduce_body<Fn, Total, Source, keep_partial<Total>>{source, {part}, outputs, items, shares}));
   return for_each_group(
       at, outputs, shares,
@@ -102,8 +106,8 @@ struct store_total {
   }
 };
 
-/// Whether there is one row of neighbours, which all of the GPU reduces, or so many that a block of
-/// threads for each keeps it busy, and so long that it is worth while.
+/// Whether there is a single row of contiguous elements, which the whole GPU reduces, or enough
+/// rows of sufficient length for one block of threads per row.
 inline bool are_rows_of_neighbours(const reduction_plan& plan) {
   constexpr int64_t is_long = 1024, busy = 128;
   auto rows = plan.kept.elements();

@@ -25,18 +25,18 @@ result<reduction_plan> plan_reduction(const kernel_context& at, bool keep_dims) 
   const auto& x = at.input(0);
   const auto& dims = x.dims();
   TROUPE_ASSIGN(auto axes, axes_of(to_integers(at.input(1)), dims.rank()));
-  reduction_plan made;
-  made.dims = without(dims, axes, keep_dims);
-  made.items = product(without(dims, ~axes, false), 0, static_cast<int>(axes.count()));
+  reduction_plan plan;
+  plan.dims = without(dims, axes, keep_dims);
+  plan.items = product(without(dims, ~axes, false), 0, static_cast<int>(axes.count()));
   int64_t stride = x.elements();
   for (int axis = 0; axis < dims.rank() && stride > 0; ++axis) {
     stride /= dims[axis];
     auto is_reduced = axes[static_cast<size_t>(axis)];
-    (is_reduced ? made.reduced : made.kept).push_back(dims[axis], {stride, 0});
+    (is_reduced ? plan.reduced : plan.kept).push_back(dims[axis], {stride, 0});
     if (dims[axis] > 1)
-      made.last_is_reduced = is_reduced;
+      plan.last_is_reduced = is_reduced;
   }
-  return made;
+  return plan;
 }
 
 edge with_reduced_axes(gradient_context& at, edge reduced) {
@@ -45,13 +45,13 @@ edge with_reduced_axes(gradient_context& at, edge reduced) {
     return reduced;
   auto* listed = constant_value(at.input(1));
   if (!listed || !x.dims().has_rank()) {
-    // Only a run will know the axes: let a reduction say what shape is left.
-    auto kept = build("Sum", {x, at.input(1)}, {{"keep_dims", true}});
-    return reshaped(reduced, build("Shape", {kept}));
+    // The axes are known only in a run, so that a reduction must provide the remaining shape.
+    auto kept_sum = build("Sum", {x, at.input(1)}, {{"keep_dims", true}});
+    return reshaped(reduced, build("Shape", {kept_sum}));
   }
   auto axes = axes_of(to_integers(*listed), x.dims().rank());
   if (!axes)
-    return {}; // was an error when the reduction was added
+    return {}; // adding the reduction has already failed
   auto dims = without(x.dims(), *axes, true);
   if (dims.fully_known())
     return reshaped(reduced, integers_like(x, {dims.extents().begin(), dims.extents().end()}));

@@ -7,7 +7,7 @@ namespace troupe::ops {
 
 namespace detail {
 
-// Scans columns that lie side by side, up to tile_columns of them.
+// Scans up to tile_columns adjacent columns.
 template <class Fn, class T>
 void scan_columns(kernel_context& at, const T* x, T* y, const shape& part, int64_t stride) {
   auto [exclusive, reverse] = at.state<scan_options>();
@@ -20,9 +20,9 @@ void scan_columns(kernel_context& at, const T* x, T* y, const shape& part, int64
     auto row = (reverse ? length - 1 - i : i) * stride;
 #pragma GCC ivdep
     for (int64_t k = 0; k < columns; ++k) {
-      auto before = running[k];
-      running[k] = Fn::step(before, element<Fn, total_t<T>>(x[row + k]));
-      y[row + k] = static_cast<T>(exclusive ? before : running[k]);
+      auto previous = running[k];
+      running[k] = Fn::step(previous, element<Fn, total_t<T>>(x[row + k]));
+      y[row + k] = static_cast<T>(exclusive ? previous : running[k]);
     }
   }
 }

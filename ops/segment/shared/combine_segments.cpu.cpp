@@ -9,10 +9,10 @@ using detail::element, detail::tile_columns, detail::total_t;
 
 // Combines the rows of one segment, up to tile_columns of their elements.
 template <class Fn, class T>
-void combine_rows(kernel_context& at, const segment_rows& by, int64_t segment, const T* from, T* to,
-                  int64_t columns) {
-  auto begin = by.starts[static_cast<size_t>(segment)];
-  auto end = by.starts[static_cast<size_t>(segment) + 1];
+void combine_rows(kernel_context& at, const segment_rows& segments, int64_t segment, const T* from,
+                  T* to, int64_t columns) {
+  auto begin = segments.starts[static_cast<size_t>(segment)];
+  auto end = segments.starts[static_cast<size_t>(segment) + 1];
   if (begin == end) {
     std::fill_n(to, columns, empty_segment<Fn, T>());
     return;
@@ -23,15 +23,15 @@ void combine_rows(kernel_context& at, const segment_rows& by, int64_t segment, c
     if (entry % 4096 == 4095 && at.stopped())
       return;
     auto i = static_cast<size_t>(entry);
-    const auto* row = from + (by.rows.empty() ? entry : by.rows[i]) * by.length;
-    if (by.weights.empty()) {
+    const auto* row = from + (segments.rows.empty() ? entry : segments.rows[i]) * segments.length;
+    if (segments.weights.empty()) {
 #pragma GCC ivdep
       for (int64_t k = 0; k < columns; ++k)
         totals[k] = Fn::step(totals[k], element<Fn, total_t<T>>(row[k]));
     } else if constexpr (std::is_floating_point_v<total_t<T>>) {
 #pragma GCC ivdep
       for (int64_t k = 0; k < columns; ++k)
-        totals[k] = Fn::step(totals[k], by.weights[i] * element<Fn, total_t<T>>(row[k]));
+        totals[k] = Fn::step(totals[k], segments.weights[i] * element<Fn, total_t<T>>(row[k]));
     }
   }
   for (int64_t k = 0; k < columns; ++k)
@@ -39,37 +39,40 @@ void combine_rows(kernel_context& at, const segment_rows& by, int64_t segment, c
 }
 
 template <class T, class Fn>
-status combine_as(kernel_context& at, const segment_rows& by) {
-  if (by.segments == 0)
+status combine_as(kernel_context& at, const segment_rows& segments) {
+  if (segments.segments == 0)
     return {};
   const auto* from = at.input(0).data<T>();
-  auto* to = by.out->data<T>();
-  auto tiles = (by.length + tile_columns - 1) / tile_columns;
-  auto rows_each = 1 + by.starts.back() / by.segments;
+  auto* to = segments.out->data<T>();
+  auto tiles = (segments.length + tile_columns - 1) / tile_columns;
+  auto rows_each = 1 + segments.starts.back() / segments.segments;
   auto cost = 10 + 0.3 * static_cast<double>(rows_each) *
-                       static_cast<double>(std::min(by.length, tile_columns));
-  at.parallel_for(by.segments * tiles, cost, [&](int64_t begin, int64_t end) {
+                       static_cast<double>(std::min(segments.length, tile_columns));
+  at.parallel_for(segments.segments * tiles, cost, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
       auto column = i % tiles * tile_columns;
-      combine_rows<Fn>(at, by, i / tiles, from + column, to + i / tiles * by.length + column,
-                       std::min(tile_columns, by.length - column));
+      combine_rows<Fn>(at, segments, i / tiles, from + column,
+                       to + i / tiles * segments.length + column,
+                       std::min(tile_columns, segments.length - column));
     }
   });
   return {};
 }
 
 template <class Fn, class... Ts>
-status combine_any(type_list<Ts...>, kernel_context& at, const segment_rows& by) {
+status combine_any(type_list<Ts...>, kernel_context& at, const segment_rows& segments) {
   status outcome;
-  auto known =
-      ((by.out->type() == dtype_of<Ts> && (outcome = combine_as<Ts, Fn>(at, by), true)) || ...);
-  return known ? outcome : invalid("cannot combine elements of type ", by.out->type());
+  auto is_known_type = ((segments.out->type() == dtype_of<Ts> &&
+                         (outcome = combine_as<Ts, Fn>(at, segments), true)) ||
+                        ...);
+  return is_known_type ? outcome
+                       : invalid("cannot combine elements of type ", segments.out->type());
 }
 
 } // namespace
 
-status combine(kernel_context& at, const segment_rows& rows, combination how) {
-  switch (how) {
+status combine(kernel_context& at, const segment_rows& rows, combination method) {
+  switch (method) {
     case combination::sum: return combine_any<addition>(types::numbers, at, rows);
     case combination::mean: return combine_any<average>(types::numbers, at, rows);
     case combination::product: return combine_any<multiplication>(types::numbers, at, rows);

@@ -1,4 +1,4 @@
-// What the rows of a segment are combined with (reducers.hpp), where that differs from reductions.
+// Combinations of a segment's rows (reducers.hpp) that differ from reductions.
 #pragma once
 #include "troupe/ops/kernel/reducers.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace troupe::ops {
 
-/// SegmentMax and SegmentMin give 0 for numbers that no row has.
+/// SegmentMax and SegmentMin give 0 for segments without rows.
 template <class Fn>
 struct or_zero : Fn {
   template <class T>
@@ -16,7 +16,8 @@ struct or_zero : Fn {
   }
 };
 
-/// UnsortedSegmentMax and UnsortedSegmentMin give the finite number that is farthest away.
+/// UnsortedSegmentMax and UnsortedSegmentMin give the least or the greatest finite number for
+/// segments without rows.
 template <class Fn>
 struct or_extreme : Fn {
   template <class T>
@@ -31,7 +32,7 @@ struct or_extreme : Fn {
   }
 };
 
-/// Sums are divided by the root of how many were added.
+/// Sums divided by the square root of the number of rows.
 struct over_root : addition {
   template <class T>
   static constexpr T finish(const T& total, int64_t count) {
@@ -48,7 +49,7 @@ T empty_segment() {
     return static_cast<T>(Fn::template start<detail::total_t<T>>());
 }
 
-/// What an entry's gradient is multiplied by in a segment that has so many.
+/// The factor of an entry's gradient in a segment with `count` entries.
 struct weigh_as_sum {
   static constexpr double of(double) { return 1; }
 };
@@ -56,7 +57,7 @@ struct weigh_as_mean {
   static constexpr double of(double count) { return 1 / count; }
 };
 struct weigh_by_root {
-  template <class T = double> // a template may call what only some compilers evaluate
+  template <class T = double> // a template, because only some compilers can evaluate its calls
   static constexpr T of(T count) {
     return 1 / std::sqrt(count);
   }

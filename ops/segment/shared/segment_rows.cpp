@@ -8,7 +8,7 @@
 namespace troupe::ops {
 namespace {
 
-// Allocates the output: so many rows, each with the extents of data from `axis` on.
+// Allocates the output: this many rows, each with the extents of data from `axis` on.
 result<segment_rows> with_output(kernel_context& at, int64_t segments, int axis) {
   auto row = at.input(0).dims().extents().subspan(static_cast<size_t>(axis));
   std::vector<int64_t> extents{segments};
@@ -20,7 +20,7 @@ result<segment_rows> with_output(kernel_context& at, int64_t segments, int axis)
   return segment_rows{.out = out, .segments = segments, .length = out->elements() / segments};
 }
 
-// How many segments ids have that do not decrease.
+// The number of segments of ids that must not decrease.
 result<int64_t> count_sorted(const integer_list& ids) {
   int64_t last = 0;
   for (auto id : ids) {
@@ -34,21 +34,20 @@ result<int64_t> count_sorted(const integer_list& ids) {
   return ids.size() > 0 ? last + 1 : 0;
 }
 
-// Where each segment starts. Negative ids are not counted, all others fit.
-void find_starts(segment_rows& into, const integer_list& ids) {
-  into.starts.assign(static_cast<size_t>(into.segments) + 1, 0);
+// Finds the start of each segment. Negative ids are not counted; all others must be in range.
+void find_starts(segment_rows& segments, const integer_list& ids) {
+  segments.starts.assign(static_cast<size_t>(segments.segments) + 1, 0);
   for (auto id : ids)
     if (id >= 0)
-      ++into.starts[static_cast<size_t>(id) + 1];
-  for (size_t i = 1; i < into.starts.size(); ++i)
-    into.starts[i] += into.starts[i - 1];
+      ++segments.starts[static_cast<size_t>(id) + 1];
+  for (size_t i = 1; i < segments.starts.size(); ++i)
+    segments.starts[i] += segments.starts[i - 1];
 }
 
-// The numbers of all entries in the order of their ids, and in their own order where these are
-// equal.
-std::vector<int64_t> sort_entries(const segment_rows& by, const integer_list& ids) {
-  auto next = by.starts;
-  std::vector<int64_t> order(static_cast<size_t>(by.starts.back()));
+// The numbers of all entries, sorted stably by their ids.
+std::vector<int64_t> sort_entries(const segment_rows& segments, const integer_list& ids) {
+  auto next = segments.starts;
+  std::vector<int64_t> order(static_cast<size_t>(segments.starts.back()));
   for (size_t i = 0; i < ids.size(); ++i)
     if (ids[i] >= 0)
       order[static_cast<size_t>(next[static_cast<size_t>(ids[i])]++)] = static_cast<int64_t>(i);
@@ -92,10 +91,10 @@ result<segment_rows> sorted_output(kernel_context& at, int64_t segments) {
 result<segment_rows> sorted_segments(kernel_context& at) {
   auto numbers = to_integers(at.input(1));
   TROUPE_ASSIGN(auto segments, count_sorted(numbers));
-  TROUPE_ASSIGN(auto found, sorted_output(at, segments));
-  if (found.segments > 0)
-    find_starts(found, numbers);
-  return found;
+  TROUPE_ASSIGN(auto segments_found, sorted_output(at, segments));
+  if (segments_found.segments > 0)
+    find_starts(segments_found, numbers);
+  return segments_found;
 }
 
 result<segment_rows> unsorted_output(kernel_context& at) {
@@ -107,18 +106,18 @@ result<segment_rows> unsorted_output(kernel_context& at) {
     return invalid("the shape of segment_ids ", ids.dims(), " must begin the shape of data ",
                    data.dims());
   TROUPE_ASSIGN(auto segments, scalar("num_segments", at.input(2)));
-  TROUPE_ASSIGN(auto found, with_output(at, segments, ids.rank()));
-  found.segments = segments;
-  return found;
+  TROUPE_ASSIGN(auto grouped, with_output(at, segments, ids.rank()));
+  grouped.segments = segments;
+  return grouped;
 }
 
 result<segment_rows> sparse_output(kernel_context& at, int64_t segments) {
   TROUPE_TRY(check_vectors(at.input(1), at.input(2)));
   if (at.input(0).rank() == 0)
     return invalid("data must have rows, got a scalar");
-  TROUPE_ASSIGN(auto found, with_output(at, segments, 1));
-  found.segments = segments;
-  return found;
+  TROUPE_ASSIGN(auto grouped, with_output(at, segments, 1));
+  grouped.segments = segments;
+  return grouped;
 }
 
 result<segment_rows> sparse_output(kernel_context& at) {
@@ -127,19 +126,19 @@ result<segment_rows> sparse_output(kernel_context& at) {
 }
 
 result<segment_rows> unsorted_segments(kernel_context& at) {
-  TROUPE_ASSIGN(auto found, unsorted_output(at));
-  auto segments = found.segments;
-  if (found.out->elements() == 0)
-    found.segments = 0;
+  TROUPE_ASSIGN(auto grouped, unsorted_output(at));
+  auto segments = grouped.segments;
+  if (grouped.out->elements() == 0)
+    grouped.segments = 0;
   auto numbers = to_integers(at.input(1));
   for (auto id : numbers)
     if (id >= segments)
       return invalid("segment_ids has ", id, ", but num_segments is ", segments);
-  if (found.segments > 0) {
-    find_starts(found, numbers);
-    found.rows = sort_entries(found, numbers);
+  if (grouped.segments > 0) {
+    find_starts(grouped, numbers);
+    grouped.rows = sort_entries(grouped, numbers);
   }
-  return found;
+  return grouped;
 }
 
 result<segment_rows> sparse_segments(kernel_context& at) {
@@ -151,17 +150,17 @@ result<segment_rows> sparse_segments(kernel_context& at) {
   TROUPE_TRY(check_range("indices", indices, data.dims()[0]));
   TROUPE_ASSIGN(auto segments, count_sorted(ids));
   if (at.inputs() > 3) {
-    TROUPE_ASSIGN(auto wanted, scalar("num_segments", at.input(3)));
-    if (wanted < segments)
-      return invalid("segment_ids has ", segments - 1, ", but num_segments is ", wanted);
-    segments = wanted;
+    TROUPE_ASSIGN(auto num_segments, scalar("num_segments", at.input(3)));
+    if (num_segments < segments)
+      return invalid("segment_ids has ", segments - 1, ", but num_segments is ", num_segments);
+    segments = num_segments;
   }
-  TROUPE_ASSIGN(auto found, with_output(at, segments, 1));
-  if (found.segments > 0) {
-    find_starts(found, ids);
-    found.rows.assign(indices.begin(), indices.end());
+  TROUPE_ASSIGN(auto grouped, with_output(at, segments, 1));
+  if (grouped.segments > 0) {
+    find_starts(grouped, ids);
+    grouped.rows.assign(indices.begin(), indices.end());
   }
-  return found;
+  return grouped;
 }
 
 result<segment_rows> sparse_gradient_output(kernel_context& at) {
@@ -169,31 +168,31 @@ result<segment_rows> sparse_gradient_output(kernel_context& at) {
   if (at.input(0).rank() == 0)
     return invalid("grad must have rows, got a scalar");
   TROUPE_ASSIGN(auto rows, scalar("output_dim0", at.input(3)));
-  TROUPE_ASSIGN(auto found, with_output(at, rows, 1));
-  found.segments = rows;
-  return found;
+  TROUPE_ASSIGN(auto grouped, with_output(at, rows, 1));
+  grouped.segments = rows;
+  return grouped;
 }
 
 result<segment_rows> sparse_segment_gradients(kernel_context& at, weight_fn weight) {
   const auto& gradient = at.input(0);
-  TROUPE_ASSIGN(auto found, sparse_gradient_output(at));
+  TROUPE_ASSIGN(auto grouped, sparse_gradient_output(at));
   auto indices = to_integers(at.input(1)), ids = to_integers(at.input(2));
-  TROUPE_TRY(check_range("indices", indices, found.segments));
+  TROUPE_TRY(check_range("indices", indices, grouped.segments));
   TROUPE_TRY(check_range("segment_ids", ids, gradient.dims()[0]));
-  if (found.out->elements() == 0) {
-    found.segments = 0;
-    return found;
+  if (grouped.out->elements() == 0) {
+    grouped.segments = 0;
+    return grouped;
   }
-  find_starts(found, indices);
-  found.rows = sort_entries(found, indices);
+  find_starts(grouped, indices);
+  grouped.rows = sort_entries(grouped, indices);
   std::vector<double> counts(static_cast<size_t>(gradient.dims()[0]));
   for (auto id : ids)
     ++counts[static_cast<size_t>(id)];
-  for (auto& row : found.rows) {
+  for (auto& row : grouped.rows) {
     row = ids[static_cast<size_t>(row)];
-    found.weights.push_back(weight(counts[static_cast<size_t>(row)]));
+    grouped.weights.push_back(weight(counts[static_cast<size_t>(row)]));
   }
-  return found;
+  return grouped;
 }
 
 } // namespace troupe::ops

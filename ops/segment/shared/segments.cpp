@@ -3,7 +3,7 @@
 namespace troupe::ops {
 namespace {
 
-// So many rows with the extents of data from `axis` on.
+// This many rows, with the extents of data from `axis` on.
 result<shapes> rows_like(const partial_shape& data, int axis, int64_t rows) {
   std::vector<int64_t> dims{rows};
   dims.insert(dims.end(), data.extents().begin() + axis, data.extents().end());
@@ -11,11 +11,11 @@ result<shapes> rows_like(const partial_shape& data, int axis, int64_t rows) {
   return shapes{checked};
 }
 
-// How many segments the sorted ids at input i have, where they are known.
+// The number of segments of the sorted ids at input i, where they are known.
 int64_t count_of(const infer_context& at, int i) {
   auto ids = at.integers(i);
   if (!ids || (!ids->empty() && (ids->back() < 0 || ids->back() >= INT64_MAX)))
-    return unknown_extent; // the kernel complains
+    return unknown_extent; // the kernel reports the error
   return ids->empty() ? 0 : ids->back() + 1;
 }
 
@@ -46,22 +46,22 @@ edge valid_ids(gradient_context& at) {
   return is_sorted(at) ? ids : build("Maximum", {ids, scalar_like(ids, 0)});
 }
 
-// For each row of data the row of y that it went to.
+// For each row of data, its row of y.
 edge spread(gradient_context& at, edge y) { return build("Gather", {y, valid_ids(at)}); }
 
-// x, with zeros in rows that went nowhere.
+// x, with zeros in rows that belong to no segment.
 edge without_strays(gradient_context& at, edge x) {
   if (is_sorted(at))
     return x;
   auto ids = at.input(1);
-  auto kept = build("GreaterEqual", {ids, scalar_like(ids, 0)});
-  return x * for_each_row(cast_to(kept, x.type()), x);
+  auto has_segment = build("GreaterEqual", {ids, scalar_like(ids, 0)});
+  return x * for_each_row(cast_to(has_segment, x.type()), x);
 }
 
-edge combined(gradient_context& at, const char* how, edge x) {
+edge combined(gradient_context& at, const char* suffix, edge x) {
   if (is_sorted(at))
-    return build(std::string{"Segment"} + how, {x, at.input(1)});
-  return build(std::string{"UnsortedSegment"} + how, {x, at.input(1), at.input(2)});
+    return build(std::string{"Segment"} + suffix, {x, at.input(1)});
+  return build(std::string{"UnsortedSegment"} + suffix, {x, at.input(1), at.input(2)});
 }
 
 } // namespace
@@ -111,8 +111,8 @@ result<shapes> infer_sparse_segment_gradients(const infer_context& at) {
 }
 
 edge for_each_row(edge numbers, edge data) {
-  auto more = build("Rank", {data}) - build("Rank", {numbers});
-  auto vector = reshaped(more, integers_like(data, {1}));
+  auto extra_axes = build("Rank", {data}) - build("Rank", {numbers});
+  auto vector = reshaped(extra_axes, integers_like(data, {1}));
   auto ones = build("Fill", {vector, constant_like(data, tensor::scalar(int64_t{1}))});
   auto first_axis = constant_like(data, tensor::scalar(int32_t{0}));
   return reshaped(numbers, build("Concat", {first_axis, shape_of(numbers), ones}));
@@ -126,34 +126,35 @@ edge rows_of(edge x) {
 }
 
 edges segment_sum_gradient(gradient_context& at) {
-  edges found{without_strays(at, spread(at, at.output_gradient(0)))};
-  found.resize(static_cast<size_t>(at.inputs()));
-  return found;
+  edges gradients{without_strays(at, spread(at, at.output_gradient(0)))};
+  gradients.resize(static_cast<size_t>(at.inputs()));
+  return gradients;
 }
 
 edges segment_extreme_gradient(gradient_context& at) {
   auto x = at.input(0), dy = at.output_gradient(0);
   auto chosen = cast_to(build("Equal", {x, spread(at, at.output(0))}), x.type());
-  // Where no row went, none gets a share: by how many is divided does not matter.
+  // Segments without rows distribute no gradient, so their count of 0 does not matter.
   auto count = build("Maximum", {combined(at, "Sum", chosen), scalar_like(x, 1)});
-  edges found{without_strays(at, chosen * spread(at, dy / count))};
-  found.resize(static_cast<size_t>(at.inputs()));
-  return found;
+  edges gradients{without_strays(at, chosen * spread(at, dy / count))};
+  gradients.resize(static_cast<size_t>(at.inputs()));
+  return gradients;
 }
 
-// The derivative by an element is the product of the others: the product of those that are not
-// zero, divided by the element, as long as no other is zero.
+// The derivative for an element is the product of the other elements: the product of the nonzero
+// elements, divided by the element, provided that no other element is zero.
 edges segment_product_gradient(gradient_context& at) {
   auto x = at.input(0), zero = scalar_like(x, 0);
   auto is_zero = build("Equal", {x, zero});
   auto filled = build("Select", {is_zero, build("OnesLike", {x}), x});
-  auto rest = spread(at, combined(at, "Prod", filled)) / filled;
+  auto product_of_others = spread(at, combined(at, "Prod", filled)) / filled;
   auto zeros = cast_to(is_zero, x.type());
   auto other_zeros = spread(at, combined(at, "Sum", zeros)) - zeros;
-  auto others = build("Select", {build("Equal", {other_zeros, zero}), rest, zeros_of(x)});
-  edges found{without_strays(at, spread(at, at.output_gradient(0)) * conjugate(others))};
-  found.resize(static_cast<size_t>(at.inputs()));
-  return found;
+  auto derivative =
+      build("Select", {build("Equal", {other_zeros, zero}), product_of_others, zeros_of(x)});
+  edges gradients{without_strays(at, spread(at, at.output_gradient(0)) * conjugate(derivative))};
+  gradients.resize(static_cast<size_t>(at.inputs()));
+  return gradients;
 }
 
 } // namespace troupe::ops

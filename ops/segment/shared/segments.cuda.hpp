@@ -1,4 +1,4 @@
-// Kernels of GPUs that combine rows with the same number, in their order: results do not vary.
+// GPU kernels that combine rows with the same number in a fixed order, so that results do not vary.
 #pragma once
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
 #include "troupe/ops/kernel/gpu/ordered_scatter.cuda.hpp"
@@ -10,14 +10,14 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// Entries whose segments do not decrease. Those of segment i are [starts[i], starts[i + 1]), and
-/// each names a row.
+/// Entries whose segments do not decrease. The entries of segment i are [starts[i], starts[i + 1]),
+/// and each has a row.
 struct segment_entries {
   tensor starts; // i64
-  tensor rows;   // whole numbers
+  tensor rows;   // integers
 };
 
-// The first entry whose number is not less, by halving what is left.
+// The first entry whose number is not less, by binary search.
 struct segment_start_body {
   integers numbers;
   int64_t count;
@@ -56,7 +56,7 @@ struct segment_number_body {
   }
 };
 
-/// Of ids in any order: negative ones are left out, those that are too large complained of.
+/// For ids in any order: negative ids are ignored, those that are too large are reported.
 inline result<segment_entries> sorted_entries(kernel_context& at, const tensor& ids,
                                               const char* name, int64_t segments) {
   TROUPE_ASSIGN(auto parts, room_for_numbers(at, ids.elements()));
@@ -70,7 +70,7 @@ inline result<segment_entries> sorted_entries(kernel_context& at, const tensor& 
 
 inline constexpr auto segments_decrease = "segment_ids must start at 0 or more and not decrease";
 
-// Of entries that name rows themselves.
+// For entries with explicit rows.
 struct segment_order_body {
   device_errors wrong_id, wrong_index, wrong_order;
   integers indices, ids;
@@ -86,7 +86,7 @@ struct segment_order_body {
   }
 };
 
-/// Of ids below `limit` that must not decrease, each with the index of a row.
+/// For ids below `limit` that must not decrease, each with the index of a row.
 inline result<segment_entries> indexed_entries(kernel_context& at, const tensor& indices,
                                                const tensor& ids, int64_t rows, int64_t limit,
                                                int64_t segments) {
@@ -113,7 +113,7 @@ struct segment_sink {
   }
 };
 
-// Entry k names row k.
+// Entry k has row k.
 struct own_rows {
   TROUPE_DEVICE int64_t operator[](int64_t k) const { return k; }
 };
@@ -122,12 +122,12 @@ struct by_itself {
   TROUPE_DEVICE static int size() { return 1; }
   TROUPE_DEVICE static int rank() { return 0; }
   template <class, class T>
-  TROUPE_DEVICE static T all(T mine) {
-    return mine;
+  TROUPE_DEVICE static T all(T own_value) {
+    return own_value;
   }
 };
 
-// One element of a segment, or a share of its entries.
+// Combines one element of a segment, or a share of its entries.
 template <class T, class Fn, class Rows, class Sink>
 struct combine_segment_body {
   using total = troupe::ops::detail::total_t<T>;
@@ -137,7 +137,7 @@ struct combine_segment_body {
   int64_t max_rows, length, all, shares;
   divisor by_length;
   Sink sink;
-  const double* weights = nullptr; // of the rows
+  const double* weights = nullptr; // the rows' weights
 
   TROUPE_DEVICE total value(int64_t row, int64_t column) const {
     auto x = static_cast<total>(load(from[row * length + column]));
@@ -148,19 +148,19 @@ struct combine_segment_body {
   }
 
   template <class Group>
-  TROUPE_DEVICE void operator()(int64_t i, const Group& by) const {
+  TROUPE_DEVICE void operator()(int64_t i, const Group& group) const {
     auto share = shares > 1 ? i / all : 0;
     auto [segment, column] = by_length(i - share * all);
     auto begin = starts[segment], end = starts[segment + 1];
-    auto each = (end - begin + shares - 1) / shares;
-    begin += share * each;
-    end = begin + each < end ? begin + each : end;
+    auto per_share = (end - begin + shares - 1) / shares;
+    begin += share * per_share;
+    end = begin + per_share < end ? begin + per_share : end;
     auto combined = Fn::template start<total>();
-    for (auto k = begin + by.rank(); k < end; k += by.size())
+    for (auto k = begin + group.rank(); k < end; k += group.size())
       if (auto row = rows[k]; row >= 0 && row < max_rows)
         combined = Fn::step(combined, value(row, column));
-    combined = by.template all<Fn>(combined);
-    if (by.rank() == 0)
+    combined = group.template all<Fn>(combined);
+    if (group.rank() == 0)
       sink(i, combined);
   }
   TROUPE_DEVICE void operator()(int64_t i) const { (*this)(i, by_itself{}); }
@@ -179,37 +179,39 @@ struct combine_shares_body {
   }
 };
 
-/// Row i of `to` from the rows of `from` that the entries of segment i name, each times its weight
+/// Computes row i of `to` from the rows of `from` of segment i's entries, each times its weight
 /// where there are weights. There are `count` entries; `rows[k]` is the row of entry k.
 template <class T, class Fn, class Rows>
 status combine_rows(kernel_context& at, const int64_t* starts, Rows rows, int64_t count,
                     const T* from, T* to, int64_t max_rows, int64_t segments, int64_t length,
                     const double* weights = nullptr) {
   using total = troupe::ops::detail::total_t<T>;
-  auto all = segments * length;
-  if (all == 0)
+  auto elements = segments * length;
+  if (elements == 0)
     return {};
   auto average = count / segments;
-  divisor by_length{length, all};
+  divisor by_length{length, elements};
   segment_sink<T, Fn> sink{to, starts, by_length, empty_segment<Fn, T>()};
   constexpr int64_t wide = 32, busy = 1 << 16, least = 64;
-  auto shares = std::min({busy / all, average / least, int64_t{256}});
-  // Long rows keep neighbouring threads beside each other; of short ones several threads take the
-  // entries of a segment.
+  auto shares = std::min({busy / elements, average / least, int64_t{256}});
+  // For long rows, adjacent threads handle adjacent elements; for short rows, several threads
+  // divide the entries of a segment.
   if (length < wide || shares < 2)
     return for_each_group(
-        at, all, length < wide ? average : 1,
-        combine_segment_body<T, Fn, Rows, segment_sink<T, Fn>>{from, starts, rows, max_rows, length,
-                                                               all, 1, by_length, sink, weights});
-  TROUPE_ASSIGN(auto held,
-                tensor::make(dtype::u8, shape{all * shares * int64_t{sizeof(total)}}, at.memory()));
-  auto* part = static_cast<total*>(held.raw());
-  TROUPE_TRY(
-      for_each(at, all * shares,
-               combine_segment_body<T, Fn, Rows, keep_partial<total>>{
-                   from, starts, rows, max_rows, length, all, shares, by_length, {part}, weights}));
-  return for_each(at, all,
-                  combine_shares_body<Fn, total, segment_sink<T, Fn>>{{part, all}, shares, sink});
+        at, elements, length < wide ? average : 1,
+        combine_segment_body<T, Fn, Rows, segment_sink<T, Fn>>{
+            from, starts, rows, max_rows, length, elements, 1, by_length, sink, weights});
+  TROUPE_ASSIGN(
+      auto share_totals,
+      tensor::make(dtype::u8, shape{elements * shares * int64_t{sizeof(total)}}, at.memory()));
+  auto* part = static_cast<total*>(share_totals.raw());
+  TROUPE_TRY(for_each(
+      at, elements * shares,
+      combine_segment_body<T, Fn, Rows, keep_partial<total>>{
+          from, starts, rows, max_rows, length, elements, shares, by_length, {part}, weights}));
+  return for_each(
+      at, elements,
+      combine_shares_body<Fn, total, segment_sink<T, Fn>>{{part, elements}, shares, sink});
 }
 
 template <class T, class Fn>
@@ -256,7 +258,7 @@ struct last_id_body {
   }
 };
 
-/// The first half: of the ids that input `Ids` has.
+/// The first half, for the ids in input `Ids`.
 template <int Ids>
 status count_segments(kernel_context& at) {
   const auto& ids = at.input(Ids);
@@ -279,8 +281,8 @@ struct sorted_ids_body {
 /// Second halves.
 template <class T, class Fn>
 status combine_sorted(kernel_context& at) {
-  TROUPE_ASSIGN(auto before, counted_before(at, 1, max_segments, 0));
-  TROUPE_ASSIGN(auto output, sorted_output(at, before.counts[0]));
+  TROUPE_ASSIGN(auto counted, counted_before(at, 1, max_segments, 0));
+  TROUPE_ASSIGN(auto output, sorted_output(at, counted.counts[0]));
   const auto &data = at.input(0), &ids = at.input(1);
   auto rows = ids.elements();
   TROUPE_TRY(
@@ -292,8 +294,8 @@ status combine_sorted(kernel_context& at) {
 
 template <class T, class Fn>
 status combine_chosen(kernel_context& at) {
-  TROUPE_ASSIGN(auto before, counted_before(at, 1, max_segments, 0));
-  TROUPE_ASSIGN(auto output, sparse_output(at, before.counts[0]));
+  TROUPE_ASSIGN(auto counted, counted_before(at, 1, max_segments, 0));
+  TROUPE_ASSIGN(auto output, sparse_output(at, counted.counts[0]));
   const auto& data = at.input(0);
   auto rows = data.dims()[0];
   TROUPE_ASSIGN(auto entries,
@@ -327,7 +329,7 @@ struct weigh_segments_body {
   }
 };
 
-// Entries that are sorted by the row that they go to, and the rows that they come from.
+// Entries sorted by their destination row, with their source rows.
 struct come_from_body {
   device_errors wrong;
   integers indices, ids, order;
@@ -342,7 +344,7 @@ struct come_from_body {
 };
 
 /// For (grad, indices, segment_ids, output_dim0): entry j adds row segment_ids[j] to row indices[j]
-/// of the output, times the weight of a segment that has so many entries.
+/// of the output, times the weight for the number of entries of its segment.
 template <class T, class Weight>
 status combine_gradients(kernel_context& at) {
   TROUPE_ASSIGN(auto output, sparse_gradient_output(at));

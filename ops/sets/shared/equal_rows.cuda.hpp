@@ -1,5 +1,5 @@
-// Finds rows that are equal, for kernels of GPUs: what Unique, its kin and ListDiff share. Rows are
-// sorted, so that equal ones lie side by side, each after those that came before it.
+// Finds equal rows, for GPU kernels: shared by the Unique ops and ListDiff. Rows are sorted stably,
+// so that equal rows are adjacent and in their original order.
 #pragma once
 #include "troupe/ops/kernel/copy.hpp"
 #include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
@@ -10,24 +10,24 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// A kernel for each element type, given the type that its elements are compared as: floats as
-/// numbers, so that NaN differs from everything and -0 is 0, all others by their bits.
+/// A kernel per element type, instantiated for the type of its comparisons: floats compare as
+/// numbers, so that NaN differs from everything and -0 equals 0; other types compare by their bits.
 template <template <class> class Kernel>
 constexpr inplace_vector<typed_kernel, 18> compared_kernels() {
-  inplace_vector<typed_kernel, 18> made;
+  inplace_vector<typed_kernel, 18> kernels;
   auto add = [&]<class... Ts>(type_list<Ts...>) {
-    (made.push_back({dtype_of<Ts>, Kernel<Ts>::run}), ...);
+    (kernels.push_back({dtype_of<Ts>, Kernel<Ts>::run}), ...);
   };
   auto add_bits = [&]<class... Ts>(type_list<Ts...>) {
-    (made.push_back({dtype_of<Ts>, Kernel<std::make_unsigned_t<Ts>>::run}), ...);
+    (kernels.push_back({dtype_of<Ts>, Kernel<std::make_unsigned_t<Ts>>::run}), ...);
   };
   add(types::floating);
   add_bits(types::integers);
-  made.push_back({dtype::boolean, Kernel<uint8_t>::run});
-  return made;
+  kernels.push_back({dtype::boolean, Kernel<uint8_t>::run});
+  return kernels;
 }
 
-/// Keys that are equal for equal elements, in no order that means anything.
+/// Keys that are equal for equal elements; their order has no meaning.
 template <class T>
 struct equality_key {
   static constexpr int bits = 8 * static_cast<int>(sizeof(T));
@@ -47,12 +47,12 @@ struct equality_key {
   TROUPE_DEVICE static bool equal(const T& a, const T& b) { return load(a) == load(b); }
 };
 
-// Of one column, in the order so far.
+// The keys of one column, in the current order.
 template <class T>
 struct column_key_body {
   const T* from;
   int64_t length, column;
-  const int64_t* order; // null: as they come
+  const int64_t* order; // null: the original order
   typename equality_key<T>::word* to;
   TROUPE_DEVICE void operator()(int64_t i) const {
     to[i] = equality_key<T>::of(from[(order ? order[i] : i) * length + column]);
@@ -60,7 +60,7 @@ struct column_key_body {
 };
 
 struct compose_order_body {
-  const int64_t* before; // null: as they come
+  const int64_t* before; // null: the original order
   integers places;
   int64_t* to;
   TROUPE_DEVICE void operator()(int64_t i) const { to[i] = before ? before[places[i]] : places[i]; }
@@ -90,17 +90,17 @@ struct first_of_run_body {
   }
 };
 
-/// Equal rows are a run in the order of `order`. What kernels see of them.
+/// The runs of equal rows in the order of `order`, for kernels.
 struct row_runs {
   const int64_t *order, *runs, *firsts;
   TROUPE_DEVICE bool begins(int64_t i) const { return runs[i] != runs[i + 1]; }
-  /// The first of the rows that are equal to the row at this place.
+  /// The first of the rows that are equal to the row at this position.
   TROUPE_DEVICE int64_t first_at(int64_t i) const { return firsts[runs[i + 1] - 1]; }
 };
 
 struct equal_rows {
   tensor order;  ///< i64: the rows, sorted
-  tensor runs;   ///< i64: for each place in that order, how many runs have begun before; and of all
+  tensor runs;   ///< i64: the number of runs that start before each position; last, the total
   tensor firsts; ///< i64: the first row of each run
   row_runs seen() const {
     return {order.data<int64_t>(), runs.data<int64_t>(), firsts.data<int64_t>()};
@@ -111,17 +111,19 @@ inline result<tensor> room_for(kernel_context& at, int64_t count, dtype type = d
   return tensor::make(type, shape{count}, at.memory());
 }
 
-/// Of `count` rows of `length` neighbours each. Takes a sort for each column.
+/// Finds equal rows among `count` rows of `length` contiguous elements. Needs a sort per column.
 template <class T>
-result<equal_rows> find_equal_rows(kernel_context& at, const tensor& of, int64_t count,
+result<equal_rows> find_equal_rows(kernel_context& at, const tensor& source, int64_t count,
                                    int64_t length) {
   using key = equality_key<T>;
-  const auto* from = static_cast<const T*>(of.raw());
-  equal_rows found;
+  const auto* from = static_cast<const T*>(source.raw());
+  equal_rows rows_found;
   TROUPE_ASSIGN(auto keys, room_for(at, count, dtype_of<typename key::word>));
   auto* words = static_cast<typename key::word*>(keys.raw());
-  auto order = [&] { return found.order.empty() ? nullptr : found.order.data<int64_t>(); };
-  // The last column first: later sorts keep the order of what is equal to them.
+  auto order = [&] {
+    return rows_found.order.empty() ? nullptr : rows_found.order.data<int64_t>();
+  };
+  // The last column first: the later sorts are stable.
   for (auto column = std::max<int64_t>(length, 1); column-- > 0;) {
     if (length > 0)
       TROUPE_TRY(for_each(at, count, column_key_body<T>{from, length, column, order(), words}));
@@ -132,17 +134,17 @@ result<equal_rows> find_equal_rows(kernel_context& at, const tensor& of, int64_t
     TROUPE_TRY(for_each(
         at, count,
         compose_order_body{order(), integers{sorted.places}, next.template data<int64_t>()}));
-    found.order = std::move(next);
+    rows_found.order = std::move(next);
   }
   TROUPE_ASSIGN(auto begins, room_for(at, count, dtype::u8));
   TROUPE_TRY(for_each(at, count,
                       run_begin_body<T>{from, length, order(), begins.template data<uint8_t>()}));
-  TROUPE_ASSIGN(found.runs, partial_sums(at, begins));
-  TROUPE_ASSIGN(found.firsts, room_for(at, count));
-  TROUPE_TRY(for_each(
-      at, count,
-      first_of_run_body{order(), found.runs.data<int64_t>(), found.firsts.data<int64_t>()}));
-  return found;
+  TROUPE_ASSIGN(rows_found.runs, partial_sums(at, begins));
+  TROUPE_ASSIGN(rows_found.firsts, room_for(at, count));
+  TROUPE_TRY(for_each(at, count,
+                      first_of_run_body{order(), rows_found.runs.data<int64_t>(),
+                                        rows_found.firsts.data<int64_t>()}));
+  return rows_found;
 }
 
 /// Copies numbers to an output of i32 or i64.
@@ -152,7 +154,7 @@ struct copy_integers_body {
   TROUPE_DEVICE void operator()(int64_t i) const { to.set(i, from[i]); }
 };
 
-/// Makes output i these numbers, of which there are `count`.
+/// Writes these `count` numbers to output i.
 inline status put_integers(kernel_context& at, int i, const int64_t* from, int64_t count) {
   TROUPE_ASSIGN(auto* out, at.allocate(i, shape{count}));
   if (out->type() == dtype::i32 && count > int64_t{std::numeric_limits<int32_t>::max()})

@@ -1,4 +1,4 @@
-// What the kernels of Unique, UniqueV2 and UniqueWithCounts share on every device.
+// Shared by the kernels of Unique, UniqueV2 and UniqueWithCounts, on all devices.
 #pragma once
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/kernel/copy.hpp"
@@ -6,14 +6,14 @@
 
 namespace troupe::ops {
 
-/// The slices of a tensor along an axis: `outer` pieces of `inner` neighbours each.
+/// The slices of a tensor along an axis: `outer` pieces of `inner` contiguous elements each.
 struct tensor_slices {
   int axis;
   int64_t count, outer, inner;
   int64_t length() const { return outer * inner; }
 };
 
-/// Of input 0, a vector.
+/// The slices of input 0, a vector.
 inline result<tensor_slices> vector_slices(const kernel_context& at) {
   const auto& x = at.input(0);
   if (x.rank() != 1)
@@ -21,7 +21,7 @@ inline result<tensor_slices> vector_slices(const kernel_context& at) {
   return tensor_slices{0, x.elements(), 1, 1};
 }
 
-/// Of input 0, along the axis that input 1 names.
+/// The slices of input 0 along the axis in input 1.
 inline result<tensor_slices> axis_slices(const kernel_context& at) {
   const auto& x = at.input(0);
   auto named = to_integers(at.input(1));
@@ -33,15 +33,15 @@ inline result<tensor_slices> axis_slices(const kernel_context& at) {
                        product(x.dims(), axis + 1, x.rank())};
 }
 
-/// Input 0 with each slice's elements beside each other.
-inline result<tensor> slices_as_rows(kernel_context& at, const tensor_slices& of) {
+/// Input 0 with the elements of each slice contiguous.
+inline result<tensor> slices_as_rows(kernel_context& at, const tensor_slices& slices) {
   const auto& x = at.input(0);
-  if (of.outer == 1)
+  if (slices.outer == 1)
     return x;
   strided_iterator places;
-  places.push_back(of.count, {of.inner, 0});
-  places.push_back(of.outer, {of.inner * of.count, 0});
-  places.push_back(of.inner, {1, 0});
+  places.push_back(slices.count, {slices.inner, 0});
+  places.push_back(slices.outer, {slices.inner * slices.count, 0});
+  places.push_back(slices.inner, {1, 0});
   TROUPE_ASSIGN(auto rows, tensor::make(x.type(), x.dims(), at.memory()));
   copy_strided(at, places, {x}, rows);
   return rows;

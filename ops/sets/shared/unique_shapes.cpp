@@ -16,7 +16,7 @@ size_t hash_of(const T& value) {
     return std::hash<uint64_t>{}(value.words[0]);
   else if constexpr (std::is_same_v<T, std::string>)
     return std::hash<T>{}(value);
-  else if (is_nan(widen(value))) // or else many NaNs, each a kind of its own, would share a bucket
+  else if (is_nan(widen(value))) // otherwise many NaNs, each of its own kind, would share a bucket
     return std::hash<const void*>{}(&value);
   else
     return std::hash<compute_type<T>>{}(widen(value));
@@ -30,7 +30,8 @@ bool equals(const T& a, const T& b) {
     return a == b;
 }
 
-// Spreads what differs in few bits, such as small numbers, over all of them.
+// Mixes the bits, so that values that differ in few bits, such as small numbers, spread over the
+// buckets.
 size_t mixed(size_t hash, size_t next) {
   auto x = (static_cast<uint64_t>(hash) ^ next) * 0x9e37'79b9'7f4a'7c15;
   return static_cast<size_t>(x ^ x >> 32);

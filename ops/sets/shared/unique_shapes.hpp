@@ -1,5 +1,5 @@
-// Numbers elements, or rows of them, in the order in which different ones appear: what Unique, its
-// kin and ListDiff share.
+// Numbers distinct elements, or rows of them, in the order of their first occurrence: shared by the
+// Unique ops and ListDiff.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -8,8 +8,8 @@
 
 namespace troupe::ops {
 
-/// How rows of `length` neighbours of a type are compared: as numbers, so that NaN differs from
-/// everything and -0 is 0.
+/// Comparison of rows of `length` contiguous elements: as numbers, so that NaN differs from
+/// everything and -0 equals 0.
 struct row_identity {
   row_identity(dtype type, int64_t length);
   size_t (*hash)(const void* row, int64_t length);
@@ -17,11 +17,12 @@ struct row_identity {
   int64_t length;
 };
 
-/// The different rows so far, numbered from 0.
+/// The distinct rows so far, numbered from 0.
 class distinct_rows {
 public:
   distinct_rows(dtype type, int64_t length);
-  /// The number of the row, a new one where none is equal. The row must stay where it is.
+  /// The number of the row; a new number if no equal row is known. The row's memory must remain
+  /// valid.
   int64_t number_of(const void* row);
   bool contains(const void* row) const { return numbers_.contains(row); }
   int64_t count() const noexcept { return static_cast<int64_t>(numbers_.size()); }
@@ -38,12 +39,12 @@ private:
   std::unordered_map<const void*, int64_t, hash, equal> numbers_;
 };
 
-/// The place of an element, whatever its type.
-inline const void* element_at(const tensor& of, int64_t i) {
-  return static_cast<const char*>(of.raw()) + i * static_cast<int64_t>(size_of(of.type()));
+/// The address of an element, for any type.
+inline const void* element_at(const tensor& source, int64_t i) {
+  return static_cast<const char*>(source.raw()) + i * static_cast<int64_t>(size_of(source.type()));
 }
 
-/// Writes a whole number to an i32 or i64 tensor.
+/// Writes an integer to an i32 or i64 tensor.
 inline void set_integer(const tensor& to, int64_t i, int64_t value) {
   if (to.type() == dtype::i32)
     to.data<int32_t>()[i] = static_cast<int32_t>(value);

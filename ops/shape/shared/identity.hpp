@@ -1,4 +1,4 @@
-// Kernels that give their inputs as they are.
+// Kernels that return their inputs unchanged.
 #pragma once
 #include "troupe/ops/kernel/cached_attr.hpp"
 
@@ -11,7 +11,7 @@ inline status pass_inputs(kernel_context& at) {
   return {};
 }
 
-/// Output 0 is input 0, which must have the shape that `prepare` kept.
+/// Output 0 is input 0, which must have the shape kept by `prepare`.
 inline status pass_shaped(kernel_context& at) {
   const auto& dims = at.state<partial_shape>();
   if (!dims.compatible(at.input(0).dims()))

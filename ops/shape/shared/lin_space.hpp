@@ -1,4 +1,4 @@
-// What the kernels of LinSpace share.
+// Shared by the kernels of LinSpace.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/runtime/graph/infer.hpp"
@@ -11,7 +11,7 @@ struct linear_steps {
   T last;
   int64_t count;
 
-  /// Element i, but for the last, which rounding does not change.
+  /// Element i; the last element is exact.
   constexpr compute_type<T> at(int64_t i) const {
     return first + step * static_cast<compute_type<T>>(i);
   }

@@ -1,4 +1,4 @@
-// What the kernels of Range share.
+// Shared by the kernels of Range.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/shape/range.hpp"
@@ -8,7 +8,7 @@ namespace troupe::ops {
 template <class T>
 struct range_steps {
   compute_type<T> start, delta;
-  shape dims; ///< of the output
+  shape dims; ///< the output's shape
 };
 
 /// Checks the inputs.

@@ -8,20 +8,21 @@
 
 namespace troupe::ops {
 
-result<partial_sparse> infer_sparse(const infer_context& at, sparse_inputs which) {
-  TROUPE_ASSIGN(auto indices, at.of_rank(which.indices, 2));
-  TROUPE_ASSIGN(auto values, at.of_rank(which.values, 1));
-  TROUPE_ASSIGN(auto dims, listed_extents(at, which.dims));
-  partial_sparse known{std::max(indices[0], values[0]), dims};
+result<partial_sparse> infer_sparse(const infer_context& at, sparse_inputs inputs) {
+  TROUPE_ASSIGN(auto indices, at.of_rank(inputs.indices, 2));
+  TROUPE_ASSIGN(auto values, at.of_rank(inputs.values, 1));
+  TROUPE_ASSIGN(auto dims, listed_extents(at, inputs.dims));
+  partial_sparse inferred{std::max(indices[0], values[0]), dims};
   if (std::min(indices[0], values[0]) != unknown_extent && indices[0] != values[0])
     return at.invalid("there must be a value for each index, got indices ", indices, " and values ",
                       values);
   if (!dims.has_rank() && indices[1] != unknown_extent && indices[1] <= max_rank)
-    known.dims = partial_shape::of_rank(static_cast<int>(indices[1]));
-  if (indices[1] != unknown_extent && known.dims.rank() != indices[1])
+    inferred.dims = partial_shape::of_rank(static_cast<int>(indices[1]));
+  if (indices[1] != unknown_extent && inferred.dims.rank() != indices[1])
     return at.invalid("indices ", indices, " have ", indices[1],
-                      " coordinates each, the dense shape lists ", known.dims.rank(), " extents");
-  return known;
+                      " coordinates each, the dense shape lists ", inferred.dims.rank(),
+                      " extents");
+  return inferred;
 }
 
 result<shape> dense_shape(const tensor& indices, const tensor& dims) {
@@ -36,36 +37,36 @@ result<shape> dense_shape(const tensor& indices, const tensor& dims) {
 }
 
 result<sparse_view> sparse_view::make(const tensor& indices, const tensor& dims) {
-  sparse_view made;
-  TROUPE_ASSIGN(made.dims_, dense_shape(indices, dims));
+  sparse_view view;
+  TROUPE_ASSIGN(view.dims_, dense_shape(indices, dims));
   auto coordinates = to_integers(indices);
-  made.indices_.assign(coordinates.begin(), coordinates.end());
+  view.indices_.assign(coordinates.begin(), coordinates.end());
   auto count = indices.dims()[0];
-  made.positions_.resize(static_cast<size_t>(count));
+  view.positions_.resize(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     int64_t position = 0;
-    for (int axis = 0; axis < made.rank(); ++axis) {
-      auto extent = made.dims_[axis], coordinate = made.index(i)[static_cast<size_t>(axis)];
+    for (int axis = 0; axis < view.rank(); ++axis) {
+      auto extent = view.dims_[axis], coordinate = view.index(i)[static_cast<size_t>(axis)];
       if (coordinate < 0 || coordinate >= extent)
         return invalid("index ", i, " has the coordinate ", coordinate, " for axis ", axis,
-                       ", but the dense shape is ", made.dims_);
+                       ", but the dense shape is ", view.dims_);
       position = position * extent + coordinate;
     }
-    made.positions_[static_cast<size_t>(i)] = position;
+    view.positions_[static_cast<size_t>(i)] = position;
   }
-  return made;
+  return view;
 }
 
-result<sparse_view> sparse_view::read(const kernel_context& at, sparse_inputs which) {
-  const auto &indices = at.input(which.indices), &values = at.input(which.values);
+result<sparse_view> sparse_view::read(const kernel_context& at, sparse_inputs inputs) {
+  const auto &indices = at.input(inputs.indices), &values = at.input(inputs.values);
   if (values.rank() != 1)
     return invalid("values must be a vector, got shape ", values.dims());
-  TROUPE_ASSIGN(auto made, make(indices, at.input(which.dims)));
-  if (values.elements() != made.count())
+  TROUPE_ASSIGN(auto view, make(indices, at.input(inputs.dims)));
+  if (values.elements() != view.count())
     return invalid("there must be a value for each index, got ", values.elements(), " values for ",
-                   made.count(), " indices");
-  made.values_ = values;
-  return made;
+                   view.count(), " indices");
+  view.values_ = values;
+  return view;
 }
 
 status sparse_view::in_order() const {
@@ -89,12 +90,12 @@ std::vector<int64_t> sparse_view::sorted() const {
 std::vector<int64_t> sparse_view::positions_in(const shape& other) const {
   auto strides = strides_of(other);
   auto missing = static_cast<size_t>(rank() - other.rank());
-  std::vector<int64_t> found(positions_.size());
+  std::vector<int64_t> dense_positions(positions_.size());
   for (int64_t i = 0; i < count(); ++i)
     for (size_t axis = missing; axis < static_cast<size_t>(rank()); ++axis)
       if (other[static_cast<int>(axis - missing)] != 1)
-        found[static_cast<size_t>(i)] += index(i)[axis] * strides[axis - missing];
-  return found;
+        dense_positions[static_cast<size_t>(i)] += index(i)[axis] * strides[axis - missing];
+  return dense_positions;
 }
 
 status make_indices(kernel_context& at, int i, std::span<const int64_t> positions,
@@ -112,12 +113,13 @@ status make_indices(kernel_context& at, int i, std::span<const int64_t> position
   return {};
 }
 
-status make_values(kernel_context& at, int i, const tensor& from, std::span<const int64_t> which) {
-  TROUPE_ASSIGN(auto* out, at.allocate(i, shape{static_cast<int64_t>(which.size())}));
+status make_values(kernel_context& at, int i, const tensor& from,
+                   std::span<const int64_t> element_numbers) {
+  TROUPE_ASSIGN(auto* out, at.allocate(i, shape{static_cast<int64_t>(element_numbers.size())}));
   with_word(from.type(), [&](auto word_type) {
     using T = typename decltype(word_type)::type;
     const auto* values = static_cast<const T*>(from.raw());
-    std::ranges::transform(which, static_cast<T*>(out->raw()),
+    std::ranges::transform(element_numbers, static_cast<T*>(out->raw()),
                            [values](int64_t k) { return values[k]; });
   });
   return {};
@@ -170,8 +172,8 @@ std::vector<sparse_pair> pair_up(const sparse_view& a, const sparse_view& b) {
   return pairs;
 }
 
-edge dense_at(edge indices, edge like, edge dims, edge dense) {
-  return build("SparseDenseCwiseMul", {indices, build("OnesLike", {like}), dims, dense});
+edge dense_at(edge indices, edge shape_source, edge dims, edge dense) {
+  return build("SparseDenseCwiseMul", {indices, build("OnesLike", {shape_source}), dims, dense});
 }
 
 edge numbers_of(edge list) {
@@ -184,8 +186,8 @@ edge put_back(edge reordered, edge came_from) {
   return build("Gather", {reordered, build("InvertPermutation", {came_from})});
 }
 
-edge gathered_in(edge like, edge values, edge numbers) {
-  auto count = build("Size", {like}, {{"out_type", dtype::i64}});
+edge gathered_in(edge shape_source, edge values, edge numbers) {
+  auto count = build("Size", {shape_source}, {{"out_type", dtype::i64}});
   return build("UnsortedSegmentSum", {values, numbers, count});
 }
 

@@ -1,4 +1,4 @@
-// What SparseTensorDenseMatMul asks of its inputs, on every device.
+// Argument checks of SparseTensorDenseMatMul, on all devices.
 #pragma once
 #include "troupe/ops/sparse/shared/sparse.hpp"
 #include "troupe/runtime/graph/graph.hpp"

@@ -1,4 +1,4 @@
-// What the kernels of SparsifyTopK share.
+// Shared by the kernels of SparsifyTopK.
 #pragma once
 #include "troupe/runtime/graph/kernel.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace troupe::ops {
 
-/// How many elements are taken out, the kernel's last input.
+/// The number of elements to extract, the kernel's last input.
 inline result<int64_t> sent_count(const kernel_context& at) {
   const auto &gradient = at.input(1), &k = at.input(2);
   if (k.elements() != 1)

@@ -1,4 +1,4 @@
-// What kernels of GPUs give to incomplete_functions.hpp.
+// The GPU functions that incomplete_functions.hpp needs.
 #pragma once
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
 #include "troupe/ops/special/shared/incomplete_functions.hpp"

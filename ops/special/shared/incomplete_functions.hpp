@@ -1,5 +1,5 @@
 // The regularized incomplete gamma and beta functions, and derivatives, by series and continued
-// fractions that need no tables: for GPUs. All are defined as special_functions.hpp says.
+// fractions that need no tables: for GPUs. special_functions.hpp defines the functions.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -9,7 +9,7 @@ namespace troupe::ops::special {
 
 namespace detail {
 
-inline constexpr double tiny = 1e-300; // instead of 0 where it would be divided by
+inline constexpr double tiny = 1e-300; // replaces 0 in divisors
 inline constexpr double precise = 2e-16;
 inline constexpr int max_terms = 50'000;
 
@@ -36,7 +36,7 @@ constexpr Number not_zero(Number x) {
   return std::abs(value_of(x)) < tiny ? Number{tiny} : x;
 }
 
-/// What Stirling's formula lacks of the logarithm of the gamma function.
+/// The error of Stirling's formula for the logarithm of the gamma function.
 template <class LogGamma>
 constexpr double stirling_rest(double z, LogGamma log_gamma) {
   if (z < 10)
@@ -45,10 +45,10 @@ constexpr double stirling_rest(double z, LogGamma log_gamma) {
   return (1. / 12 - w * (1. / 360 - w * (1. / 1260 - w * (1. / 1680 - w * (1. / 1188))))) / z;
 }
 
-/// log(1 + u) - u. `whole` is 1 + u, which is exact where u is close to -1.
-constexpr double log_beyond_linear(double u, double whole) {
+/// log(1 + u) - u. `one_plus_u` is 1 + u, which is exact where u is close to -1.
+constexpr double log_beyond_linear(double u, double one_plus_u) {
   if (std::abs(u) > 0.5)
-    return std::log(whole) - u;
+    return std::log(one_plus_u) - u;
   if (std::abs(u) > 0.02)
     return std::log1p(u) - u;
   double sum = 0, power = u;
@@ -69,7 +69,7 @@ constexpr double gamma_scale(double a, double x, LogGamma log_gamma) {
          std::exp(a * log_beyond_linear(u, x / a) - stirling_rest(a, log_gamma));
 }
 
-/// The sum of x^k / ((a + 1) ... (a + k)): the lower function times a over its scale.
+/// The sum of x^k / ((a + 1) ... (a + k)): the lower function times a, divided by its scale.
 template <class Number>
 constexpr Number gamma_series(Number a, double x) {
   Number sum{1}, term{1}, at = a;
@@ -84,68 +84,69 @@ constexpr Number gamma_series(Number a, double x) {
   return sum;
 }
 
-/// The upper function over its scale: Legendre's continued fraction, by Lentz's method.
+/// The upper function divided by its scale: Legendre's continued fraction, by Lentz's method.
 template <class Number>
 constexpr Number gamma_fraction(Number a, double x) {
   const Number minus{-1};
   auto b = Number{x + 1} + minus * a;
   auto c = Number{1 / tiny};
   auto d = Number{1} / not_zero(b);
-  auto all = d;
+  auto fraction = d;
   for (int k = 1; k < max_terms; ++k) {
     auto factor = Number{static_cast<double>(k)} * (a + Number{-static_cast<double>(k)});
     b = b + Number{2};
     d = Number{1} / not_zero(factor * d + b);
     c = not_zero(b + factor / c);
     auto step = c * d;
-    all = all * step;
+    fraction = fraction * step;
     if (std::abs(value_of(step) - 1) <= precise && std::abs(slope_of(step)) <= precise)
       break;
   }
-  return all;
+  return fraction;
 }
 
-/// The tail that is small, or not nearly 1, as scale * part.value; its derivative by a is
-/// scale * part.slope.
+/// The smaller tail, or the one that is not nearly 1, as scale * part.value; its derivative for a
+/// is scale * part.slope.
 struct gamma_tail {
   bool lower = false;
   double scale = 0;
   dual part = {};
 };
 
-/// `Number` is double where no derivative is asked for. For finite a > 0, x > 0.
+/// `Number` is double where no derivative is needed. Requires finite a > 0, x > 0.
 template <class Number, class LogGamma, class Digamma>
 constexpr gamma_tail find_gamma_tail(double a, double x, LogGamma log_gamma, Digamma digamma) {
-  gamma_tail made{x < 1 || x < a, gamma_scale(a, x, log_gamma), {}};
-  Number of{a};
-  if constexpr (requires { of.slope; })
-    of.slope = 1;
-  auto part = made.lower ? gamma_series(of, x) : gamma_fraction(of, x);
-  made.part = {value_of(part), slope_of(part)};
-  if (made.lower)
-    made.scale /= a;
-  if constexpr (requires { of.slope; })
-    made.part.slope +=
-        made.part.value * (std::log(x) - (made.lower ? digamma(a) + 1 / a : digamma(a)));
-  return made;
+  gamma_tail tail{x < 1 || x < a, gamma_scale(a, x, log_gamma), {}};
+  Number parameter{a};
+  if constexpr (requires { parameter.slope; })
+    parameter.slope = 1;
+  auto part = tail.lower ? gamma_series(parameter, x) : gamma_fraction(parameter, x);
+  tail.part = {value_of(part), slope_of(part)};
+  if (tail.lower)
+    tail.scale /= a;
+  if constexpr (requires { parameter.slope; })
+    tail.part.slope +=
+        tail.part.value * (std::log(x) - (tail.lower ? digamma(a) + 1 / a : digamma(a)));
+  return tail;
 }
 
-/// For a beyond this, terms are too many: the first two of Temme's expansion are exact enough.
+/// For a beyond this limit, too many terms are needed: the first two terms of Temme's expansion are
+/// precise enough.
 inline constexpr double great = 1e6;
 
 constexpr double gamma_of_great(bool lower, double a, double x) {
   auto u = (x - a) / a, power = log_beyond_linear(u, x / a), eta = std::sqrt(-2 * power);
   if (u < 0)
     eta = -eta;
-  auto rest = (std::abs(u) < 1e-4 ? -1. / 3 + u / 12 : 1 / u - 1 / eta) * std::exp(a * power) /
-              std::sqrt(2 * std::numbers::pi * a);
+  auto correction = (std::abs(u) < 1e-4 ? -1. / 3 + u / 12 : 1 / u - 1 / eta) *
+                    std::exp(a * power) / std::sqrt(2 * std::numbers::pi * a);
   auto share = eta * std::sqrt(a / 2);
-  return lower ? std::erfc(-share) / 2 - rest : std::erfc(share) / 2 + rest;
+  return lower ? std::erfc(-share) / 2 - correction : std::erfc(share) / 2 + correction;
 }
 
 } // namespace detail
 
-/// The lower function, or the upper one. `log_gamma` is one of double.
+/// The lower function, or the upper one. `log_gamma` is a function of double.
 template <class LogGamma>
 constexpr double incomplete_gamma(bool lower, double a, double x, LogGamma log_gamma) {
   if (!(a > 0) || !(x >= 0))
@@ -163,7 +164,7 @@ constexpr double incomplete_gamma(bool lower, double a, double x, LogGamma log_g
   return tail.lower == lower ? value : 1 - value;
 }
 
-/// The derivative of the lower function by a.
+/// The derivative of the lower function for a.
 template <class LogGamma, class Digamma>
 constexpr double incomplete_gamma_slope(double a, double x, LogGamma log_gamma, Digamma digamma) {
   if (x == 0)
@@ -178,8 +179,8 @@ constexpr double incomplete_gamma_slope(double a, double x, LogGamma log_gamma, 
   return tail.lower ? tail.scale * tail.part.slope : -tail.scale * tail.part.slope;
 }
 
-/// The derivative by alpha of a number drawn from the gamma distribution, whose density is fixed at
-/// its place: -d(lower function)/d(alpha) over the density.
+/// The derivative for alpha of a number drawn from the gamma distribution at a fixed quantile:
+/// -d(lower function)/d(alpha) divided by the density.
 template <class LogGamma, class Digamma>
 constexpr double gamma_sample_slope(double alpha, double x, LogGamma log_gamma, Digamma digamma) {
   if (x == 0)
@@ -192,8 +193,8 @@ constexpr double gamma_sample_slope(double alpha, double x, LogGamma log_gamma, 
 
 namespace detail {
 
-/// For a and b that are so great that the distribution of which this is the share below x is as
-/// good as normal, but for some skewness.
+/// The value for a and b so large that the beta distribution is nearly normal, except for some
+/// skewness.
 constexpr double incomplete_beta_of_great(double a, double b, double x) {
   auto mean = 1 / (1 + b / a), deviation = mean * std::sqrt((1 - mean) / a);
   if (x == mean)
@@ -204,8 +205,8 @@ constexpr double incomplete_beta_of_great(double a, double b, double x) {
     return share;
   auto skewness = 2 * (1 - 2 * mean) / std::sqrt(a * (1 - mean));
   auto density = std::exp(-z * z / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-  auto made = share - density * skewness / 6 * (z * z - 1);
-  return made < 0 ? 0 : made > 1 ? 1 : made;
+  auto corrected = share - density * skewness / 6 * (z * z - 1);
+  return corrected < 0 ? 0 : corrected > 1 ? 1 : corrected;
 }
 
 /// The continued fraction of the incomplete beta function, by Lentz's method.
@@ -245,7 +246,7 @@ constexpr double incomplete_beta_of(double a, double b, double x, LogGamma log_g
   if (a < 1 || b < 1) {
     log_scale =
         log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * std::log(x) + b * std::log1p(-x);
-  } else { // what is large cancels before it is computed
+  } else { // combines large terms that cancel before evaluating them
     auto mean = a / (a + b), rest = b / (a + b);
     scale = std::sqrt(a * rest / (2 * std::numbers::pi));
     log_scale = a * detail::log_beyond_linear((x - mean) / mean, x / mean) +

@@ -16,7 +16,7 @@ namespace {
 
 namespace policies = boost::math::policies;
 
-// Errors are values; series that converge too slowly end.
+// Errors become return values; series that converge too slowly are cut off.
 using quiet =
     policies::policy<policies::domain_error<policies::ignore_error>,
                      policies::pole_error<policies::ignore_error>,
@@ -43,9 +43,9 @@ double hurwitz_zeta(double s, double q) { return zeta_of(s, q); }
 double polygamma(double order, double x) {
   if (order == 0)
     return digamma(x);
-  return derived_digamma(order, x, [](double of) {
+  return derived_digamma(order, x, [](double argument) {
     int unused;
-    return lgamma_r(of, &unused);
+    return lgamma_r(argument, &unused);
   });
 }
 
@@ -54,7 +54,7 @@ double lower_gamma(double a, double x) {
     return no_number;
   if (std::isinf(a) || std::isinf(x))
     return std::isinf(a) && std::isinf(x) ? no_number : std::isinf(x) ? 1 : 0;
-  if (a > detail::great) // the fraction would end before it has converged
+  if (a > detail::great) // the fraction would reach its limit before it converges
     return x == 0 ? 0 : detail::gamma_of_great(true, a, x);
   return boost::math::gamma_p(a, x, quiet{});
 }

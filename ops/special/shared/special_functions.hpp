@@ -1,5 +1,5 @@
-// Special functions of real numbers that the standard library lacks. None throws, and none takes
-// long: arguments for which a function is not defined give NaN.
+// Special functions of real numbers that the standard library lacks. They do not throw, and their
+// run time is bounded. Arguments for which a function is undefined give NaN.
 #pragma once
 
 namespace troupe::ops::special {
@@ -11,7 +11,7 @@ double digamma(double x);
 double polygamma(double order, double x);
 
 /// The Hurwitz zeta function: the sum of (q + k)^-s over k = 0, 1, ... It is defined for s > 1, and
-/// for negative q where s is a whole number.
+/// for negative q where s is an integer.
 double hurwitz_zeta(double s, double q);
 
 /// The regularized incomplete gamma functions, for a > 0 and x >= 0; their sum is 1.

@@ -1,15 +1,16 @@
-// The Hurwitz zeta function and the derivatives of digamma, on every device. All are templates, so
-// that they may call what only some compilers know constants of.
+// The Hurwitz zeta function and the derivatives of digamma, on all devices. All functions are
+// templates, because only some compilers can evaluate their calls in constant expressions.
 #pragma once
 #include <cmath>
 #include <limits>
 
 namespace troupe::ops::special {
 
-/// The sum of (a + k)^-s over k = 0, 1, ... by Euler and Maclaurin, for a that is large beside s.
+/// The sum of (a + k)^-s over k = 0, 1, ... by Euler and Maclaurin, for a that is large compared
+/// with s.
 template <class Real>
 constexpr Real zeta_tail(Real s, Real a) {
-  // The Bernoulli numbers B_2, B_4, ..., each over the factorial of its index.
+  // The Bernoulli numbers B_2, B_4, ..., each divided by the factorial of its index.
   constexpr Real bernoulli[] = {
       1. / 12,
       -1. / 720,
@@ -34,8 +35,8 @@ constexpr Real zeta_tail(Real s, Real a) {
   return sum;
 }
 
-/// For s > 1 and q > 0: first terms one by one, until the rest is nothing or falls slowly enough.
-/// Never inlined: compilers of GPUs would spend a minute on that.
+/// For s > 1 and q > 0: adds the first terms directly, until the remainder is negligible or
+/// decreases slowly enough. Never inlined, because GPU compilers would take a minute.
 template <class Real>
 __attribute__((noinline)) constexpr Real positive_zeta(Real s, Real q) {
   Real sum = 0;
@@ -60,19 +61,19 @@ constexpr Real zeta_of(Real s, Real q) {
     return no_number;
   if (q > 0)
     return positive_zeta(s, q);
-  bool whole = s == std::floor(s), odd = std::fmod(s, Real{2}) == 1;
-  if (q == std::floor(q)) // one term is that of 0
-    return whole && !odd ? infinity : no_number;
-  if (!whole)
+  bool is_integer = s == std::floor(s), odd = std::fmod(s, Real{2}) == 1;
+  if (q == std::floor(q)) // one term has the base 0
+    return is_integer && !odd ? infinity : no_number;
+  if (!is_integer)
     return no_number;
-  // Terms beyond 0 on both sides, but on the left as many as there are.
+  // The terms on the two sides of 0; the left side has finitely many.
   auto above = q - std::floor(q), below = 1 - above;
-  auto left = positive_zeta(s, below) - positive_zeta(s, 1 - q);
-  return positive_zeta(s, above) + (odd ? -left : left);
+  auto left_sum = positive_zeta(s, below) - positive_zeta(s, 1 - q);
+  return positive_zeta(s, above) + (odd ? -left_sum : left_sum);
 }
 
-/// The derivative of digamma of an order that is not 0. `log_gamma` gives the logarithm of the
-/// gamma function.
+/// The derivative of digamma of a nonzero order. `log_gamma` computes the logarithm of the gamma
+/// function.
 template <class Real, class LogGamma>
 constexpr Real derived_digamma(Real order, Real x, LogGamma log_gamma) {
   if (!(order > 0) || order != std::floor(order))

@@ -8,7 +8,7 @@
 namespace troupe::ops {
 namespace {
 
-// How many coordinates an index has.
+// The number of coordinates per index.
 result<int> index_depth(const tensor& indices, const tensor& value) {
   if (indices.rank() == 0)
     return invalid("indices must have a last axis that lists coordinates, got a scalar");
@@ -39,9 +39,9 @@ result<shapes> infer_scatter_nd(const infer_context& at) {
     return at.invalid("indices have ", depth, " coordinates, but the variable has shape ", dims);
   std::vector<int64_t> extents{indices.extents().begin(), indices.extents().end() - 1};
   extents.insert(extents.end(), dims.extents().begin() + depth, dims.extents().end());
-  partial_shape wanted{std::move(extents)};
-  if (!wanted.compatible(updates))
-    return at.invalid("updates must have the shape ", wanted,
+  partial_shape expected_shape{std::move(extents)};
+  if (!expected_shape.compatible(updates))
+    return at.invalid("updates must have the shape ", expected_shape,
                       ": that of the indices without the last axis, then that of a slice; got ",
                       updates);
   return shapes{dims};
@@ -69,10 +69,10 @@ result<int> check_scatter_nd(const kernel_context& at, const tensor& value) {
   TROUPE_ASSIGN(auto depth, index_depth(indices, value));
   auto outer = indices.dims().extents().first(static_cast<size_t>(indices.rank() - 1));
   auto slice = value.dims().extents().subspan(static_cast<size_t>(depth));
-  auto given = updates.dims().extents();
-  if (given.size() != outer.size() + slice.size() ||
-      !std::ranges::equal(given.first(outer.size()), outer) ||
-      !std::ranges::equal(given.subspan(outer.size()), slice))
+  auto update_extents = updates.dims().extents();
+  if (update_extents.size() != outer.size() + slice.size() ||
+      !std::ranges::equal(update_extents.first(outer.size()), outer) ||
+      !std::ranges::equal(update_extents.subspan(outer.size()), slice))
     return invalid("indices have shape ", indices.dims(), ", the variable has a value of shape ",
                    value.dims(), ": there must be a slice for each index, got updates of shape ",
                    updates.dims());

@@ -1,4 +1,4 @@
-// Kernels that change the elements of a variable which indices name.
+// Kernels that change the elements of a variable at indices.
 #pragma once
 #include "troupe/ops/elementwise/shared/division.cpu.hpp"
 #include "troupe/ops/kernel/apart_from.hpp"
@@ -8,14 +8,14 @@
 
 namespace troupe::ops {
 
-/// The types that have an order and that TensorFlow has kernels for.
+/// The types with an order for which TensorFlow has kernels.
 inline constexpr type_list<float16, bfloat16, float, double, int32_t, int64_t> scatter_order;
 
 using scatter_planner = result<scatter_plan> (*)(const kernel_context& at, const tensor& value);
 
 namespace detail {
 
-// Calls change(to, from, count) for each part of the variable and the update that it gets.
+// Calls change(to, from, count) for each part of the variable and its update.
 template <class T, class Change>
 status scatter(kernel_context& at, scatter_planner planner, Change change) {
   auto body = [&](tensor& value) -> status {
@@ -24,7 +24,7 @@ status scatter(kernel_context& at, scatter_planner planner, Change change) {
     const auto* from = static_cast<const T*>(updates.raw());
     auto step = plan.length;
     std::vector<T> row;
-    if (updates.rank() == 0) { // one value for all elements
+    if (updates.rank() == 0) { // a single value for all elements
       row.assign(static_cast<size_t>(plan.length), *from);
       from = row.data();
       step = 0;
@@ -53,7 +53,7 @@ status scatter(kernel_context& at) {
   });
 }
 
-/// element = update, whatever the type
+/// element = update, for any type
 template <scatter_planner Planner>
 status scatter_over(kernel_context& at) {
   return with_word(at.input(2).type(), [&](auto word_type) {

@@ -1,4 +1,4 @@
-// Kernels of GPUs that change a variable in place.
+// GPU kernels that change a variable in place.
 #pragma once
 #include "troupe/ops/define/axes.hpp"
 #include "troupe/ops/elementwise/shared/elementwise.cuda.hpp"
@@ -9,8 +9,8 @@
 namespace troupe::ops::gpu {
 inline namespace TROUPE_GPU_BUILD {
 
-/// Variables of other types stay with processors, and so do all ops on them: whole numbers count
-/// steps, and steer graphs.
+/// Variables of other types, and all ops on them, stay on processors: integers count steps and
+/// control graphs.
 inline constexpr auto variable_types = types::floating;
 
 /// variable = fn(variable, last input) for each element; requires keep_locking.
@@ -29,8 +29,8 @@ constexpr inplace_vector<typed_kernel, 18> update_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, [](kernel_context& at) { return update_variable<Ts>(at, Fn{}); }}...};
 }
 
-/// Calls change(sorted, length, value, updates) with the parts of the variable that updates are
-/// for.
+/// Calls change(sorted, length, value, updates) with the parts of the variable that the updates
+/// address.
 template <bool Elements, class Change>
 status scatter(kernel_context& at, Change change) {
   const auto &indices = at.input(1), &updates = at.input(2);
@@ -65,7 +65,7 @@ constexpr inplace_vector<typed_kernel, 18> scatter_kernels(type_list<Ts...>) {
   return {{dtype_of<Ts>, scatter_change<Ts, Fn, Elements>}...};
 }
 
-/// element = update, whatever the type
+/// element = update, for any type
 template <bool Elements>
 status scatter_over(kernel_context& at) {
   return scatter<Elements>(

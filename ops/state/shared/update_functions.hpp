@@ -1,4 +1,4 @@
-// How the elements of variables change, on every device.
+// Element-wise changes of variables, on all devices.
 #pragma once
 #include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/state/shared/use_locking.hpp"
@@ -8,17 +8,17 @@
 
 namespace troupe::ops {
 
-/// Keeps for the kernel whether it excludes others.
+/// Keeps for the kernel whether it locks the variable.
 inline result<std::shared_ptr<void>> keep_locking(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<bool>(uses_locks(setup.of))};
 }
 
-/// A change of an element by another, in which whole numbers wrap around.
+/// A change of an element by another element; integers wrap around.
 template <class Op>
 struct wrapping_change {
   template <class T>
-  constexpr T operator()(const T& value, const T& by) const {
-    return wrapping(Op{}, value, by);
+  constexpr T operator()(const T& value, const T& change) const {
+    return wrapping(Op{}, value, change);
   }
 };
 using adding = wrapping_change<std::plus<>>;
@@ -27,15 +27,15 @@ using multiplying = wrapping_change<std::multiplies<>>;
 
 struct smaller {
   template <class T>
-  constexpr T operator()(const T& value, const T& by) const {
-    return by < value ? by : value;
+  constexpr T operator()(const T& value, const T& change) const {
+    return change < value ? change : value;
   }
 };
 
 struct larger {
   template <class T>
-  constexpr T operator()(const T& value, const T& by) const {
-    return value < by ? by : value;
+  constexpr T operator()(const T& value, const T& change) const {
+    return value < change ? change : value;
   }
 };
 
@@ -57,18 +57,18 @@ inline status check_rate(const tensor& rate) {
   return invalid("alpha must be a scalar, got shape ", rate.dims());
 }
 
-/// Fails where the change of a variable has another shape than its value.
-inline status check_change(const variable& which, const tensor& value, const tensor& change) {
+/// Fails where the change of a variable has a shape that differs from the variable's.
+inline status check_change(const variable& target, const tensor& value, const tensor& change) {
   if (value.dims() == change.dims())
     return {};
-  return invalid("variable '", which.name(), "' has a value of shape ", value.dims(),
+  return invalid("variable '", target.name(), "' has a value of shape ", value.dims(),
                  ", the change has shape ", change.dims());
 }
 
 /// Calls the body with the value of the variable at input 0.
 template <class Body>
 status change_variable(kernel_context& at, bool use_locking, Body&& body) {
-  auto& copies = at.device().memory(); // outlive the step
+  auto& copies = at.device().memory(); // copies outlive the step
   auto& variable = at.variable(0);
   return use_locking ? variable.update(body, copies) : variable.update_unlocked(body, copies);
 }

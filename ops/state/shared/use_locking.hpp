@@ -1,13 +1,13 @@
-// Whether updates exclude each other.
+// Whether updates lock the variable.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 
 namespace troupe::ops {
 
-/// Always, where the op has no attribute that says otherwise.
-inline bool uses_locks(const node& of) {
-  auto it = of.attrs().find("use_locking");
-  return it == of.attrs().end() || *it->second.get_if<bool>();
+/// True where the op lacks the attribute use_locking.
+inline bool uses_locks(const node& from_node) {
+  auto attribute = from_node.attrs().find("use_locking");
+  return attribute == from_node.attrs().end() || *attribute->second.get_if<bool>();
 }
 
 } // namespace troupe::ops

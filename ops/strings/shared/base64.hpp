@@ -1,4 +1,4 @@
-// Base64 with the alphabet of RFC 4648, section 5, which URLs and names of files can carry.
+// Base64 with the alphabet of RFC 4648, section 5, which is safe in URLs and file names.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 
@@ -9,7 +9,7 @@ namespace troupe::ops {
 
 std::string to_base64(std::string_view bytes, bool pad);
 
-/// Fails for other characters, a length that no bytes have, and padding that is not at the end.
+/// Fails for other characters, an impossible length, and padding that is not at the end.
 result<std::string> from_base64(std::string_view text);
 
 } // namespace troupe::ops

@@ -8,7 +8,7 @@
 
 namespace troupe::ops {
 
-/// An estimate for parallel_for of what one string costs that is looked at once.
+/// The estimated cost of reading one string once, for parallel_for.
 inline constexpr double nanoseconds_per_string = 60;
 
 /// output[i] = fn(input[i]). Where fn returns a result, the first failure is the kernel's.
@@ -22,10 +22,10 @@ status map_strings(kernel_context& at, Fn&& fn, double cost = nanoseconds_per_st
   at.parallel_for(input.elements(), cost, [&](int64_t begin, int64_t end) {
     for (auto i = begin; i < end; ++i) {
       if constexpr (requires { fn(from[i]).status(); }) {
-        auto made = fn(from[i]);
-        if (!made)
-          return failed.note(i, made.status());
-        to[i] = *std::move(made);
+        auto mapped = fn(from[i]);
+        if (!mapped)
+          return failed.note(i, mapped.status());
+        to[i] = *std::move(mapped);
       } else {
         to[i] = fn(from[i]);
       }

@@ -8,12 +8,13 @@
 namespace troupe::ops {
 namespace {
 
-// As few digits as give the number back, but not fewer than six, or fifteen.
-void write(std::string& to, double value, int fewest, int most, bool (*exact)(double, double)) {
+// The fewest digits that reproduce the number, but at least `fewest`.
+void write(std::string& to, double value, int fewest, int max_digits,
+           bool (*exact)(double, double)) {
   char room[40];
   std::snprintf(room, sizeof room, "%.*g", fewest, value);
   if (!exact(std::strtod(room, nullptr), value))
-    std::snprintf(room, sizeof room, "%.*g", most, value);
+    std::snprintf(room, sizeof room, "%.*g", max_digits, value);
   to += value != value ? "nan" : room;
 }
 
@@ -31,8 +32,8 @@ void write(std::string& to, const std::string& text) {
     static constexpr std::string_view special = "\n\r\t\"'\\", letters = "nrt\"'\\";
     auto byte = static_cast<unsigned char>(c);
     char octal[5];
-    if (auto known = special.find(c); known != special.npos)
-      (to += '\\') += letters[known];
+    if (auto place = special.find(c); place != special.npos)
+      (to += '\\') += letters[place];
     else if (byte >= ' ' && byte != 127)
       to += c;
     else if (std::snprintf(octal, sizeof octal, "\\%03o", byte) > 0)
@@ -62,36 +63,36 @@ using write_fn = void (*)(std::string&, const tensor&, int64_t);
 
 template <class... Ts>
 write_fn writer_of(dtype type, type_list<Ts...>) {
-  write_fn found = nullptr;
-  ((dtype_of<Ts> == type ? void(found = [](std::string& to, const tensor& of,
-                                           int64_t i) { write_element(to, of.data<Ts>()[i]); })
+  write_fn writer = nullptr;
+  ((dtype_of<Ts> == type ? void(writer = [](std::string& to, const tensor& of,
+                                            int64_t i) { write_element(to, of.data<Ts>()[i]); })
                          : void()),
    ...);
-  return found;
+  return writer;
 }
 
 class summary {
 public:
-  summary(const tensor& of, int64_t ends)
-      : of_(of), ends_(ends < 0 ? INT64_MAX : ends),
-        write_(writer_of(of.type(), types::numbers + types::boolean + types::string)) {}
+  summary(const tensor& source, int64_t ends)
+      : source_(source), ends_(ends < 0 ? INT64_MAX : ends),
+        write_(writer_of(source.type(), types::numbers + types::boolean + types::string)) {}
 
   std::string run() {
-    put(0, 0, of_.elements());
+    put(0, 0, source_.elements());
     return std::move(text_);
   }
 
 private:
   // The `count` elements from `first` on, of the axes from `axis` on.
   void put(int axis, int64_t first, int64_t count) {
-    if (axis == of_.rank())
-      return write_(text_, of_, first);
-    auto extent = of_.dims()[axis], each = extent > 0 ? count / extent : 0;
+    if (axis == source_.rank())
+      return write_(text_, source_, first);
+    auto extent = source_.dims()[axis], per_index = extent > 0 ? count / extent : 0;
     auto begin = std::min(ends_, extent), end = extent - std::min(ends_, extent - begin);
     auto part = [&](int64_t i) {
       if (i > 0)
         space(axis);
-      put(axis + 1, first + i * each, each);
+      put(axis + 1, first + i * per_index, per_index);
     };
     text_ += '[';
     for (int64_t i = 0; i < begin; ++i)
@@ -106,15 +107,15 @@ private:
     text_ += ']';
   }
 
-  // Rows stand below each other, with empty lines between matrices.
+  // Rows are on separate lines, with empty lines between matrices.
   void space(int axis) {
-    auto deeper = static_cast<size_t>(of_.rank() - 1 - axis);
+    auto deeper = static_cast<size_t>(source_.rank() - 1 - axis);
     text_ += deeper == 0
                  ? " "
                  : std::string(deeper, '\n') + std::string(static_cast<size_t>(axis) + 1, ' ');
   }
 
-  const tensor& of_;
+  const tensor& source_;
   int64_t ends_;
   write_fn write_;
   std::string text_;
@@ -122,6 +123,6 @@ private:
 
 } // namespace
 
-std::string summarize(const tensor& what, int64_t ends) { return summary{what, ends}.run(); }
+std::string summarize(const tensor& source, int64_t ends) { return summary{source, ends}.run(); }
 
 } // namespace troupe::ops

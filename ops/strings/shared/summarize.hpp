@@ -1,4 +1,4 @@
-// Tensors in the middle of text, for people.
+// Tensors as readable text.
 #pragma once
 #include "troupe/runtime/types/tensor.hpp"
 
@@ -6,8 +6,8 @@
 
 namespace troupe::ops {
 
-/// The values in brackets as NumPy has them, of each axis the first and the last `ends` only; all
-/// for a negative number.
-std::string summarize(const tensor& what, int64_t ends);
+/// The values in brackets as in NumPy, of each axis only the first and the last `ends`; all for a
+/// negative number.
+std::string summarize(const tensor& source, int64_t ends);
 
 } // namespace troupe::ops

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What the same kills and stops cost TensorFlow's parameter-server strategy and PyTorch's elastic launcher.
+"""Measures the cost of the same kills and stops for TensorFlow's parameter-server strategy and PyTorch's elastic
+launcher.
 
     tests/chaos/rivals/main.py --python VENV/bin/python tensorflow torch
 
-A supervisor that starts again what has ended is part of what is measured: it does so after a second."""
+A supervisor that restarts ended processes after a second is part of the measurement."""
 
 import argparse
 import gzip
@@ -84,7 +85,7 @@ class TensorFlow(Rival):
         victim = {"worker": f"worker{turn % 4}", "ps": f"ps{turn % 2}", "client": "chief0"}[what.split()[1]]
         process = self.processes[victim]
         if what.startswith("kill"):
-            process.kill()  # the supervisor sees it
+            process.kill()  # the supervisor notices
             return time.monotonic() + RESTART_SECONDS
         process.send_signal(signal.SIGSTOP)
         time.sleep(STOP_SECONDS)
@@ -115,7 +116,7 @@ class Torch(Rival):
         if what == "kill client":
             workers = self.workers()
             self.kill("agent")
-            for pid in workers.values():  # which do not end with it
+            for pid in workers.values():  # these do not end with the launcher
                 os.kill(pid, signal.SIGKILL)
             time.sleep(RESTART_SECONDS)
             self.start()
@@ -140,7 +141,7 @@ class Torch(Rival):
 
 
 def await_steps(rival, since):
-    """Until all four have ended steps after that time. Returns when; nothing if they do not."""
+    """Waits until all four have ended steps after this time. Returns when; nothing if they do not."""
     end = time.monotonic() + LIMIT_SECONDS
     while time.monotonic() < end:
         time.sleep(0.2)

@@ -1,6 +1,6 @@
 """A task, or the coordinator, of TensorFlow's parameter-server strategy: JOB NUMBER CLUSTER DATA LINES CHECKPOINT
 
-The coordinator ends when a parameter server is lost: it is to be started again, and goes on from its checkpoint."""
+The coordinator ends when a parameter server is lost: it must be restarted, and continues from its checkpoint."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import threading
 import time
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["GRPC_FAIL_FAST"] = "use_caller"  # as TensorFlow's guide has it
+os.environ["GRPC_FAIL_FAST"] = "use_caller"  # as in TensorFlow's guide
 
 import tensorflow as tf  # noqa: E402
 
@@ -47,7 +47,7 @@ def coordinate(cluster, data, lines, checkpoint):
         count.assign_add(1)
         return loss
 
-    # As many steps are under way as there are workers: each thread has one, and rests after it.
+    # There are as many concurrent steps as workers: each thread runs one, and pauses after it.
     failed = threading.Event()
 
     def drive(number):

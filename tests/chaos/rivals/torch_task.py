@@ -13,7 +13,7 @@ from steps import CHECKPOINT_SECONDS, PACE, rows_of, say
 
 def main(data, lines, checkpoint):
     torch.set_num_threads(1)
-    # A store for each attempt: in that of the launcher, addresses of the attempt before are found.
+    # A store for each attempt: the store of the launcher contains addresses of the previous attempt.
     attempt = f"{os.environ['TORCHELASTIC_RUN_ID']}-{os.environ['TORCHELASTIC_RESTART_COUNT']}"
     dist.init_process_group("gloo", init_method=f"file://{checkpoint}.store-{attempt}",
                             rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"]))

@@ -1,4 +1,4 @@
-// Several GPUs compute together what processors would, in whatever order threads ask for it.
+// Several GPUs compute the same collective results as processors, in any order of threads.
 #include "tests/simulated_gpu/simulated_collectives.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
@@ -23,31 +23,32 @@ using device_list_of = std::vector<std::shared_ptr<device>>;
 
 device_list_of make_simulated(int count, bool on_one_gpu, unsigned seed) {
   auto host = std::shared_ptr<device>{make_cpu_device({.intra_op_threads = 1})};
-  device_list_of made;
+  device_list_of devices;
   for (int i = 0; i < count; ++i) {
-    gpu::simulation like{.seed = seed + static_cast<unsigned>(i) * 100};
-    auto driver =
-        on_one_gpu ? gpu::make_simulated_driver_on(3, like) : gpu::make_simulated_driver(like);
+    gpu::simulation simulation_options{.seed = seed + static_cast<unsigned>(i) * 100};
+    auto driver = on_one_gpu ? gpu::make_simulated_driver_on(3, simulation_options)
+                             : gpu::make_simulated_driver(simulation_options);
     gpu::memory_options memory;
-    if (i % 2 == 1) // pieces that are joined with their neighbours
+    if (i % 2 == 1) // tests pieces that are joined with their neighbours
       memory.reserve = size_t{1} << 20;
-    auto one = gpu::make_device(std::move(driver), host, i, memory);
-    REQUIRE(one);
-    made.push_back(*std::move(one));
+    auto new_device = gpu::make_device(std::move(driver), host, i, memory);
+    REQUIRE(new_device);
+    devices.push_back(*std::move(new_device));
   }
-  return made;
+  return devices;
 }
 
-result<tensor> bring_back(accelerator& from, tensor what) {
+result<tensor> bring_back(accelerator& source, tensor on_device) {
   std::promise<result<tensor>> promise;
-  from.download(std::move(what), [&](result<tensor> got) { promise.set_value(std::move(got)); });
+  source.download(std::move(on_device),
+                  [&](result<tensor> downloaded) { promise.set_value(std::move(downloaded)); });
   return promise.get_future().get();
 }
 
-// What an exchange has brought.
-result<tensor> fetch(device& from, tensor what) {
-  TROUPE_TRY(dynamic_cast<pending_inputs&>(from).wait_for(what));
-  return bring_back(*from.as_accelerator(), std::move(what));
+// Waits for the output of an exchange and downloads it.
+result<tensor> fetch(device& source, tensor on_device) {
+  TROUPE_TRY(dynamic_cast<pending_inputs&>(source).wait_for(on_device));
+  return bring_back(*source.as_accelerator(), std::move(on_device));
 }
 
 // Whole numbers, so that sums are exact in all types.
@@ -55,86 +56,86 @@ tensor some_numbers(dtype type, const shape& dims, std::mt19937& dice) {
   auto wide = *tensor::make(dtype::f32, dims);
   for (int64_t i = 0; i < wide.elements(); ++i)
     wide.data<float>()[i] = static_cast<float>(static_cast<int>(dice() % 9) - 4);
-  auto made = *tensor::make(type, dims);
+  auto converted_values = *tensor::make(type, dims);
   for (int64_t i = 0; i < wide.elements(); ++i) {
     auto value = wide.data<float>()[i];
     switch (type) {
-      case dtype::f16: made.data<float16>()[i] = float16{value}; break;
-      case dtype::bf16: made.data<bfloat16>()[i] = bfloat16{value}; break;
-      case dtype::f32: made.data<float>()[i] = value; break;
-      case dtype::f64: made.data<double>()[i] = static_cast<double>(value); break;
-      case dtype::i32: made.data<int32_t>()[i] = static_cast<int32_t>(value); break;
-      default: made.data<int64_t>()[i] = static_cast<int64_t>(value); break;
+      case dtype::f16: converted_values.data<float16>()[i] = float16{value}; break;
+      case dtype::bf16: converted_values.data<bfloat16>()[i] = bfloat16{value}; break;
+      case dtype::f32: converted_values.data<float>()[i] = value; break;
+      case dtype::f64: converted_values.data<double>()[i] = static_cast<double>(value); break;
+      case dtype::i32: converted_values.data<int32_t>()[i] = static_cast<int32_t>(value); break;
+      default: converted_values.data<int64_t>()[i] = static_cast<int64_t>(value); break;
     }
   }
-  return made;
+  return converted_values;
 }
 
 collective_call random_call(size_t members, std::mt19937& dice) {
   constexpr dtype types[] = {dtype::f16, dtype::bf16, dtype::f32,
                              dtype::f64, dtype::i32,  dtype::i64};
-  collective_call what{.kind = static_cast<collective_kind>(dice() % 4),
-                       .by = static_cast<reduction>(dice() % 4),
-                       .type = types[dice() % std::size(types)],
-                       .dims = shape{static_cast<int64_t>(members * (dice() % 40)), 5},
-                       .root = dice() % members};
-  // A mean of whole numbers by other ways may be rounded otherwise.
-  what.average = what.by == reduction::sum && floating.contains(what.type) && members == 2;
-  return what;
+  collective_call request{.kind = static_cast<collective_kind>(dice() % 4),
+                          .by = static_cast<reduction>(dice() % 4),
+                          .type = types[dice() % std::size(types)],
+                          .dims = shape{static_cast<int64_t>(members * (dice() % 40)), 5},
+                          .root = dice() % members};
+  // A mean of integers may be rounded differently by another method.
+  request.average = request.by == reduction::sum && floating.contains(request.type) && members == 2;
+  return request;
 }
 
-// Empty when all is as on processors.
-std::string complaint_about(const collective_call& what, const std::vector<device*>& on,
+// Empty if the results are those of processors.
+std::string complaint_about(const collective_call& request, const std::vector<device*>& devices,
                             std::mt19937& dice) {
   static const auto host = make_cpu_device({.intra_op_threads = 1});
-  std::vector<collective_part> there, here;
-  for (size_t i = 0; i < on.size(); ++i) {
-    auto input = some_numbers(what.type, what.dims, dice);
-    here.push_back({host.get(), input, {}});
-    auto uploaded = on[i]->as_accelerator()->upload(input);
+  std::vector<collective_part> gpu_parts, cpu_parts;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    auto input = some_numbers(request.type, request.dims, dice);
+    cpu_parts.push_back({host.get(), input, {}});
+    auto uploaded = devices[i]->as_accelerator()->upload(input);
     if (!uploaded)
       return uploaded.status().message();
-    there.push_back({on[i], *std::move(uploaded), {}});
-    if (dice() % 2 == 0) // else the exchange itself does
-      if (auto prepared = prepare_collective(what, there.back()); !prepared)
+    gpu_parts.push_back({devices[i], *std::move(uploaded), {}});
+    if (dice() % 2 == 0) // otherwise the exchange prepares it
+      if (auto prepared = prepare_collective(request, gpu_parts.back()); !prepared)
         return prepared.message();
   }
-  if (auto outcome = exchange(what, there, nullptr); !outcome)
+  if (auto outcome = exchange(request, gpu_parts, nullptr); !outcome)
     return outcome.message();
-  if (auto outcome = exchange(what, here, nullptr); !outcome)
+  if (auto outcome = exchange(request, cpu_parts, nullptr); !outcome)
     return outcome.message();
-  for (size_t i = 0; i < on.size(); ++i) {
-    there[i].input.reset(); // its memory may be another's at once
-    auto reuse = tensor::make(what.type, what.dims, on[i]->memory());
+  for (size_t i = 0; i < devices.size(); ++i) {
+    gpu_parts[i].input.reset(); // its memory may be reused at once
+    auto reuse = tensor::make(request.type, request.dims, devices[i]->memory());
     if (reuse && reuse->bytes() > 0)
-      static_cast<void>(on[i]->memory().space()->fill(reuse->raw(), "\x55", 1,
-                                                      static_cast<int64_t>(reuse->bytes())));
+      static_cast<void>(devices[i]->memory().space()->fill(reuse->raw(), "\x55", 1,
+                                                           static_cast<int64_t>(reuse->bytes())));
   }
-  for (size_t i = 0; i < on.size(); ++i) {
-    auto got = fetch(*on[i], std::move(there[i].output));
-    if (!got)
-      return got.status().message();
-    if (!identical(*got, here[i].output))
-      return concat("kind ", static_cast<int>(what.kind), " by ", static_cast<int>(what.by), " of ",
-                    what.type, what.dims, ", member ", i, " of ", on.size(), ": got ", *got,
-                    ", expected ", here[i].output);
+  for (size_t i = 0; i < devices.size(); ++i) {
+    auto result_here = fetch(*devices[i], std::move(gpu_parts[i].output));
+    if (!result_here)
+      return result_here.status().message();
+    if (!identical(*result_here, cpu_parts[i].output))
+      return concat("kind ", static_cast<int>(request.kind), " by ", static_cast<int>(request.by),
+                    " of ", request.type, request.dims, ", member ", i, " of ", devices.size(),
+                    ": got ", *result_here, ", expected ", cpu_parts[i].output);
   }
   return "";
 }
 
-void check_exchanges(const device_list_of& all, unsigned seed, int rounds) {
+void check_exchanges(const device_list_of& devices, unsigned seed, int rounds) {
   INFO("seed " << seed);
   std::mt19937 dice{seed};
-  std::vector<device*> on;
-  for (const auto& one : all)
-    on.push_back(one.get());
+  std::vector<device*> members;
+  for (const auto& member : devices)
+    members.push_back(member.get());
   for (int i = 0; i < rounds; ++i)
-    REQUIRE(complaint_about(random_call(on.size(), dice), on, dice) == "");
+    REQUIRE(complaint_about(random_call(members.size(), dice), members, dice) == "");
 }
 
 } // namespace
 
-TEST_CASE("simulated GPUs compute together what processors do") {
+TEST_CASE("simulated GPUs compute the collective results of processors") {
   watchdog watch;
   auto seed = std::random_device{}();
   for (auto on_one_gpu : {false, true})
@@ -144,65 +145,66 @@ TEST_CASE("simulated GPUs compute together what processors do") {
     }
 }
 
-TEST_CASE("threads may exchange among any devices at once, and no two wait in a circle") {
+TEST_CASE("threads may exchange among any devices at once without deadlocks") {
   watchdog watch;
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   for (auto on_one_gpu : {false, true}) {
-    auto all = make_simulated(4, on_one_gpu, seed);
-    std::vector<std::string> wrong(4);
+    auto devices = make_simulated(4, on_one_gpu, seed);
+    std::vector<std::string> failures(4);
     {
       std::vector<std::jthread> threads;
       for (unsigned t = 0; t < 4; ++t)
         threads.emplace_back([&, t] {
           std::mt19937 dice{seed + t};
-          for (int i = 0; i < 60 && wrong[t].empty(); ++i) {
-            std::vector<device*> some;
-            for (const auto& one : all)
-              some.push_back(one.get());
-            std::shuffle(some.begin(), some.end(), dice); // orders differ between threads
-            some.resize(2 + dice() % 3);
-            wrong[t] = complaint_about(random_call(some.size(), dice), some, dice);
+          for (int i = 0; i < 60 && failures[t].empty(); ++i) {
+            std::vector<device*> members;
+            for (const auto& candidate : devices)
+              members.push_back(candidate.get());
+            // The order differs between threads.
+            std::shuffle(members.begin(), members.end(), dice);
+            members.resize(2 + dice() % 3);
+            failures[t] = complaint_about(random_call(members.size(), dice), members, dice);
           }
         });
     }
-    for (const auto& one : wrong)
-      CHECK(one == "");
+    for (const auto& failure : failures)
+      CHECK(failure == "");
   }
 }
 
-TEST_CASE("a device that goes takes no peers with it") {
+TEST_CASE("a device that is destroyed does not affect its peers") {
   watchdog watch;
   auto seed = std::random_device{}();
-  auto all = make_simulated(3, false, seed);
+  auto devices = make_simulated(3, false, seed);
   for (int round = 0; round < 3; ++round) {
-    check_exchanges(all, seed + static_cast<unsigned>(round), 5);
-    all.back() = make_simulated(1, false, seed).front();
+    check_exchanges(devices, seed + static_cast<unsigned>(round), 5);
+    devices.back() = make_simulated(1, false, seed).front();
   }
-  std::swap(all.front(), all.back());
-  check_exchanges(all, seed, 5);
-  all.erase(all.begin());
-  check_exchanges(all, seed, 5);
+  std::swap(devices.front(), devices.back());
+  check_exchanges(devices, seed, 5);
+  devices.erase(devices.begin());
+  check_exchanges(devices, seed, 5);
 }
 
-TEST_CASE("an exchange runs beside what is launched after its members have come") {
+TEST_CASE("an exchange runs concurrently with launches after its members have arrived") {
   watchdog watch;
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   for (auto on_one_gpu : {false, true}) {
-    auto all = make_simulated(3, on_one_gpu, seed);
-    collective_call what{.type = dtype::f32, .dims = shape{3}};
+    auto devices = make_simulated(3, on_one_gpu, seed);
+    collective_call request{.type = dtype::f32, .dims = shape{3}};
     std::vector<collective_part> parts;
     std::vector<tensor> inputs;
     std::promise<void> goes_on;
     auto gate = goes_on.get_future().share();
-    for (const auto& one : all) {
-      auto there = one->as_accelerator()->upload(tensor::vector<float>({1, 2, 3}));
-      REQUIRE(there);
-      parts.push_back({one.get(), *there, {}});
-      inputs.push_back(*std::move(there));
-      REQUIRE(prepare_collective(what, parts.back()).ok());
-      auto& gpu = gpu::gpu_of(*one);
+    for (const auto& each_device : devices) {
+      auto uploaded = each_device->as_accelerator()->upload(tensor::vector<float>({1, 2, 3}));
+      REQUIRE(uploaded);
+      parts.push_back({each_device.get(), *uploaded, {}});
+      inputs.push_back(*std::move(uploaded));
+      REQUIRE(prepare_collective(request, parts.back()).ok());
+      auto& gpu = gpu::gpu_of(*each_device);
       REQUIRE(static_cast<gpu::simulated_driver&>(gpu.driver())
                   .launch(
                       [gate]() -> status {
@@ -212,116 +214,117 @@ TEST_CASE("an exchange runs beside what is launched after its members have come"
                       gpu.compute())
                   .ok());
     }
-    REQUIRE(exchange(what, parts, nullptr).ok());
+    REQUIRE(exchange(request, parts, nullptr).ok());
     std::vector<tensor> outputs;
-    for (auto& one : parts)
-      outputs.push_back(std::move(one.output));
+    for (auto& part : parts)
+      outputs.push_back(std::move(part.output));
     parts.clear();
     // The device holds an input until it has been read.
     auto until = std::chrono::steady_clock::now() + std::chrono::seconds{10};
-    for (const auto& one : inputs)
-      while (!one.unique() && std::chrono::steady_clock::now() < until)
+    for (const auto& input : inputs)
+      while (!input.unique() && std::chrono::steady_clock::now() < until)
         std::this_thread::yield();
-    for (const auto& one : inputs)
-      CHECK(one.unique());
+    for (const auto& input : inputs)
+      CHECK(input.unique());
     goes_on.set_value();
-    for (size_t i = 0; i < all.size(); ++i) {
-      auto got = fetch(*all[i], outputs[i]);
-      REQUIRE(got);
-      CHECK(identical(*got, tensor::vector<float>({3, 6, 9})));
+    for (size_t i = 0; i < devices.size(); ++i) {
+      auto result_here = fetch(*devices[i], outputs[i]);
+      REQUIRE(result_here);
+      CHECK(identical(*result_here, tensor::vector<float>({3, 6, 9})));
     }
   }
 }
 
-TEST_CASE("who uses what an exchange brings waits for it, and so does who gets its memory") {
+TEST_CASE("users of an exchange's output, and of its freed memory, wait for the exchange") {
   watchdog watch;
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 dice{seed};
-  auto all = make_simulated(2, false, seed);
-  collective_call what{.type = dtype::f32, .dims = shape{64}};
+  auto devices = make_simulated(2, false, seed);
+  collective_call request{.type = dtype::f32, .dims = shape{64}};
   for (int round = 0; round < 100; ++round) {
     std::vector<collective_part> parts;
-    for (const auto& one : all) {
-      auto there = one->as_accelerator()->upload(
+    for (const auto& each_device : devices) {
+      auto uploaded = each_device->as_accelerator()->upload(
           tensor::vector(std::vector<float>(64, static_cast<float>(round))));
-      REQUIRE(there);
-      parts.push_back({one.get(), *std::move(there), {}});
-      REQUIRE(prepare_collective(what, parts.back()).ok());
+      REQUIRE(uploaded);
+      parts.push_back({each_device.get(), *std::move(uploaded), {}});
+      REQUIRE(prepare_collective(request, parts.back()).ok());
     }
-    REQUIRE(exchange(what, parts, nullptr).ok());
-    for (auto& one : parts) {
-      one.input.reset();
-      if (dice() % 2 == 0) { // nobody reads it: its memory is another's
-        one.output.reset();
-        auto next = tensor::make(dtype::f32, shape{64}, one.on->memory());
+    REQUIRE(exchange(request, parts, nullptr).ok());
+    for (auto& part : parts) {
+      part.input.reset();
+      if (dice() % 2 == 0) { // nobody reads it, and its memory is reused
+        part.output.reset();
+        auto next = tensor::make(dtype::f32, shape{64}, part.on->memory());
         REQUIRE(next);
         const float fill = 7;
-        REQUIRE(one.on->memory().space()->fill(next->raw(), &fill, sizeof fill, 64).ok());
-        auto got = bring_back(*one.on->as_accelerator(), *std::move(next));
-        REQUIRE(got);
-        CHECK(got->values<float>()[63] == 7);
+        REQUIRE(part.on->memory().space()->fill(next->raw(), &fill, sizeof fill, 64).ok());
+        auto reused_values = bring_back(*part.on->as_accelerator(), *std::move(next));
+        REQUIRE(reused_values);
+        CHECK(reused_values->values<float>()[63] == 7);
       } else {
-        auto got = fetch(*one.on, std::move(one.output));
-        REQUIRE(got);
-        CHECK(got->values<float>()[63] == 2.0f * static_cast<float>(round));
+        auto result_here = fetch(*part.on, std::move(part.output));
+        REQUIRE(result_here);
+        CHECK(result_here->values<float>()[63] == 2.0f * static_cast<float>(round));
       }
     }
   }
 }
 
-TEST_CASE("devices on one real GPU compute together what processors do", "[gpu]") {
+TEST_CASE("devices on one real GPU compute the collective results of processors", "[gpu]") {
   watchdog watch;
-  auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}),
-                               {.most = 1, .devices_per_gpu = 3});
-  if (all.found.empty()) {
-    WARN("skipped: " << all.why_fewer);
+  auto listing = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}),
+                                   {.most = 1, .devices_per_gpu = 3});
+  if (listing.found.empty()) {
+    WARN("skipped: " << listing.why_fewer);
     return;
   }
-  check_exchanges(all.found, std::random_device{}(), 100);
+  check_exchanges(listing.found, std::random_device{}(), 100);
 }
 
-TEST_CASE("real GPUs compute together what processors do", "[gpu][nccl]") {
+TEST_CASE("real GPUs compute the collective results of processors", "[gpu][nccl]") {
   watchdog watch;
-  auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
-  if (all.found.size() < 2) {
-    if (all.found.empty())
-      WARN("skipped: " << all.why_fewer);
+  auto listing = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
+  if (listing.found.size() < 2) {
+    if (listing.found.empty())
+      WARN("skipped: " << listing.why_fewer);
     else
       WARN("left out: there is one GPU");
     return;
   }
-  check_exchanges(all.found, std::random_device{}(), 100);
+  check_exchanges(listing.found, std::random_device{}(), 100);
 }
 
 TEST_CASE("one real GPU exchanges with itself by NCCL", "[gpu][nccl]") {
   watchdog watch;
-  auto all = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}), {.most = 1});
-  if (all.found.empty()) {
-    WARN("skipped: " << all.why_fewer);
+  auto listing = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}), {.most = 1});
+  if (listing.found.empty()) {
+    WARN("skipped: " << listing.why_fewer);
     return;
   }
-  auto& on = gpu::gpu_of(*all.found.front());
+  auto& on = gpu::gpu_of(*listing.found.front());
   auto* driver = &on.driver();
-  auto alone = dynamic_cast<gpu::collective_driver&>(*driver).make_communicator({&driver, 1});
-  REQUIRE(alone.status().ok());
+  auto communicator =
+      dynamic_cast<gpu::collective_driver&>(*driver).make_communicator({&driver, 1});
+  REQUIRE(communicator.status().ok());
   std::mt19937 dice{std::random_device{}()};
   for (int i = 0; i < 40; ++i) {
-    auto what = random_call(1, dice);
-    auto input = some_numbers(what.type, what.dims, dice);
-    auto there = on.upload(input);
-    auto output = tensor::make(what.type, what.dims, on.memory());
-    REQUIRE(there);
+    auto request = random_call(1, dice);
+    auto input = some_numbers(request.type, request.dims, dice);
+    auto uploaded = on.upload(input);
+    auto output = tensor::make(request.type, request.dims, on.memory());
+    REQUIRE(uploaded);
     REQUIRE(output);
-    gpu::share own{driver, on.compute(), there->raw(), output->raw()};
-    REQUIRE((*alone)->launch(what, {&own, 1}).ok());
-    auto got = bring_back(on, *std::move(output));
-    REQUIRE(got);
-    CHECK(identical(*got, input));
+    gpu::share own{driver, on.compute(), uploaded->raw(), output->raw()};
+    REQUIRE((*communicator)->launch(request, {&own, 1}).ok());
+    auto result_here = bring_back(on, *std::move(output));
+    REQUIRE(result_here);
+    CHECK(identical(*result_here, input));
   }
-  (*alone)->abort(failure(error_kind::aborted, "the test is over"));
+  (*communicator)->abort(failure(error_kind::aborted, "the test is over"));
   gpu::share own{driver, on.compute(), nullptr, nullptr};
-  CHECK_FALSE((*alone)->launch(random_call(1, dice), {&own, 1}).ok());
+  CHECK_FALSE((*communicator)->launch(random_call(1, dice), {&own, 1}).ok());
 }
 
 } // namespace troupe::test::gpu_collective_test

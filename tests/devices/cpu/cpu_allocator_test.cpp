@@ -21,7 +21,7 @@ constexpr bool caches = true;
 
 } // namespace
 
-TEST_CASE("blocks of every size are aligned, apart, and as large as was asked for") {
+TEST_CASE("blocks of every size are aligned, disjoint, and as large as requested") {
   auto memory = cpu_allocator::make(0, 64 * mib);
   std::vector<std::pair<char*, size_t>> blocks;
   for (size_t size :
@@ -57,17 +57,17 @@ TEST_CASE("a freed block serves the next tensor of its size, until it is release
     auto* block = memory->allocate(size);
     memory->deallocate(block, size);
     CHECK((memory->statistics().cached >= size) == caches);
-    auto* again = memory->allocate(size);
+    auto* reused = memory->allocate(size);
     if (caches)
-      CHECK(again == block);
-    memory->deallocate(again, size);
+      CHECK(reused == block);
+    memory->deallocate(reused, size);
     memory->release_cached();
     CHECK(memory->statistics().cached == 0);
   }
   CHECK(memory->statistics().allocations == 6);
 }
 
-TEST_CASE("large blocks are kept up to the bound, and stale ones make room") {
+TEST_CASE("the allocator caches large blocks up to its bound, and frees stale ones first") {
   auto memory = cpu_allocator::make(0, 10 * mib);
   for (size_t i = 1; i < 20; ++i) {
     auto* block = memory->allocate(i * mib / 2);
@@ -80,7 +80,7 @@ TEST_CASE("large blocks are kept up to the bound, and stale ones make room") {
   CHECK((memory->statistics().cached >= mib) == caches);
 }
 
-TEST_CASE("beyond the limit there is no memory, and cached blocks are given up for it") {
+TEST_CASE("the allocator frees cached blocks before it exceeds its limit, and then fails") {
   auto memory = cpu_allocator::make(10 * mib, 64 * mib);
   CHECK_FALSE(memory->allocate(11 * mib));
   CHECK_FALSE(memory->allocate(SIZE_MAX / 2));
@@ -99,7 +99,7 @@ TEST_CASE("beyond the limit there is no memory, and cached blocks are given up f
   CHECK(memory->statistics().peak <= 10 * mib);
 }
 
-TEST_CASE("threads that allocate and free each other's blocks lose none") {
+TEST_CASE("no block is lost by threads that free each other's blocks") {
   auto memory = cpu_allocator::make(0, 4 * mib);
   std::vector<std::atomic<void*>> shared(64);
   auto size_at = [](size_t i) { return 48 << (i % 12); };
@@ -110,20 +110,20 @@ TEST_CASE("threads that allocate and free each other's blocks lose none") {
       for (int round = 0; round < 20'000; ++round) {
         auto i = random() % shared.size();
         auto size = static_cast<size_t>(size_at(i));
-        auto* mine = memory->allocate(size);
-        *static_cast<size_t*>(mine) = i;
-        if (auto* other = shared[i].exchange(mine)) {
-          if (*static_cast<size_t*>(other) != i)
-            std::abort(); // Catch2's assertions are not for threads
-          memory->deallocate(other, size);
+        auto* own_block = memory->allocate(size);
+        *static_cast<size_t*>(own_block) = i;
+        if (auto* exchanged = shared[i].exchange(own_block)) {
+          if (*static_cast<size_t*>(exchanged) != i)
+            std::abort(); // Catch2's assertions are not thread-safe
+          memory->deallocate(exchanged, size);
         }
       }
     });
   for (auto& thread : threads)
     thread.join();
   for (size_t i = 0; i < shared.size(); ++i)
-    if (auto* left = shared[i].load())
-      memory->deallocate(left, static_cast<size_t>(size_at(i)));
+    if (auto* remaining = shared[i].load())
+      memory->deallocate(remaining, static_cast<size_t>(size_at(i)));
   CHECK(memory->statistics().in_use == 0);
   CHECK(memory->statistics().allocations == 80'000);
 }

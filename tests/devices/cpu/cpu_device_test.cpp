@@ -15,9 +15,9 @@ namespace troupe::test::cpu_device_test {
 
 namespace {
 
-constexpr double worth_it = 1e6; // ns per item: every loop is worth the whole team
+constexpr double worth_it = 1e6; // ns per item: every loop is worth using the whole team
 
-// How often each item ran.
+// The number of runs of each item.
 std::vector<int> counts_of(device& on, int64_t items, double cost) {
   std::vector<std::atomic<int>> counts(static_cast<size_t>(items));
   on.parallel_for(items, cost, [&](int64_t begin, int64_t end) {
@@ -35,7 +35,7 @@ double processor_seconds() {
 
 } // namespace
 
-TEST_CASE("a loop runs every item once, whatever the number of threads") {
+TEST_CASE("a loop runs every item once, for any number of threads") {
   for (int threads : {1, 2, 3, 4, 8}) {
     auto cpu = make_cpu_device({.intra_op_threads = threads});
     for (int64_t items : {0, 1, 2, 7, 100, 1001})
@@ -47,7 +47,8 @@ TEST_CASE("a loop runs every item once, whatever the number of threads") {
   }
 }
 
-TEST_CASE("what a loop's body throws on any thread comes to the caller, and the team goes on") {
+TEST_CASE(
+    "an exception of a loop's body on any thread reaches the caller, and the team stays usable") {
   for (int threads : {1, 2, 4}) {
     auto team = std::make_shared<thread_team>(threads);
     for (int round = 0; round < 200; ++round) {
@@ -79,24 +80,24 @@ TEST_CASE("what a loop's body throws on any thread comes to the caller, and the 
 
 TEST_CASE("cheap loops and one-thread devices stay on the caller, and start no thread") {
   auto team = std::make_shared<thread_team>(4);
-  auto stays = [&](thread_team& of, double cost) {
-    std::set<std::thread::id> seen;
-    auto body = [&](int64_t, int64_t) { seen.insert(std::this_thread::get_id()); };
-    of.run(100, cost,
-           {[](void* context, int64_t begin, int64_t end) {
-              (*static_cast<decltype(body)*>(context))(begin, end);
-            },
-            &body});
-    return seen == std::set{std::this_thread::get_id()};
+  auto stays_on_caller = [&](thread_team& team_used, double cost) {
+    std::set<std::thread::id> thread_ids;
+    auto body = [&](int64_t, int64_t) { thread_ids.insert(std::this_thread::get_id()); };
+    team_used.run(100, cost,
+                  {[](void* context, int64_t begin, int64_t end) {
+                     (*static_cast<decltype(body)*>(context))(begin, end);
+                   },
+                   &body});
+    return thread_ids == std::set{std::this_thread::get_id()};
   };
-  CHECK(stays(*team, 1));
+  CHECK(stays_on_caller(*team, 1));
   CHECK(team->started() == 0);
-  thread_team one{1};
-  CHECK(stays(one, worth_it));
-  CHECK(one.started() == 0);
+  thread_team one_thread{1};
+  CHECK(stays_on_caller(one_thread, worth_it));
+  CHECK(one_thread.started() == 0);
 }
 
-TEST_CASE("devices with as many threads share them") {
+TEST_CASE("devices with the same number of threads share a team") {
   CHECK(thread_team::of(5) == thread_team::of(5));
   CHECK(thread_team::of(5) != thread_team::of(6));
 }
@@ -124,13 +125,14 @@ TEST_CASE("nested loops from many callers at once run every item once") {
 
 TEST_CASE("loops of many callers do not use more threads than the team and the callers") {
   auto team = std::make_shared<thread_team>(3);
-  std::atomic<int> now{0}, most{0};
+  std::atomic<int> running{0}, max_running{0};
   auto body = [&](int64_t, int64_t) {
-    auto here = ++now;
-    for (auto seen = most.load(); here > seen && !most.compare_exchange_weak(seen, here);)
+    auto count_now = ++running;
+    for (auto known_max = max_running.load();
+         count_now > known_max && !max_running.compare_exchange_weak(known_max, count_now);)
       ;
     std::this_thread::yield();
-    --now;
+    --running;
   };
   range_body plain{[](void* context, int64_t begin, int64_t end) {
                      (*static_cast<decltype(body)*>(context))(begin, end);
@@ -144,11 +146,11 @@ TEST_CASE("loops of many callers do not use more threads than the team and the c
     });
   for (auto& caller : callers)
     caller.join();
-  CHECK(most <= 4 + 2);
+  CHECK(max_running <= 4 + 2);
   CHECK(team->started() <= 2);
 }
 
-TEST_CASE("callers who are as many as the team get no help") {
+TEST_CASE("as many callers as threads of the team get no helpers") {
   constexpr int threads = 3;
   auto team = std::make_shared<thread_team>(threads);
   std::set<std::thread::id> ids;
@@ -162,8 +164,8 @@ TEST_CASE("callers who are as many as the team get no help") {
     }();
     if (is_caller && !std::exchange(counted, true))
       ++inside;
-    // Wait until all callers are in their loops. Helpers do, too: they would take all that a caller
-    // has before it gets a core.
+    // Wait until all callers are in their loops. Helpers wait too: otherwise they would run all
+    // ranges of a caller before it gets a core.
     if (inside < threads) {
       auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
       while (inside < threads && std::chrono::steady_clock::now() < end)
@@ -185,18 +187,18 @@ TEST_CASE("callers who are as many as the team get no help") {
         std::lock_guard guard{mutex};
         ids.insert(std::this_thread::get_id());
       }
-      stop_signal never; // makes ranges short
-      team->run(1000, worth_it, plain, &never);
+      stop_signal not_raised; // makes ranges short
+      team->run(1000, worth_it, plain, &not_raised);
       ++done;
     });
   for (auto& caller : callers)
     caller.join();
   CHECK(inside == threads);
   CHECK(ranges > threads);
-  CHECK(by_helpers < threads); // those that had begun a range when the last caller came
+  CHECK(by_helpers < threads); // these had begun a range when the last caller came
 }
 
-TEST_CASE("a loop that is stopped leaves out what has not begun") {
+TEST_CASE("a stopped loop skips the ranges that have not begun") {
   for (int threads : {1, 4}) {
     auto cpu = make_cpu_device({.intra_op_threads = threads});
     stop_signal stop;
@@ -214,7 +216,7 @@ TEST_CASE("a loop that is stopped leaves out what has not begun") {
   }
 }
 
-TEST_CASE("a loop that is not stopped is whole, and looks at its deadline every millisecond") {
+TEST_CASE("a loop that is not stopped runs all items, and checks its deadline every millisecond") {
   for (int threads : {1, 3}) {
     auto cpu = make_cpu_device({.intra_op_threads = threads});
     stop_signal stop{stop_signal::clock::now() + std::chrono::hours{1}};
@@ -225,8 +227,8 @@ TEST_CASE("a loop that is not stopped is whole, and looks at its deadline every 
           items, 1, // ns
           [&](int64_t begin, int64_t end) {
             ran += end - begin;
-            for (auto seen = longest.load();
-                 end - begin > seen && !longest.compare_exchange_weak(seen, end - begin);)
+            for (auto known_max = longest.load();
+                 end - begin > known_max && !longest.compare_exchange_weak(known_max, end - begin);)
               ;
           },
           &stop);
@@ -239,10 +241,10 @@ TEST_CASE("a loop that is not stopped is whole, and looks at its deadline every 
 TEST_CASE("threads sleep while there is no work") {
   auto cpu = make_cpu_device({.intra_op_threads = 4});
   counts_of(*cpu, 64, worth_it);
-  std::this_thread::sleep_for(std::chrono::milliseconds{20}); // for late ones to find nothing
-  auto before = processor_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds{20}); // late helpers find no work
+  auto seconds_before = processor_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds{200});
-  CHECK(processor_seconds() - before < 0.01);
+  CHECK(processor_seconds() - seconds_before < 0.01);
 }
 
 TEST_CASE("a tensor may outlive its device") {
@@ -282,7 +284,7 @@ TEST_CASE("ranges of cheap items begin at multiples of a vector's length, whatev
   }
 }
 
-TEST_CASE("a deterministic view is the device in all else") {
+TEST_CASE("a deterministic view differs from its device in determinism only") {
   std::shared_ptr<device> device = make_cpu_device({.ordinal = 3, .intra_op_threads = 2});
   auto view = deterministic_view(device);
   CHECK_FALSE(device->deterministic());

@@ -29,12 +29,15 @@ std::vector<T> random_values(int64_t count, unsigned seed) {
 }
 
 template <class T>
-double largest_error(device* on, const extents& of, bool transpose_a, bool transpose_b) {
-  auto [m, n, k] = of;
+double largest_error(device* parallel_device, const extents& sizes, bool transpose_a,
+                     bool transpose_b) {
+  auto [m, n, k] = sizes;
   auto a = random_values<T>(m * k, 1), b = random_values<T>(k * n, 2);
   auto c = std::vector<T>(static_cast<size_t>(m * n), T{NAN});
-  auto outcome = on ? gemm(*on, transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data())
-                    : gemm(transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data());
+  auto outcome =
+      parallel_device
+          ? gemm(*parallel_device, transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data())
+          : gemm(transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data());
   REQUIRE(outcome.ok());
   double largest = 0;
   for (int64_t i = 0; i < m; ++i)
@@ -45,15 +48,15 @@ double largest_error(device* on, const extents& of, bool transpose_a, bool trans
             static_cast<double>(a[static_cast<size_t>(transpose_a ? p * m + i : i * k + p)]) *
             static_cast<double>(b[static_cast<size_t>(transpose_b ? j * k + p : p * n + j)]);
       auto error = std::abs(expected - static_cast<double>(c[static_cast<size_t>(i * n + j)]));
-      largest = error <= largest ? largest : error; // NaN shows
+      largest = error <= largest ? largest : error; // NaN stays
     }
   return largest;
 }
 
-// The same for long products, by multiplying with a vector from the right: c v = a (b v).
+// The same for long products, by multiplication with a vector from the right: c v = a (b v).
 template <class T>
-double projected_error(device& on, const extents& of, bool transpose_a, bool transpose_b) {
-  auto [m, n, k] = of;
+double projected_error(device& on, const extents& sizes, bool transpose_a, bool transpose_b) {
+  auto [m, n, k] = sizes;
   auto a = random_values<T>(m * k, 1), b = random_values<T>(k * n, 2);
   auto c = std::vector<T>(static_cast<size_t>(m * n), T{NAN});
   REQUIRE(gemm(on, transpose_a, transpose_b, m, n, k, a.data(), b.data(), c.data()).ok());
@@ -70,11 +73,11 @@ double projected_error(device& on, const extents& of, bool transpose_a, bool tra
   };
   auto v = random_values<double>(n, 3);
   auto expected = times(a, transpose_a, m, k, times(b, transpose_b, k, n, v));
-  auto found = times(c, false, m, n, v);
+  auto actual = times(c, false, m, n, v);
   double largest = 0;
-  for (size_t i = 0; i < found.size(); ++i) {
-    auto error = std::abs(expected[i] - found[i]);
-    largest = error <= largest ? largest : error; // NaN shows
+  for (size_t i = 0; i < actual.size(); ++i) {
+    auto error = std::abs(expected[i] - actual[i]);
+    largest = error <= largest ? largest : error; // NaN stays
   }
   return largest;
 }
@@ -87,38 +90,39 @@ constexpr extents shapes[] = {
 
 } // namespace
 
-TEST_CASE("a product is right for every shape and transposition, on one thread or several") {
+TEST_CASE("gemm is right for every shape and transposition, on one thread or several") {
   auto cpu = make_cpu_device({.intra_op_threads = 3});
   for (auto* on : {static_cast<device*>(nullptr), cpu.get()})
-    for (const auto& of : shapes)
+    for (const auto& sizes : shapes)
       for (bool a : {false, true})
         for (bool b : {false, true}) {
-          CAPTURE(of.m, of.n, of.k, a, b, on != nullptr);
-          CHECK(largest_error<float>(on, of, a, b) < 1e-4);
-          CHECK(largest_error<double>(on, of, a, b) < 1e-12);
+          CAPTURE(sizes.m, sizes.n, sizes.k, a, b, on != nullptr);
+          CHECK(largest_error<float>(on, sizes, a, b) < 1e-4);
+          CHECK(largest_error<double>(on, sizes, a, b) < 1e-12);
         }
 }
 
-TEST_CASE("a product large enough for several threads is right") {
+TEST_CASE("gemm is right for products large enough for several threads") {
   auto cpu = make_cpu_device({.intra_op_threads = 4});
   CHECK(largest_error<float>(cpu.get(), {300, 200, 250}, false, true) < 1e-3);
   CHECK(largest_error<float>(cpu.get(), {40, 700, 250}, true, false) < 1e-3);
   CHECK(largest_error<double>(cpu.get(), {300, 200, 100}, true, true) < 1e-11);
 }
 
-TEST_CASE("a product so long that it is computed in blocks is right") {
+TEST_CASE("gemm is right for products so long that it computes them in blocks") {
   auto cpu = make_cpu_device({.intra_op_threads = 2});
-  for (const auto& of : {extents{64, 50, 200'001}, extents{3, 5000, 5000}, extents{2, 3, 600'001},
-                         extents{1200, 100, 4300}, extents{100, 6000, 900}})
+  for (const auto& sizes :
+       {extents{64, 50, 200'001}, extents{3, 5000, 5000}, extents{2, 3, 600'001},
+        extents{1200, 100, 4300}, extents{100, 6000, 900}})
     for (bool a : {false, true})
       for (bool b : {false, true}) {
-        CAPTURE(of.m, of.n, of.k, a, b);
-        CHECK(projected_error<float>(*cpu, of, a, b) < 1e-1);
-        CHECK(projected_error<double>(*cpu, of, a, b) < 1e-9);
+        CAPTURE(sizes.m, sizes.n, sizes.k, a, b);
+        CHECK(projected_error<float>(*cpu, sizes, a, b) < 1e-1);
+        CHECK(projected_error<double>(*cpu, sizes, a, b) < 1e-9);
       }
 }
 
-TEST_CASE("a long product leaves off when it is stopped") {
+TEST_CASE("gemm stops a long product early when it is told to") {
   auto cpu = make_cpu_device({.intra_op_threads = 2});
   const int64_t m = 800, n = 800, k = 800;
   std::vector<float> a(m * k, 1.0f), b(k * n, 1.0f), c(m * n, -1.0f);
@@ -131,7 +135,7 @@ TEST_CASE("a long product leaves off when it is stopped") {
   CHECK(std::ranges::count(c, 800.0f) == m * n);
 }
 
-TEST_CASE("a product with impossible extents is refused") {
+TEST_CASE("gemm refuses impossible extents") {
   float x = 0;
   CHECK(gemm(false, false, -1, 1, 1, &x, &x, &x).kind() == error_kind::invalid_argument);
   CHECK(gemm(false, false, INT64_MAX, INT64_MAX, 1, &x, &x, &x).kind() ==

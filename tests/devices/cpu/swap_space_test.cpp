@@ -12,24 +12,24 @@
 namespace troupe::test::swap_space_test {
 namespace {
 
-constexpr int64_t many = 1 << 16;
+constexpr int64_t large_count = 1 << 16;
 
-tensor numbers(float first, int64_t count = many) {
-  std::vector<float> made(static_cast<size_t>(count));
-  for (auto& one : made)
-    one = first++;
-  return tensor::vector(made);
+tensor numbers(float first, int64_t count = large_count) {
+  std::vector<float> values(static_cast<size_t>(count));
+  for (auto& value : values)
+    value = first++;
+  return tensor::vector(values);
 }
 
 tensor list_of(std::vector<tensor> items) {
-  auto made = *tensor::make(dtype::variant, {});
-  made.data<tensor_list>()->items = std::move(items);
-  return made;
+  auto list_tensor = *tensor::make(dtype::variant, {});
+  list_tensor.data<tensor_list>()->items = std::move(items);
+  return list_tensor;
 }
 
 } // namespace
 
-TEST_CASE("what was moved to a file has the same elements, and leaves no file behind") {
+TEST_CASE("a tensor moved to a file keeps its elements, and its file is deleted with it") {
   swap_space space;
   auto memory = numbers(3);
   {
@@ -42,25 +42,25 @@ TEST_CASE("what was moved to a file has the same elements, and leaves no file be
   CHECK(space.in_use() == 0);
 }
 
-TEST_CASE("small tensors and texts stay where they are") {
+TEST_CASE("small tensors and texts are not moved to files") {
   swap_space space{{.folder = "/nowhere"}};
-  auto few = numbers(0, 100);
-  CHECK((*space.moved(few)).raw() == few.raw());
+  auto small = numbers(0, 100);
+  CHECK((*space.moved(small)).raw() == small.raw());
   auto texts = tensor::vector(std::vector<std::string>(10000, "text"));
   CHECK((*space.moved(texts)).raw() == texts.raw());
 }
 
-TEST_CASE("who writes over a tensor in a file changes no other") {
+TEST_CASE("writing over a tensor in a file changes no other tensor") {
   swap_space space;
-  auto one = *space.moved(numbers(0, 5000)), two = *space.moved(numbers(7, 5000));
-  std::ranges::fill(one.values<float>(), -1.0f);
-  auto three = *space.moved(numbers(9, 5000));
-  CHECK(identical(two, numbers(7, 5000)));
-  CHECK(identical(three, numbers(9, 5000)));
-  CHECK(one.values<float>()[4999] == -1.0f);
+  auto overwritten = *space.moved(numbers(0, 5000)), untouched = *space.moved(numbers(7, 5000));
+  std::ranges::fill(overwritten.values<float>(), -1.0f);
+  auto moved_later = *space.moved(numbers(9, 5000));
+  CHECK(identical(untouched, numbers(7, 5000)));
+  CHECK(identical(moved_later, numbers(9, 5000)));
+  CHECK(overwritten.values<float>()[4999] == -1.0f);
 }
 
-TEST_CASE("items of lists are moved, and the list that others have is left as it is") {
+TEST_CASE("moving a list moves its items, and leaves other references to the list unchanged") {
   swap_space space;
   auto inner = list_of({numbers(1), numbers(2, 10)});
   auto outer = list_of({inner, numbers(3)});
@@ -68,26 +68,26 @@ TEST_CASE("items of lists are moved, and the list that others have is left as it
   CHECK(identical(moved, outer));
   CHECK(space.in_use() == 2 * numbers(0).bytes());
   CHECK(outer.data<tensor_list>()->items[0].raw() == inner.raw());
-  auto again = *space.moved(moved);
+  auto moved_again = *space.moved(moved);
   CHECK(space.in_use() == 2 * numbers(0).bytes());
-  CHECK(again.raw() == moved.raw());
+  CHECK(moved_again.raw() == moved.raw());
   moved.reset();
   CHECK(space.in_use() > 0);
-  again.reset();
+  moved_again.reset();
   CHECK(space.in_use() == 0);
 }
 
-TEST_CASE("what is overwritten and kept again is written again") {
+TEST_CASE("a moved tensor that was overwritten is written again") {
   swap_space space;
-  auto one = *space.moved(numbers(1));
-  std::ranges::fill(one.values<float>(), 2.0f);
-  auto again = *space.moved(one);
-  CHECK(again.raw() != one.raw());
-  CHECK(identical(again, one));
-  CHECK(space.in_use() == 2 * one.bytes());
+  auto overwritten = *space.moved(numbers(1));
+  std::ranges::fill(overwritten.values<float>(), 2.0f);
+  auto moved_again = *space.moved(overwritten);
+  CHECK(moved_again.raw() != overwritten.raw());
+  CHECK(identical(moved_again, overwritten));
+  CHECK(space.in_use() == 2 * overwritten.bytes());
 }
 
-TEST_CASE("a full swap space, and a folder that is not there, are errors that say what to do") {
+TEST_CASE("a full swap space, and a missing folder, are errors that say what to do") {
   swap_space small{{.limit = 300'000}};
   auto first = *small.moved(numbers(0));
   auto refused = small.moved(numbers(1));
@@ -105,55 +105,55 @@ TEST_CASE("a full swap space, and a folder that is not there, are errors that sa
   CHECK(failed.status().message().find("--swap-folder") != std::string::npos);
 }
 
-TEST_CASE("a disk that is full is an error, and what is there stays") {
+TEST_CASE("a full disk is an error, and existing files stay") {
   swap_space space;
-  auto kept = *space.moved(numbers(5));
-  rlimit before;
-  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  auto existing = *space.moved(numbers(5));
+  rlimit old_limit;
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &old_limit) == 0);
   auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  // A file may not grow beyond what it has: as where no block is left.
-  rlimit small{300'000, before.rlim_max};
+  // A file may not grow beyond this size, as if no block were free.
+  rlimit small{300'000, old_limit.rlim_max};
   REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
   auto refused = space.moved(numbers(6));
-  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &old_limit) == 0);
   std::signal(SIGXFSZ, handler);
   REQUIRE(!refused);
   CHECK(refused.status().kind() == error_kind::resource_exhausted);
   CHECK(refused.status().message().find("cannot write 262144 bytes") != std::string::npos);
-  CHECK(identical(kept, numbers(5)));
+  CHECK(identical(existing, numbers(5)));
   CHECK(space.moved(numbers(6)));
 }
 
-TEST_CASE("tensors in files outlive their space, and are moved from any thread") {
-  std::vector<tensor> kept(8);
+TEST_CASE("tensors in files outlive their swap space, and any thread may move them") {
+  std::vector<tensor> moved(8);
   {
     swap_space space;
-    std::vector<std::thread> all;
-    for (size_t i = 0; i < kept.size(); ++i)
-      all.emplace_back([&, i] {
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < moved.size(); ++i)
+      threads.emplace_back([&, i] {
         for (int round = 0; round < 300; ++round)
-          kept[i] = *space.moved(numbers(static_cast<float>(i), 5000));
+          moved[i] = *space.moved(numbers(static_cast<float>(i), 5000));
       });
-    for (auto& each : all)
-      each.join();
+    for (auto& thread : threads)
+      thread.join();
   }
-  for (size_t i = 0; i < kept.size(); ++i)
-    CHECK(identical(kept[i], numbers(static_cast<float>(i), 5000)));
+  for (size_t i = 0; i < moved.size(); ++i)
+    CHECK(identical(moved[i], numbers(static_cast<float>(i), 5000)));
 }
 
-TEST_CASE("many bytes take few files") {
+TEST_CASE("a swap space puts many tensors into few files") {
   swap_space space;
-  std::vector<tensor> kept;
+  std::vector<tensor> moved;
   auto block = numbers(0, 1 << 22); // 16 MiB
   auto open_files = [] {
     return std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, {});
   };
-  auto before = open_files();
+  auto files_before = open_files();
   for (int i = 0; i < 40; ++i)
-    kept.push_back(*space.moved(block));
-  CHECK(open_files() < before + 12);
-  CHECK(identical(kept.front(), block));
-  CHECK(identical(kept.back(), block));
+    moved.push_back(*space.moved(block));
+  CHECK(open_files() < files_before + 12);
+  CHECK(identical(moved.front(), block));
+  CHECK(identical(moved.back(), block));
 }
 
 } // namespace troupe::test::swap_space_test

@@ -119,7 +119,7 @@ def growing(x, n):
 
 @model(loops="old", x=f32([1, 2], [3, 4]))
 def unread(x):
-    """What nobody reads has a gradient of zeros; what is read often has a sum."""
+    """The gradient of elements that nobody reads is zero; that of repeated reads is their sum."""
     a, flow = new(3, element_shape=[2], clear_after_read=False)
     w = tf.constant([2.0, 3.0])
     flow = write(a, 0, x * w, flow)
@@ -163,7 +163,7 @@ def second_generation(x):
 
 @model(loops="old", producer=10, x=f32([[1, 2], [3, 4]]))
 def first_generation(x):
-    """References, as TensorFlow wrote them first; new binaries run what is left of them."""
+    """References, as TensorFlow first wrote them; new binaries run the remaining ops."""
     def node(op, inputs, outputs, **attrs):
         graph = v1.get_default_graph()
         made = {}
@@ -276,7 +276,7 @@ def captured(x):
 
 @model(x=f32([[1, 2], [3, 4], [5, 6]], [[0, 1], [1, 0], [-2, 2]]))
 def carried(x):
-    """Handles as loop variables: one is read and one written, in each turn."""
+    """Handles as loop variables: one is read and one written in each iteration."""
     a, flow = new(3, element_shape=[2])
     flow = scatter(a, [0, 1, 2], tf.sin(x), flow)
     b, out = new(0, dynamic_size=True, element_shape=[2])
@@ -292,7 +292,7 @@ def carried(x):
 
 @model(x=f32([1, 2], [3, -4]), n=i32(0, 4))
 def within(x, n):
-    """An array made anew in each turn."""
+    """An array created in each iteration."""
     def turn(i, total):
         a, flow = new(2, element_shape=[2])
         flow = write(a, 0, total * 0.5, flow)
@@ -323,7 +323,7 @@ def called(x):
     return [y]
 
 
-# Loops of TensorFlow 1, with their gradients: stacks keep what goes back.
+# Loops of TensorFlow 1, with their gradients: stacks keep the values for the way back.
 
 
 @model(loops="old", x=f32([[1, 2], [3, 4], [5, 6]], [[0, 1], [1, 0], [-2, 2]]))
@@ -352,7 +352,7 @@ def old_recurrent(x, lengths):
 
 @model(loops="old", x=f32([1, 2], [3, -1]), n=i32(3, 1))
 def old_nested(x, n):
-    """An array made in each turn of a loop, and filled by a loop within."""
+    """An array created in each iteration of a loop, and filled by an inner loop."""
     def turn(i, total):
         a, flow = new(2, element_shape=[2])
         done = v1.while_loop(lambda j, f: j < 2,

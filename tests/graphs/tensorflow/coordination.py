@@ -1,4 +1,4 @@
-"""What steps of TensorFlow wait for: queues, accumulators, barriers and staging areas, in scripts of several steps."""
+"""Coordination of steps in TensorFlow: queues, accumulators, barriers and staging areas, over several steps."""
 
 import numpy as np
 import tensorflow as tf

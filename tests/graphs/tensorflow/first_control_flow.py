@@ -157,7 +157,7 @@ def effects():
             return i + 1
 
     v1.while_loop(lambda i: i < 3, turn, [0], name="turns")
-    # Nothing needs what this would do.
+    # No node needs the effect of this.
     v1.while_loop(lambda i: i < 3, lambda i: (b.assign_add(1000.0), i + 1)[1], [0], name="idle")
     two, one = v1.cond(up, lambda: (a.assign_add(0.5), tf.constant(2)), lambda: (a + 0.0, tf.constant(1)), name="pair")
     tf.identity(two, "two"), tf.identity(one, "one")
@@ -200,7 +200,7 @@ def several_exits():
 
 @built
 def invariants():
-    """What a loop reads and does not change: values, variables, and what others changed before."""
+    """Inputs that a loop only reads: values, variables, and earlier updates of others."""
     n = v1.placeholder(tf.int32, [], "n")
     w = v1.get_variable("w", initializer=np.array([1, 2], np.float32), use_resource=False)
     u = v1.get_variable("u", initializer=np.array([3, 4], np.float32), use_resource=True)
@@ -226,7 +226,7 @@ def growing():
 
 @built
 def switch_alone():
-    """What hangs on one side only runs if it is taken."""
+    """Nodes of a branch run only if it is taken."""
     p = v1.placeholder(tf.bool, [], "p")
     x = v1.placeholder(tf.float32, [], "x")
     v = v1.get_variable("v", initializer=0.0, use_resource=False)
@@ -269,7 +269,7 @@ def control_edges():
         merged = v1.cond(p, then, lambda: tf.constant(-1.0))
     with tf.control_dependencies([merged]):
         after = v1.assign_add(v, w.read_value(), name="after")
-    # What waits for a branch that is not taken runs all the same behind a trigger.
+    # A node that waits for a branch that is not taken still runs after a trigger.
     no, yes = control_flow_ops.switch(tf.constant(1.0), p)
     with tf.control_dependencies([tf.identity(no), tf.identity(yes)]):
         trigger = raw.ControlTrigger(name="trigger")
@@ -287,7 +287,7 @@ def control_edges():
 
 @built
 def references():
-    """A variable itself goes through a Switch and a Merge, and is changed behind it."""
+    """A variable itself goes through a Switch and a Merge, and is updated after it."""
     p = v1.placeholder(tf.bool, [], "p")
     v = v1.get_variable("v", initializer=2.0, use_resource=False)
     no, yes = raw.RefSwitch(data=v._variable, pred=p)
@@ -315,7 +315,7 @@ def references():
 
 @built
 def merges():
-    """Merges of three, with the number of the one that was there."""
+    """Merges of three inputs, with the number of the one that arrived."""
     p = v1.placeholder(tf.bool, [], "p")
     q = v1.placeholder(tf.bool, [], "q")
     x = v1.placeholder(tf.float32, [], "x")
@@ -337,7 +337,7 @@ def merges():
 
 @built
 def cond_gradient():
-    """The way back reads what the way there has computed within a branch."""
+    """Gradients read values that the forward pass has computed within a branch."""
     p = v1.placeholder(tf.bool, [], "p")
     x = v1.placeholder(tf.float32, [None], "x")
     w = v1.get_variable("w", initializer=np.array([0.5, -1.5], np.float32), use_resource=False)
@@ -450,7 +450,7 @@ def shared_condition():
     enter = [raw.Enter(data=each, frame_name="loop") for each in (tf.constant(0), x)]
     limit = raw.Enter(data=tf.constant(1.5), frame_name="loop", is_constant=True)
     merged = [control_flow_ops.merge([each, each])[0] for each in enter]
-    with tf.control_dependencies([merged[0].op]):  # which puts constants into the loop
+    with tf.control_dependencies([merged[0].op]):  # this puts constants into the loop
         test = raw.LoopCond(input=condition(*merged))
     switched = [control_flow_ops.switch(each, test) for each in merged]
     i, y = (tf.identity(each[1]) for each in switched)

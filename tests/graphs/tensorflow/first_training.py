@@ -1,4 +1,4 @@
-"""Training programs of TensorFlow 1 with loops and branches: what Optimizer.minimize makes of them."""
+"""Training programs of TensorFlow 1 with loops and branches, as Optimizer.minimize builds them."""
 
 import numpy as np
 import tensorflow as tf
@@ -48,7 +48,7 @@ def numbers(random, *shape):
 
 
 class Cell:
-    """What tf.nn.dynamic_rnn takes for a cell."""
+    """A cell for tf.nn.dynamic_rnn."""
 
     def __init__(self, random, name, taken, size):
         self.random, self.name, self.taken, self.size = random, name, taken, size
@@ -141,7 +141,7 @@ def static(random):
 
 @built
 def gates(random):
-    """A power by a loop, with gradients that wait for each other in all ways."""
+    """A power by a loop, with gradients that depend on each other in all ways."""
     x = v1.placeholder(tf.float32, [2], "x")
     steps, losses = [], []
     for gate in (train.Optimizer.GATE_NONE, train.Optimizer.GATE_OP, train.Optimizer.GATE_GRAPH):
@@ -235,7 +235,7 @@ def nested_loops(random):
 
 @built
 def rows_in_loop(random):
-    """The gradient of rows that a loop takes is of a few rows."""
+    """The gradient of rows that a loop gathers has only a few rows."""
     ids = v1.placeholder(tf.int32, [None], "ids")
     table, more = weights(random, "table", 5, 2), weights(random, "more", 2, 2)
 
@@ -251,7 +251,7 @@ def rows_in_loop(random):
 
 @built
 def by_handle(random):
-    """With variables that are resources, and a state that goes on from step to step."""
+    """With resource variables, and a state that is kept from step to step."""
     x = v1.placeholder(tf.float32, [1, None, 2], "x")
     cell = Gru(random, "cell", 2, 2)
     cell.variable = lambda name, *shape: weights(random, name, *shape, use_resource=True)
@@ -284,7 +284,7 @@ def decoder(random):
 
 @built
 def between(random):
-    """Nodes that a tool has put on all edges of a loop: behind Enter, before Switch, and before Exit."""
+    """Nodes that a tool has put on all edges of a loop: after Enter, before Switch, and before Exit."""
     x = v1.placeholder(tf.float32, [2], "x")
     enter = [tf.raw_ops.Enter(data=each, frame_name="loop") for each in (tf.constant(0), x)]
     enter = [tf.identity(enter[0]), tf.debugging.check_numerics(enter[1], "first")]
@@ -299,7 +299,7 @@ def between(random):
         more = [i + 1, y * factor]
     for each, back in zip(merged, (tf.raw_ops.NextIteration(data=each) for each in more)):
         each.op._update_input(1, back)
-    # The last turn waits for the Switch, as tf.tuple does, and computes with values of each turn.
+    # The last iteration waits for the Switch, as tf.tuple does, and computes with values of each iteration.
     with tf.control_dependencies([switched[0][0].op, switched[1][0].op]):
         both = tf.no_op()
     with tf.control_dependencies([both]):

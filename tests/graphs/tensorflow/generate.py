@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds models with TensorFlow and computes what they give: generate.py [MODEL...], by default all.
+"""Builds models with TensorFlow and computes their results: generate.py [MODEL...], by default all.
 
 Needs what tests/ops/goldens/requirements.txt lists; the tests need none of it, they read the files
 that this writes. MODEL.pb.gz is a GraphDef, as TensorFlow exports it, and in it, for each step N,
@@ -37,7 +37,7 @@ here = pathlib.Path(__file__).resolve().parent
 
 
 class Recorder:
-    """Runs steps in TensorFlow, and notes what went in and came out."""
+    """Runs steps in TensorFlow, and records their feeds and results."""
 
     def __init__(self, graph):
         self.graph_def = graph.as_graph_def()
@@ -130,7 +130,7 @@ def convnet(random):
 
 
 def language(random):
-    """An LSTM that predicts the next word, unrolled, with the state handed from step to step."""
+    """An LSTM that predicts the next word, unrolled, with the state passed from step to step."""
     words, size, length, batch = 20, 16, 5, 3
     graph = v1.Graph()
     with graph.as_default():
@@ -165,13 +165,13 @@ def language(random):
 
 
 def training(random, pool, optimizer):
-    """A small classifier with its gradients and optimizer; the losses fall alike."""
+    """A small classifier with its gradients and optimizer; the losses fall equally."""
     graph = v1.Graph()
     with graph.as_default():
         v1.disable_resource_variables()
         x = v1.placeholder(tf.float32, [None, 8, 8, 1], "images")
         labels = v1.placeholder(tf.int64, [None], "labels")
-        # Initial values come from outside: others draw other numbers.
+        # Initial values are fed, because other implementations draw other numbers.
         initial = {"filter": (3, 3, 1, 4), "filter_bias": (4,), "dense": (64, 3), "dense_bias": (3,)}
         made = {}
         for name, shape in initial.items():

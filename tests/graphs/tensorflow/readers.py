@@ -1,4 +1,4 @@
-"""Input as programs of TensorFlow's first version have it: queues of file names, readers, decoders, batches."""
+"""Input pipelines of TensorFlow 1: queues of file names, readers, decoders, batches."""
 
 import gzip
 import zlib
@@ -65,7 +65,7 @@ def with_old_names(graph):
 
 
 def without_summaries(graph):
-    """How full its queues are goes nowhere."""
+    """Drops the summaries of queue sizes."""
     graph_def = graph.as_graph_def()
     kept = [node for node in graph_def.node if node.op != "ScalarSummary"]
     del graph_def.node[:]
@@ -81,7 +81,7 @@ def imported(graph_def):
 
 
 def readers(random, recorder):
-    """All kinds of readers, of both generations; their counters, and what is kept of their state."""
+    """All kinds of readers, of both generations; their counters, and their saved state."""
     graph = v1.Graph()
     fixed = raw.FixedLengthRecordReaderV2
     around = {"header_bytes": 2, "record_bytes": 3, "footer_bytes": 3}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes SavedModels with TensorFlow, and what they give: saved_models.py [MODEL...], by default all.
+"""Writes SavedModels with TensorFlow, and their results: saved_models.py [MODEL...], by default all.
 
 saved_MODEL.zip has the files of the SavedModel in model/ and, for each signature that is tried,
 
@@ -90,7 +90,7 @@ def first_checkpoint(folder, scratch):
 
 
 def on_disk(folder, scratch):
-    """No SavedModel, but what tf.compat.v1.train.Saver leaves: two checkpoints, each with its graph as .meta, and the
+    """No SavedModel, but the files of tf.compat.v1.train.Saver: two checkpoints, each with its graph as .meta, and the
     file that names the latest."""
     os.makedirs(folder)
     with v1.Graph().as_default(), v1.Session() as session:
@@ -133,7 +133,7 @@ def module(folder, scratch):
 
 
 def keras(folder, scratch):
-    """What Keras exports for serving: dense layers with names of its own."""
+    """A model that Keras exports for serving: dense layers with names of its own."""
     tf.keras.utils.set_random_seed(3)
     made = tf.keras.Sequential([tf.keras.Input([4], name="features"), tf.keras.layers.Dense(5, "tanh", name="hidden"),
                                 tf.keras.layers.BatchNormalization(name="norm"),
@@ -153,7 +153,7 @@ def npy(value):
 
 
 def run(folder, name, feeds):
-    # A signature changes its variables for what comes after it: each is loaded anew.
+    # A signature changes its variables for later ones: each loads the model again.
     function = tf.saved_model.load(folder).signatures[name]
     return {key: value.numpy() for key, value in function(**{k: tf.constant(v) for k, v in feeds.items()}).items()}
 

@@ -147,7 +147,7 @@ def embedding(of):
 
 @model(fetches=["before", "after", "sum"])
 def order(of):
-    """Reads see the updates before them, and none behind."""
+    """Reads see the updates before them, and no later ones."""
     v = of.variable(np.float32([1, 2]), "v")
     count = of.variable(np.int32(0), "count")
 
@@ -283,7 +283,7 @@ def convnet(of):
 
 @model(fetches=["loss"])
 def recurrent(of):
-    """A cell that is called in each moment, by a function that gets the variables handed on."""
+    """A cell that is called in each time step, by a function that receives the variables."""
     kernel, out = of.weights("kernel", 6, 4), of.weights("out", 4, 2)
     state = of.variable(np.zeros((2, 4), np.float32), "state", trainable=False)
     inputs = v1.placeholder(tf.float32, [2, 3, 2], "inputs")
@@ -328,7 +328,7 @@ def first_api(of):
 
 @model(fetches=["total", "shape"])
 def growing(of):
-    """A variable whose shape is not known, and changes."""
+    """A variable of unknown shape, which changes."""
     v = of.variable(np.float32([[1, 2]]), "v", shape=tf.TensorShape([None, 2]))
     more = v1.placeholder(tf.float32, [None, 2], "more")
 

@@ -38,7 +38,7 @@ class Ref:
 
 
 class Handle(Ref):
-    """The same, given by a handle."""
+    """An input that is a variable with this value, given by a handle."""
 
 
 def case(op, *inputs, expected=None, tolerance=None, refused=False, outputs=None, **attrs):
@@ -55,7 +55,7 @@ def case(op, *inputs, expected=None, tolerance=None, refused=False, outputs=None
     if len(inputs) != len(definition.input_arg):
         raise ValueError(f"{op} takes {[arg.name for arg in definition.input_arg]}")
     if tolerance is not None and any(attr.name == "tolerance" for attr in definition.attr):
-        attrs["tolerance"], tolerance = tolerance, None  # the op's own, as ApproximateEqual has one
+        attrs["tolerance"], tolerance = tolerance, None  # an attribute of the op itself, as in ApproximateEqual
     graph = v1.Graph()
     variables, count = [], 0
 
@@ -65,7 +65,7 @@ def case(op, *inputs, expected=None, tolerance=None, refused=False, outputs=None
         like = dict(shape=value.value.shape, dtype=v1.as_dtype(value.value.dtype), container="", shared_name="", name=name)
         start, init = name.replace("in_", "start_"), name.replace("in_", "init_")
         if isinstance(value, Handle):
-            variable = tf.raw_ops.VarHandleOp(**like | dict(shared_name=name))  # else all would be one
+            variable = tf.raw_ops.VarHandleOp(**like | dict(shared_name=name))  # otherwise all would be the same variable
             tf.raw_ops.AssignVariableOp(resource=variable, value=v1.constant(value.value, name=start), name=init)
             held = tf.raw_ops.ReadVariableOp(resource=variable, dtype=like["dtype"], name=name.replace("in_", "read_"))
         else:
@@ -85,7 +85,7 @@ def case(op, *inputs, expected=None, tolerance=None, refused=False, outputs=None
                 tensors.append(as_tensor(one, f"in_{count}"))
                 count += 1
             arguments[arg.name] = tensors if is_list else tensors[0]
-        # Shape functions may refuse at once what kernels would refuse.
+        # Shape functions may refuse early what kernels would refuse.
         try:
             op_def_library.apply_op(op, name="case", **arguments, **with_defaults(definition, attrs))
         except ValueError:
@@ -151,7 +151,7 @@ def read(output):
 
 
 def sober():
-    """A session that computes what the graph says, op by op."""
+    """A session that computes the graph op by op, without optimizations."""
     config = v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
     config.graph_options.optimizer_options.opt_level = -1
     config.graph_options.rewrite_options.disable_meta_optimizer = True
@@ -212,6 +212,6 @@ def ints(*values, dtype=np.int32):
 
 
 def reseed():
-    """Each family starts from the same numbers, whichever were made before."""
+    """Starts each family from the same random numbers, independently of other families."""
     global _generator
     _generator = np.random.default_rng(1)

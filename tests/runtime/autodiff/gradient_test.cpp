@@ -9,13 +9,14 @@ namespace troupe::test::gradient_test {
 
 namespace {
 
-// Computes an edge of a graph of scalars by its definition.
-double value_of(edge what, std::map<std::pair<const node*, int>, double>& known) {
-  if (auto it = known.find({what.node, what.index}); it != known.end())
-    return it->second;
-  const auto& at = *what.node;
+// Computes an edge of a graph of scalars from the definitions of its ops.
+double value_of(edge target, std::map<std::pair<const node*, int>, double>& known_values) {
+  if (auto known_value = known_values.find({target.node, target.index});
+      known_value != known_values.end())
+    return known_value->second;
+  const auto& at = *target.node;
   const auto& op = at.op().name;
-  auto in = [&](size_t i) { return value_of(at.inputs()[i], known); };
+  auto in = [&](size_t i) { return value_of(at.inputs()[i], known_values); };
   double value = 0;
   if (op == "Const")
     value = at.attr<tensor>("value").data<double>()[0];
@@ -28,7 +29,7 @@ double value_of(edge what, std::map<std::pair<const node*, int>, double>& known)
   else if (op == "Identity")
     value = in(0);
   else if (op == "Both")
-    value = in(0) + (what.index == 0 ? 1 : -1);
+    value = in(0) + (target.index == 0 ? 1 : -1);
   else if (op == "OnesLike")
     value = 1;
   else if (op == "AddN")
@@ -36,12 +37,12 @@ double value_of(edge what, std::map<std::pair<const node*, int>, double>& known)
       value += in(i);
   else if (op != "ZerosLike")
     FAIL("no rule for " << op);
-  return known[{what.node, what.index}] = value;
+  return known_values[{target.node, target.index}] = value;
 }
 
-double value_of(edge what) {
-  std::map<std::pair<const node*, int>, double> known;
-  return value_of(what, known);
+double value_of(edge target) {
+  std::map<std::pair<const node*, int>, double> known_values;
+  return value_of(target, known_values);
 }
 
 struct world {
@@ -54,10 +55,10 @@ struct world {
 
 std::string refused(std::vector<edge> ys, std::vector<edge> xs, const gradient_options& options,
                     error_kind kind = error_kind::invalid_argument) {
-  auto found = gradients(std::move(ys), std::move(xs), options);
-  REQUIRE_FALSE(found);
-  CHECK(found.status().kind() == kind);
-  auto text = found.status().message();
+  auto computed = gradients(std::move(ys), std::move(xs), options);
+  REQUIRE_FALSE(computed);
+  CHECK(computed.status().kind() == kind);
+  auto text = computed.status().message();
   CHECK(text.starts_with("gradients (gradient_test.cpp:"));
   return text.substr(text.find("): ") + 3);
 }
@@ -76,13 +77,13 @@ TEST_CASE("gradients follow the chain rule and sum over paths") {
   world w;
   auto square = w.op("Mul", {w.x, w.x}); // x * x + x * y
   auto z = w.op("Add", {square, w.op("Mul", {w.x, w.y})});
-  auto found = *gradients({z}, {w.x, w.y, square});
-  CHECK(value_of(found[0]) == 2 * 3 + 5);
-  CHECK(value_of(found[1]) == 3);
-  CHECK(value_of(found[2]) == 1);
+  auto slopes = *gradients({z}, {w.x, w.y, square});
+  CHECK(value_of(slopes[0]) == 2 * 3 + 5);
+  CHECK(value_of(slopes[1]) == 3);
+  CHECK(value_of(slopes[2]) == 1);
 }
 
-TEST_CASE("the gradient of an x with respect to itself is one, weighed if asked") {
+TEST_CASE("the gradient of an x with respect to itself is one, times the given weight") {
   world w;
   CHECK(value_of((*gradients({w.x}, {w.x}))[0]) == 1);
   CHECK(value_of((*gradients({w.x, w.x}, {w.x}))[0]) == 2);
@@ -90,19 +91,19 @@ TEST_CASE("the gradient of an x with respect to itself is one, weighed if asked"
   CHECK(value_of((*gradients({z}, {w.x}, {constant(w.in, 10.0)}))[0]) == 50);
 }
 
-TEST_CASE("an x on which nothing depends gets no gradient") {
+TEST_CASE("an x that does not affect the output gets no gradient") {
   world w;
   auto z = w.op("Neg", {w.x});
-  auto found = *gradients({z}, {w.x, w.y});
-  CHECK(value_of(found[0]) == -1);
-  CHECK_FALSE(found[1]);
+  auto slopes = *gradients({z}, {w.x, w.y});
+  CHECK(value_of(slopes[0]) == -1);
+  CHECK_FALSE(slopes[1]);
 }
 
-TEST_CASE("an output that nobody uses counts as zero") {
+TEST_CASE("an unused output counts as zero") {
   world w;
-  auto both = w.op("Both", {w.x});
-  CHECK(value_of((*gradients({edge{both.node, 1}}, {w.x}))[0]) == 1);
-  CHECK(value_of((*gradients({both, edge{both.node, 1}}, {w.x}))[0]) == 2);
+  auto both_outputs = w.op("Both", {w.x});
+  CHECK(value_of((*gradients({edge{both_outputs.node, 1}}, {w.x}))[0]) == 1);
+  CHECK(value_of((*gradients({both_outputs, edge{both_outputs.node, 1}}, {w.x}))[0]) == 2);
 }
 
 TEST_CASE("gradients of gradients are gradients") {
@@ -121,14 +122,14 @@ TEST_CASE("gradient nodes are named after the node they belong to and share its 
   w.in.push_scope("net");
   auto z = add(w.in, {.op = "Mul", .name = "product", .inputs = {w.x, w.y}, .device = "/job:ps"});
   w.in.pop_scope();
-  auto found = *gradients({z}, {w.x});
-  CHECK(found[0].node->name() == "gradients/product_grad/Mul");
-  CHECK(found[0].node->device() == "/job:ps");
+  auto slopes = *gradients({z}, {w.x});
+  CHECK(slopes[0].node->name() == "gradients/product_grad/Mul");
+  CHECK(slopes[0].node->device() == "/job:ps");
   CHECK(w.in.scope() == "");
   CHECK((*gradients({z}, {w.x}))[0].node->name() == "gradients_1/product_grad/Mul");
 }
 
-TEST_CASE("a gradient that does not exist is an error that names the node and says why") {
+TEST_CASE("a gradient that does not exist is an error that names the node and the reason") {
   world w;
   auto z = w.op("Neg", {w.op("Fail", {w.x})});
   CHECK(refused({z}, {w.x}, gradient_options{}, error_kind::unimplemented)
@@ -136,7 +137,7 @@ TEST_CASE("a gradient that does not exist is an error that names the node and sa
   CHECK(refused({z}, {w.x}, gradient_options{}, error_kind::unimplemented)
             .ends_with("no gradient is defined: it never ends well"));
   CHECK(w.in.scope() == "");
-  CHECK(gradients({z}, {w.y}).ok()); // not on the way
+  CHECK(gradients({z}, {w.y}).ok()); // not on the path to y
   auto given_up = w.op("GivesUp", {w.x});
   CHECK(refused({given_up}, {w.x}, gradient_options{}, error_kind::unimplemented)
             .starts_with("gradient of GivesUp 'GivesUp' (gradient_test.cpp:"));
@@ -146,15 +147,15 @@ TEST_CASE("a gradient that does not exist is an error that names the node and sa
             .ends_with("its gradient function gave 0 gradients for 1 inputs"));
 }
 
-TEST_CASE("what has no gradient is refused before anything is built") {
+TEST_CASE("a missing gradient is refused before any node is added") {
   world w;
-  graph other{ops()};
+  graph other_graph{ops()};
   auto z = w.op("Mul", {w.x, w.y});
   auto nodes = w.in.nodes().size();
   CHECK(refused({}, {w.x}) == "needs at least one y and one x");
   CHECK(refused({z}, {}) == "needs at least one y and one x");
   CHECK(refused({z}, {edge{}}) == "all ys and xs must be edges of one graph");
-  CHECK(refused({z}, {constant(other, 1.0)}) == "all ys and xs must be edges of one graph");
+  CHECK(refused({z}, {constant(other_graph, 1.0)}) == "all ys and xs must be edges of one graph");
   CHECK(refused({z}, {w.x}, {w.x, w.x}) == "got 2 weights for 1 ys");
   CHECK(refused({z}, {w.x}, {edge{}}) == "weight 0 is not an edge of the graph of the ys");
   CHECK(w.in.nodes().size() == nodes);
@@ -164,32 +165,33 @@ TEST_CASE("what has no gradient is refused before anything is built") {
         "'Const_3' is i32; gradients exist for floating and complex types");
 }
 
-TEST_CASE("nothing flows through an edge where gradients stop") {
+TEST_CASE("no gradient passes an edge where gradients stop") {
   world w;
   auto square = w.op("Mul", {w.x, w.x});
   auto z = w.op("Add", {w.op("Mul", {square, square}), w.op("Mul", {w.x, w.y})});
   CHECK(value_of((*gradients({z}, {w.x}, gradient_options{.stop = {square}}))[0]) == 5);
   CHECK_FALSE((*gradients({z}, {w.x}, gradient_options{.stop = {z}}))[0]);
-  auto both = w.op("Both", {w.x});
-  auto sum = w.op("Add", {both, {both.node, 1}});
-  CHECK(value_of((*gradients({sum}, {w.x}, gradient_options{.stop = {{both.node, 1}}}))[0]) == 1);
-  // xs that depend on each other: each as if the other were constant.
+  auto both_outputs = w.op("Both", {w.x});
+  auto sum = w.op("Add", {both_outputs, {both_outputs.node, 1}});
+  CHECK(value_of((
+            *gradients({sum}, {w.x}, gradient_options{.stop = {{both_outputs.node, 1}}}))[0]) == 1);
+  // xs that depend on each other: each gradient treats the other as constant.
   auto partial = *gradients({z}, {square, w.x}, gradient_options{.stop = {square, w.x}});
   CHECK(value_of(partial[0]) == 18);
   CHECK(value_of(partial[1]) == 5);
 }
 
-TEST_CASE("what only leads to where gradients stop needs no gradient") {
+TEST_CASE("a node that leads only to edges where gradients stop needs no gradient") {
   world w;
   auto square = w.op("Mul", {w.x, w.x});
   auto z = w.op("Add", {w.op("Fail", {square}), w.x});
   CHECK_FALSE(gradients({z}, {w.x}));
   auto nodes = w.in.nodes().size();
   CHECK(value_of((*gradients({z}, {w.x}, gradient_options{.stop = {square}}))[0]) == 1);
-  CHECK(w.in.nodes().size() == nodes + 1); // the one that OnesLike makes
+  CHECK(w.in.nodes().size() == nodes + 1); // the node of OnesLike
 }
 
-TEST_CASE("a function given for an op or a node takes the place of its gradient") {
+TEST_CASE("a function given for an op or a node replaces its gradient") {
   world w;
   auto inner = w.op("Fail", {w.x});
   auto z = w.op("Mul", {w.op("Neg", {w.op("Neg", {inner})}), w.y});
@@ -198,28 +200,30 @@ TEST_CASE("a function given for an op or a node takes the place of its gradient"
   };
   CHECK(value_of((*gradients({z}, {w.x}, gradient_options{.of_ops = {{"Fail", passes_on}}}))[0]) ==
         5);
-  auto both = gradient_options{.of_nodes = {{inner.node, twice}},
-                               .of_ops = {{"Fail", passes_on}, {"Neg", twice}}};
-  auto found = (*gradients({z}, {w.x}, both))[0];
-  CHECK(value_of(found) == 5 * 2 * 2 * 2);
-  CHECK(found.node->name() == "gradients_1/Fail_grad/Add");
+  auto replacements = gradient_options{.of_nodes = {{inner.node, twice}},
+                                       .of_ops = {{"Fail", passes_on}, {"Neg", twice}}};
+  auto slope = (*gradients({z}, {w.x}, replacements))[0];
+  CHECK(value_of(slope) == 5 * 2 * 2 * 2);
+  CHECK(slope.node->name() == "gradients_1/Fail_grad/Add");
   auto nothing = [](gradient_context&) { return edges{{}}; };
   CHECK_FALSE((*gradients({z}, {w.x}, gradient_options{.of_nodes = {{inner.node, nothing}}}))[0]);
 }
 
 TEST_CASE("a function that gives no gradients is an error that names the node") {
   world w;
-  graph other{ops()};
+  graph other_graph{ops()};
   auto z = w.op("Neg", {w.x});
-  auto giving = [&](edges given) {
-    return refused({z}, {w.x},
-                   gradient_options{.of_ops = {{"Neg", [=](gradient_context&) { return given; }}}});
+  auto options_for = [&](edges returned_edges) {
+    return refused(
+        {z}, {w.x},
+        gradient_options{.of_ops = {{"Neg", [=](gradient_context&) { return returned_edges; }}}});
   };
-  CHECK(giving({}).starts_with("Neg 'Neg' (gradient_test.cpp:"));
-  CHECK(giving({w.x, w.x}).ends_with(": the function given for it gave 2 gradients for 1 inputs"));
-  CHECK(giving({constant(other, 1.0)})
+  CHECK(options_for({}).starts_with("Neg 'Neg' (gradient_test.cpp:"));
+  CHECK(options_for({w.x, w.x})
+            .ends_with(": the function given for it gave 2 gradients for 1 inputs"));
+  CHECK(options_for({constant(other_graph, 1.0)})
             .ends_with(": gradient 0 of the function given for it is not an edge of the graph"));
-  CHECK(giving({constant(w.in, 1)})
+  CHECK(options_for({constant(w.in, 1)})
             .ends_with("given for it is i32[], but the input 'Const' is f64[]"));
   CHECK(refused({z}, {w.x},
                 {.of_ops = {{"Neg",
@@ -238,11 +242,11 @@ TEST_CASE("a function that gives no gradients is an error that names the node") 
   CHECK(w.in.scope() == "");
 }
 
-TEST_CASE("options that mean nothing are refused") {
+TEST_CASE("meaningless options are refused") {
   world w;
-  graph other{ops()};
+  graph other_graph{ops()};
   auto z = w.op("Neg", {w.x});
-  auto stranger = constant(other, 1.0);
+  auto stranger = constant(other_graph, 1.0);
   CHECK(refused({z}, {w.x}, gradient_options{.stop = {stranger}}) ==
         "an edge to stop at is not one of the graph of the ys");
   CHECK(refused({z}, {w.x}, gradient_options{.stop = {{}}}) ==
@@ -268,9 +272,9 @@ TEST_CASE("a Hessian times a vector is the gradient of a gradient times the vect
                  gradient_options{.weights = {constant(w.in, along[0]), constant(w.in, along[1])}});
   for (size_t i = 0; i < 2; ++i) {
     auto at = [&](double step) {
-      std::map<std::pair<const node*, int>, double> known{{{w.x.node, 0}, 3 + step * along[0]},
-                                                          {{w.y.node, 0}, 5 + step * along[1]}};
-      return value_of(first[i], known);
+      std::map<std::pair<const node*, int>, double> known_values{
+          {{w.x.node, 0}, 3 + step * along[0]}, {{w.y.node, 0}, 5 + step * along[1]}};
+      return value_of(first[i], known_values);
     };
     CHECK(value_of(product[i]) == Approx(at(0.5) - at(-0.5)));
   }
@@ -294,21 +298,21 @@ TEST_CASE("gradients of random formulas agree with the differences of their valu
           values.push_back(w.op("Both", {any()}));
           values.push_back({values.back().node, 1});
           break;
-        default: // by a constant: degrees stay low, and differences exact enough
+        default: // multiplies by a constant: low degrees keep differences precise
           values.push_back(w.op("Mul", {constant(w.in, 0.5), any()}));
           break;
       }
     auto product = w.op("Mul", {values[values.size() - 1], values[values.size() - 2]});
-    auto found = *gradients({product}, {w.x, w.y});
+    auto slopes = *gradients({product}, {w.x, w.y});
     for (size_t i = 0; i < 2; ++i) {
       auto at = [&](double step) {
         auto moved = i == 0 ? w.x : w.y;
-        std::map<std::pair<const node*, int>, double> known{
+        std::map<std::pair<const node*, int>, double> known_values{
             {{moved.node, 0}, value_of(moved) + step}};
-        return value_of(product, known);
+        return value_of(product, known_values);
       };
       auto slope = (at(0.5) - at(-0.5)) / 1.0; // exact for a polynomial of degree 2
-      CHECK((found[i] ? value_of(found[i]) : 0) == Approx(slope).margin(1e-9));
+      CHECK((slopes[i] ? value_of(slopes[i]) : 0) == Approx(slope).margin(1e-9));
     }
   }
 }

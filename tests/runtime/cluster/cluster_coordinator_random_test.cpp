@@ -1,4 +1,4 @@
-// Random histories of a cluster that tasks join: they fail, come back, and are cut off.
+// Random histories of a cluster that tasks join: tasks fail, return, and are cut off.
 #include "troupe/runtime/cluster/cluster_coordinator.hpp"
 
 #include "tests/support/catch.hpp"
@@ -16,8 +16,8 @@ using time_point = cluster_coordinator::time_point;
 
 namespace {
 
-// A coordinator and tasks that join, fail, and call again within half a second; what they say
-// arrives within another half. Partitions last as long as they like.
+// A coordinator and tasks that join, fail, and call again within half a second; their messages
+// arrive within another half. Partitions last any time.
 class random_cluster {
 public:
   random_cluster(uint32_t seed, bool partitions) : dice_(seed), partitions_(partitions) { start(); }
@@ -43,51 +43,52 @@ public:
         break;
       case 5:
         if (partitions_ && !processes_.empty() && roll(10) == 0) {
-          auto& one = processes_[roll(processes_.size())];
-          one.cut_off = !one.cut_off;
-          one.isolated = one.cut_off && roll(2) == 0;
-          hang_up(one);
+          auto& chosen_process = processes_[roll(processes_.size())];
+          chosen_process.cut_off = !chosen_process.cut_off;
+          chosen_process.isolated = chosen_process.cut_off && roll(2) == 0;
+          hang_up(chosen_process);
         }
         break;
       default: pass(std::chrono::milliseconds{roll(partitions_ ? 1500 : 300)}); break;
     }
   }
 
-  // All are well for a while.
+  // A phase without faults.
   void settle() {
     if (!first_)
       start();
-    for (auto& one : processes_)
-      one.cut_off = one.isolated = false;
+    for (auto& member_process : processes_)
+      member_process.cut_off = member_process.isolated = false;
     for (int i = 0; i < 400; ++i)
       pass(100ms);
   }
 
   void check_numbers() {
-    std::map<task_name, uint64_t> seen;
-    for (const auto& one : processes_)
-      if (one.number) {
-        INFO(*one.number << " is " << one.incarnation << " and " << seen[*one.number]);
-        CHECK(seen[*one.number] == 0);
-        seen[*one.number] = one.incarnation;
+    std::map<task_name, uint64_t> incarnations_by_number;
+    for (const auto& member : processes_)
+      if (member.number) {
+        INFO(*member.number << " is " << member.incarnation << " and "
+                            << incarnations_by_number[*member.number]);
+        CHECK(incarnations_by_number[*member.number] == 0);
+        incarnations_by_number[*member.number] = member.incarnation;
       }
   }
 
   void check_lists() {
-    size_t here = 1;
-    for (const auto& one : processes_) {
-      REQUIRE(one.number);
-      auto* in_list = first_->list().find(*one.number);
+    size_t present_count = 1;
+    for (const auto& member : processes_) {
+      REQUIRE(member.number);
+      auto* in_list = first_->list().find(*member.number);
       REQUIRE(in_list);
-      CHECK(in_list->incarnation == one.incarnation);
+      CHECK(in_list->incarnation == member.incarnation);
       CHECK(in_list->state == presence::here);
-      CHECK(one.list.epoch() == first_->list().epoch());
-      CHECK(one.list.members() == first_->list().members());
-      ++here;
+      CHECK(member.list.epoch() == first_->list().epoch());
+      CHECK(member.list.members() == first_->list().members());
+      ++present_count;
     }
     for (const auto& [task, member] : first_->list().members())
-      here -= member.state == presence::here;
-    CHECK(here == 0);
+      present_count -= member.state == presence::here;
+    CHECK(present_count == 0);
   }
 
   int joined = 0, taken_over = 0, replaced = 0;
@@ -106,13 +107,13 @@ private:
     std::string address;
     uint64_t incarnation;
     std::optional<task_name> number;
-    bool cut_off = false;                  // from the coordinator
-    bool isolated = false;                 // from all
-    std::optional<task_name> connected_as; // meanwhile
+    bool cut_off = false;                  // cut off from the coordinator
+    bool isolated = false;                 // cut off from all processes
+    std::optional<task_name> connected_as; // the number under which it is connected
     bool connected = false;
     time_point since;
     member_list list;
-    list_gossip gossip; // with the coordinator, which is its peer 0
+    list_gossip gossip; // its gossip with the coordinator, its peer 0
     std::deque<said> in, out;
   };
 
@@ -124,34 +125,34 @@ private:
   }
   void crash() {
     first_.reset();
-    for (auto& one : processes_)
-      hang_up(one);
+    for (auto& member : processes_)
+      hang_up(member);
   }
   void join() {
     if (processes_.size() >= 8)
       return;
-    process made{};
-    made.id = ++ids_;
-    // Clocks differ; and some come back to where another was.
+    process new_process{};
+    new_process.id = ++ids_;
+    // Clocks differ; and some processes return at an address of another one.
     ++clock_;
-    made.incarnation = clock_ - roll(20);
-    while (std::ranges::find(used_, made.incarnation) != used_.end())
-      ++made.incarnation;
-    used_.push_back(made.incarnation);
-    made.address = concat("h:", roll(4) == 0 ? roll(4) : 100 + made.id);
-    for (const auto& one : processes_)
-      if (one.address == made.address)
+    new_process.incarnation = clock_ - roll(20);
+    while (std::ranges::find(used_, new_process.incarnation) != used_.end())
+      ++new_process.incarnation;
+    used_.push_back(new_process.incarnation);
+    new_process.address = concat("h:", roll(4) == 0 ? roll(4) : 100 + new_process.id);
+    for (const auto& member : processes_)
+      if (member.address == new_process.address)
         return;
-    made.since = now_;
-    processes_.push_back(std::move(made));
+    new_process.since = now_;
+    processes_.push_back(std::move(new_process));
     ++joined;
   }
-  void die(size_t which, bool orderly) {
-    auto& one = processes_[which];
-    if (orderly && first_ && one.connected && one.connected_as)
-      first_->left(*one.connected_as, one.incarnation);
-    hang_up(one);
-    processes_.erase(processes_.begin() + static_cast<ptrdiff_t>(which));
+  void die(size_t process_index, bool orderly) {
+    auto& dying = processes_[process_index];
+    if (orderly && first_ && dying.connected && dying.connected_as)
+      first_->left(*dying.connected_as, dying.incarnation);
+    hang_up(dying);
+    processes_.erase(processes_.begin() + static_cast<ptrdiff_t>(process_index));
   }
 
   void call(process& from) {
@@ -166,33 +167,33 @@ private:
     }
     claim(from);
   }
-  void hang_up(process& one) {
-    if (first_ && one.connected && one.connected_as)
-      first_->lost(*one.connected_as, one.incarnation, now_);
-    if (one.connected)
-      one.since = now_;
-    one.connected = false;
-    one.gossip.lost(0);
-    gossip_.lost(one.id);
-    one.in.clear();
-    one.out.clear();
+  void hang_up(process& caller) {
+    if (first_ && caller.connected && caller.connected_as)
+      first_->lost(*caller.connected_as, caller.incarnation, now_);
+    if (caller.connected)
+      caller.since = now_;
+    caller.connected = false;
+    caller.gossip.lost(0);
+    gossip_.lost(caller.id);
+    caller.in.clear();
+    caller.out.clear();
   }
   member_changes greeting() {
     return list_gossip::greeting(first_->list(), !first_->settled(now_));
   }
   void claim(process& from) {
-    number_claim what{"worker", -1, from.incarnation, from.address};
+    number_claim request{"worker", -1, from.incarnation, from.address};
     if (from.number) {
-      what.task = from.number->task;
-      what.holds = true;
+      request.task = from.number->task;
+      request.holds = true;
     }
-    tell(from.out, {.claim = what});
+    tell(from.out, {.claim = request});
   }
-  void tell(std::deque<said>& to, said what) {
-    what.at = now_ + std::chrono::milliseconds{roll(500)};
+  void tell(std::deque<said>& to, said message) {
+    message.at = now_ + std::chrono::milliseconds{roll(500)};
     if (!to.empty())
-      what.at = std::max(what.at, to.back().at);
-    to.push_back(std::move(what));
+      message.at = std::max(message.at, to.back().at);
+    to.push_back(std::move(message));
   }
 
   void pass(std::chrono::milliseconds time) {
@@ -208,86 +209,87 @@ private:
   }
   void serve() {
     for (size_t i = 0; i < processes_.size(); ++i) {
-      auto& one = processes_[i];
-      if (!one.connected && !one.cut_off && (now_ - one.since > 480ms || roll(20) == 0))
-        call(one);
-      while (one.connected && !one.out.empty() && one.out.front().at <= now_) {
-        auto what = std::move(one.out.front());
-        one.out.pop_front();
-        hear_at_first(one, what);
+      auto& member = processes_[i];
+      if (!member.connected && !member.cut_off && (now_ - member.since > 480ms || roll(20) == 0))
+        call(member);
+      while (member.connected && !member.out.empty() && member.out.front().at <= now_) {
+        auto message = std::move(member.out.front());
+        member.out.pop_front();
+        hear_at_first(member, message);
       }
       auto alive = true;
-      while (alive && one.connected && !one.in.empty() && one.in.front().at <= now_) {
-        auto what = std::move(one.in.front());
-        one.in.pop_front();
-        alive = hear(one, what);
+      while (alive && member.connected && !member.in.empty() && member.in.front().at <= now_) {
+        auto message = std::move(member.in.front());
+        member.in.pop_front();
+        alive = hear(member, message);
       }
       if (!alive) {
-        hang_up(one);
+        hang_up(member);
         processes_.erase(processes_.begin() + static_cast<ptrdiff_t>(i--));
       }
     }
     for (const auto& probe : first_->probes(now_))
-      for (auto& one : processes_)
-        if (one.number == probe.by && one.connected)
-          tell(one.in, {.probe = probe.about});
+      for (auto& member : processes_)
+        if (member.number == probe.by && member.connected)
+          tell(member.in, {.probe = probe.about});
     if (first_->settled(now_))
-      for (auto& [to, what] : gossip_.spread(first_->list()))
-        for (auto& one : processes_)
-          if (one.id == to)
-            tell(one.in, {.list = std::move(what)});
+      for (auto& [to, gossip_part] : gossip_.spread(first_->list()))
+        for (auto& member : processes_)
+          if (member.id == to)
+            tell(member.in, {.list = std::move(gossip_part)});
   }
-  void hear_at_first(process& from, const said& what) {
-    if (what.answer) {
-      first_->hear(*what.answer, now_);
-    } else if (what.claim) {
-      auto grant = first_->claim(*what.claim, now_);
+  void hear_at_first(process& from, const said& message) {
+    if (message.answer) {
+      first_->hear(*message.answer, now_);
+    } else if (message.claim) {
+      auto grant = first_->claim(*message.claim, now_);
       tell(from.in, {.grant = grant});
-    } else if (list_gossip::is_greeting(*what.list)) {
-      auto own = what.list->epoch.term == first_->list().epoch().term;
-      if (!own && what.list->epoch.term != 0)
+    } else if (list_gossip::is_greeting(*message.list)) {
+      auto is_own_term = message.list->epoch.term == first_->list().epoch().term;
+      if (!is_own_term && message.list->epoch.term != 0)
         tell(from.in, {.list = list_gossip::greeting(first_->list(), true)});
       else
-        gossip_.note(from.id, what.list->epoch);
+        gossip_.note(from.id, message.list->epoch);
     } else {
       member_list heard;
-      heard.take(*what.list);
+      heard.take(*message.list);
       CHECK(first_->hear(heard, now_));
-      gossip_.note(from.id, what.list->epoch);
+      gossip_.note(from.id, message.list->epoch);
     }
   }
-  bool hear(process& one, said& what) {
-    if (what.probe) {
-      auto reached = std::ranges::any_of(processes_, [&](const auto& other) {
-        return other.number == what.probe->task && other.incarnation == what.probe->incarnation &&
-               !other.isolated;
+  bool hear(process& listener, said& message) {
+    if (message.probe) {
+      auto reached = std::ranges::any_of(processes_, [&](const auto& other_process) {
+        return other_process.number == message.probe->task &&
+               other_process.incarnation == message.probe->incarnation && !other_process.isolated;
       });
-      tell(one.out, {.answer = probe_answer{what.probe->task, what.probe->incarnation, reached}});
-    } else if (what.list) {
-      auto heard = one.gossip.hear(0, *what.list, one.list);
+      tell(listener.out,
+           {.answer = probe_answer{message.probe->task, message.probe->incarnation, reached}});
+    } else if (message.list) {
+      auto heard = listener.gossip.hear(0, *message.list, listener.list);
       if (heard.answer)
-        tell(one.out, {.list = heard.answer});
-      for (auto& [to, changes] : one.gossip.spread(one.list))
-        tell(one.out, {.list = changes});
-      auto* self = one.number ? one.list.find(*one.number) : nullptr;
-      if (self && self->incarnation > one.incarnation && self->holds_number()) {
+        tell(listener.out, {.list = heard.answer});
+      for (auto& [to, changes] : listener.gossip.spread(listener.list))
+        tell(listener.out, {.list = changes});
+      auto* self = listener.number ? listener.list.find(*listener.number) : nullptr;
+      if (self && self->incarnation > listener.incarnation && self->holds_number()) {
         ++replaced;
         return false;
       }
-    } else if (what.grant->outcome) {
-      if (!one.number) {
-        taken_over += what.grant->incarnation != one.incarnation;
-        one.number = what.grant->task;
-        one.incarnation = what.grant->incarnation;
-        hang_up(one); // and calls as that task
-      } else if (what.grant->incarnation != one.incarnation) {
+    } else if (message.grant->outcome) {
+      if (!listener.number) {
+        taken_over += message.grant->incarnation != listener.incarnation;
+        listener.number = message.grant->task;
+        listener.incarnation = message.grant->incarnation;
+        hang_up(listener); // then it calls as that task
+      } else if (message.grant->incarnation != listener.incarnation) {
         ++replaced;
         return false;
       }
-    } else if (what.grant->outcome.kind() == error_kind::unavailable) {
-      claim(one);
+    } else if (message.grant->outcome.kind() == error_kind::unavailable) {
+      claim(listener);
     } else {
-      CHECK(what.grant->outcome.kind() == error_kind::failed_precondition);
+      CHECK(message.grant->outcome.kind() == error_kind::failed_precondition);
       ++replaced;
       return false;
     }
@@ -300,13 +302,13 @@ private:
   uint64_t clock_ = 1000, ids_ = 0;
   std::vector<uint64_t> used_;
   std::optional<cluster_coordinator> first_;
-  list_gossip gossip_; // of the coordinator
+  list_gossip gossip_; // the coordinator's gossip
   std::vector<process> processes_;
 };
 
 } // namespace
 
-TEST_CASE("no number is ever held twice while members can call again in time, and lists agree") {
+TEST_CASE("no number is held twice while members can call again in time, and lists agree") {
   int joined = 0, taken_over = 0;
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     INFO("seed " << seed);

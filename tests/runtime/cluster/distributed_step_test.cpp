@@ -18,14 +18,14 @@ TEST_CASE("a distributed step ends when all tasks have answered") {
   distributed_step step{3};
   CHECK(step.answer(0, {}) == next::wait);
   CHECK(step.answer(2, {}) == next::wait);
-  CHECK(step.answer(2, {}) == next::wait); // again
+  CHECK(step.answer(2, {}) == next::wait); // a repeated answer
   CHECK(step.silent(1));
   CHECK(step.answer(1, {}) == next::end);
   CHECK(step.outcome().ok());
   CHECK(step.give_up() == next::wait);
 }
 
-TEST_CASE("the first error cancels the others once, and is the outcome") {
+TEST_CASE("the first error cancels the other tasks once, and is the outcome") {
   distributed_step step{3};
   CHECK(step.answer(0, broken("cause")) == next::cancel_others);
   CHECK(step.fail(broken("late")) == next::wait);
@@ -40,7 +40,7 @@ TEST_CASE("an error in the last answer ends the step at once") {
   CHECK(step.answer(1, broken("cause")) == next::end);
 }
 
-TEST_CASE("tasks that do not answer when they are cancelled are given up") {
+TEST_CASE("a step stops waiting for tasks that do not answer a cancellation") {
   distributed_step step{2};
   CHECK(step.fail(broken("time is over")) == next::cancel_others);
   CHECK(step.answer(0, {}) == next::wait);
@@ -49,34 +49,35 @@ TEST_CASE("tasks that do not answer when they are cancelled are given up") {
   CHECK(step.outcome().message() == "time is over");
 }
 
-TEST_CASE("a step ends well when those that hold what it took have said that it is spent") {
+TEST_CASE(
+    "a step succeeds when the holders of its elements have confirmed that they are consumed") {
   distributed_step step{3};
   step.hold(0);
   CHECK(step.answer(0, {}) == next::wait);
   step.hold(2);
   CHECK(step.answer(2, {}) == next::wait);
-  CHECK(step.take_holders().empty()); // it may still go either way
+  CHECK(step.take_holders().empty()); // the outcome is still open
   CHECK(step.answer(1, {}) == next::settle);
   CHECK(step.silent(0));
   CHECK_FALSE(step.silent(1));
   CHECK(step.silent(2));
-  CHECK(step.answer(1, {}) == next::wait); // was asked nothing
+  CHECK(step.answer(1, {}) == next::wait); // task 1 holds nothing
   CHECK(step.answer(2, {}) == next::wait);
-  SECTION("well") {
+  SECTION("all holders confirm") {
     CHECK(step.answer(0, {}) == next::end);
     CHECK(step.outcome().ok());
   }
-  SECTION("the last has given it back") {
+  SECTION("the last holder has returned its element") {
     CHECK(step.answer(0, broken("gone")) == next::end);
     CHECK(step.outcome().message() == "gone");
   }
-  SECTION("its time is over before the last has answered") {
+  SECTION("the deadline passes before the last answer") {
     CHECK(step.settles());
     CHECK(step.fail(broken("late")) == next::wait);
     CHECK(step.answer(0, {}) == next::end);
     CHECK(step.outcome().ok());
   }
-  SECTION("the last does not answer") {
+  SECTION("the last holder does not answer") {
     CHECK(step.doubt(broken("who knows")) == next::end);
     CHECK(step.outcome().message() == "who knows");
     CHECK(step.doubt(broken("twice")) == next::wait);
@@ -85,7 +86,7 @@ TEST_CASE("a step ends well when those that hold what it took have said that it 
   CHECK(step.take_holders().empty());
 }
 
-TEST_CASE("tasks that hold what a failed step took hear of it, each once") {
+TEST_CASE("each holder of a failed step's elements is notified once") {
 
   distributed_step badly{3};
   badly.hold(1);
@@ -93,11 +94,11 @@ TEST_CASE("tasks that hold what a failed step took hear of it, each once") {
   CHECK(badly.answer(0, broken("cause")) == next::cancel_others);
   CHECK(badly.take_holders() == std::vector<size_t>{1});
   CHECK(badly.give_up() == next::end);
-  badly.hold(2); // its answer was late
+  badly.hold(2); // task 2 answered late
   CHECK(badly.take_holders() == std::vector<size_t>{2});
 }
 
-TEST_CASE("in any order of events a distributed step ends once, with its first cause") {
+TEST_CASE("a distributed step ends once, with its first cause, in any order of events") {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     INFO("seed " << seed);
     std::mt19937 dice{seed};
@@ -109,21 +110,21 @@ TEST_CASE("in any order of events a distributed step ends once, with its first c
       auto bad = dice() % 5 == 0;
       auto text = concat("event ", event);
       auto kind = dice() % 10;
-      auto what = next::wait;
+      auto decision = next::wait;
       if (kind < 7) {
         auto task = dice() % tasks;
         if (bad && step.silent(task) && cause.empty())
           cause = text;
-        what = step.answer(task, bad ? broken(text.c_str()) : status{});
+        decision = step.answer(task, bad ? broken(text.c_str()) : status{});
       } else if (kind < 8) {
         if (cause.empty())
           cause = text;
-        what = step.fail(broken(text.c_str()));
+        decision = step.fail(broken(text.c_str()));
       } else if (!cause.empty()) {
-        what = step.give_up();
+        decision = step.give_up();
       }
-      ends += what == next::end;
-      cancels += what == next::cancel_others;
+      ends += decision == next::end;
+      cancels += decision == next::cancel_others;
     }
     CHECK(ends <= 1);
     CHECK(cancels <= 1);

@@ -8,60 +8,60 @@ namespace troupe::test::held_state_test {
 
 using found = held_state::found;
 
-TEST_CASE("state on a task is lost with its incarnation, and that is found once") {
-  held_state held;
+TEST_CASE("state on a task is lost with its incarnation, and the loss is found once") {
+  held_state state;
   const task_name ps{"ps", 0}, worker{"worker", 0};
-  CHECK(held.use(ps, 1) == found::there);
-  CHECK(held.use(ps, 1) == found::there);
-  CHECK(held.use(worker, 7) == found::there);
-  CHECK(held.use(ps, 2) == found::lost_unsaid);
-  CHECK(held.use(ps, 2) == found::there);
-  CHECK(held.use(worker, 7) == found::there);
+  CHECK(state.use(ps, 1) == found::there);
+  CHECK(state.use(ps, 1) == found::there);
+  CHECK(state.use(worker, 7) == found::there);
+  CHECK(state.use(ps, 2) == found::lost_unsaid);
+  CHECK(state.use(ps, 2) == found::there);
+  CHECK(state.use(worker, 7) == found::there);
 }
 
-TEST_CASE("who was told by a step that failed is not told again") {
-  held_state held;
+TEST_CASE("a client that learned of a loss from a failed step is not notified again") {
+  held_state state;
   const task_name ps{"ps", 0};
-  held.tell(ps); // nothing of the session's is there
-  CHECK(held.use(ps, 1) == found::there);
-  held.tell(ps);
-  CHECK(held.use(ps, 2) == found::lost);
-  CHECK(held.use(ps, 3) == found::lost_unsaid); // lost again since
+  state.tell(ps); // the session has no state there
+  CHECK(state.use(ps, 1) == found::there);
+  state.tell(ps);
+  CHECK(state.use(ps, 2) == found::lost);
+  CHECK(state.use(ps, 3) == found::lost_unsaid); // lost again meanwhile
 }
 
-TEST_CASE("an error from before a task was found as it had been says nothing of a later loss") {
-  held_state held;
+TEST_CASE("an error before a task was found unchanged does not report a later loss") {
+  held_state state;
   const task_name ps{"ps", 0}, other{"ps", 1};
-  CHECK(held.use(ps, 1) == found::there);
-  held.tell(ps);
-  CHECK(held.use(ps, 1) == found::there); // the link was lost, not the task
-  CHECK(held.use(ps, 2) == found::lost_unsaid);
-  held.tell(ps);
-  held.reach(other);
-  held.reach(ps); // another step uses what is there
-  CHECK(held.use(ps, 3) == found::lost_unsaid);
-  held.tell(ps);
-  held.reach(other);
-  CHECK(held.use(ps, 4) == found::lost);
+  CHECK(state.use(ps, 1) == found::there);
+  state.tell(ps);
+  CHECK(state.use(ps, 1) == found::there); // only the link was lost, not the task
+  CHECK(state.use(ps, 2) == found::lost_unsaid);
+  state.tell(ps);
+  state.reach(other);
+  state.reach(ps); // another step uses the state
+  CHECK(state.use(ps, 3) == found::lost_unsaid);
+  state.tell(ps);
+  state.reach(other);
+  CHECK(state.use(ps, 4) == found::lost);
 }
 
-TEST_CASE("whatever happens, each loss is found by the next step that uses the task") {
+TEST_CASE("each loss is found by the next step that uses the task") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random{seed};
-  held_state held;
+  held_state state;
   std::map<int, uint64_t> now, seen;
   for (int i = 0; i < 10'000; ++i) {
-    auto which = static_cast<int>(random() % 4);
-    const task_name task{"ps", which};
-    auto& incarnation = now[which];
+    auto event = static_cast<int>(random() % 4);
+    const task_name task{"ps", event};
+    auto& incarnation = now[event];
     switch (random() % 3) {
       case 0: ++incarnation; break;
-      case 1: held.tell(task); break;
+      case 1: state.tell(task); break;
       default: {
-        auto lost = seen.contains(which) && seen[which] != incarnation;
-        CHECK((held.use(task, incarnation) != found::there) == lost);
-        seen[which] = incarnation;
+        auto is_lost = seen.contains(event) && seen[event] != incarnation;
+        CHECK((state.use(task, incarnation) != found::there) == is_lost);
+        seen[event] = incarnation;
       }
     }
   }

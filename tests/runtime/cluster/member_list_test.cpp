@@ -22,11 +22,11 @@ number_claim holds(int task, uint64_t incarnation) {
   return {"worker", task, incarnation, concat("h:", incarnation), true};
 }
 
-// The first task of the cluster, at a time of its own.
+// The first task of the cluster, with a clock of its own.
 struct world {
   time_point now{1h};
   cluster_coordinator first{{"ps", 0}, 1000, "ps:1", {}, now};
-  std::set<task_name> reached; // by those that are asked
+  std::set<task_name> reached; // tasks that the asked members can reach
   std::vector<task_name> asked;
   void pass(std::chrono::milliseconds time) {
     for (auto end = now + time; now < end;) {
@@ -39,16 +39,16 @@ struct world {
       }
     }
   }
-  task_name granted(const number_claim& what) {
-    auto made = first.claim(what, now);
-    INFO(made.outcome);
-    REQUIRE(made.outcome);
-    return made.task;
+  task_name granted(const number_claim& claim) {
+    auto grant = first.claim(claim, now);
+    INFO(grant.outcome);
+    REQUIRE(grant.outcome);
+    return grant.task;
   }
-  error_kind refused(const number_claim& what) {
-    auto made = first.claim(what, now);
-    REQUIRE(!made.outcome);
-    return made.outcome.kind();
+  error_kind refused(const number_claim& claim) {
+    auto grant = first.claim(claim, now);
+    REQUIRE(!grant.outcome);
+    return grant.outcome.kind();
   }
   presence state(const task_name& task) { return first.list().find(task)->state; }
 };
@@ -57,30 +57,31 @@ const task_name zero{"worker", 0}, one{"worker", 1}, two{"worker", 2};
 
 } // namespace
 
-TEST_CASE("a copy of a list follows its changes, whichever of them it has missed") {
-  member_list of;
-  of.begin_term(7);
-  of.put(member(0, 1));
-  of.put(member(1, 2));
+TEST_CASE("a copy of a list follows its changes, whichever changes it has missed") {
+  member_list original;
+  original.begin_term(7);
+  original.put(member(0, 1));
+  original.put(member(1, 2));
   member_list copy;
-  CHECK(copy.take(of.changes_since(copy.epoch())) == member_list::taken::news);
-  CHECK(copy.members() == of.members());
-  auto before = of.changes_since(copy.epoch());
-  CHECK(before.members.empty());
-  CHECK(copy.take(before) == member_list::taken::old);
-  auto seen = of.epoch();
-  of.put(member(1, 2, presence::gone));
-  auto lost = of.changes_since(seen);
-  auto at_loss = of.epoch();
-  of.put(member(2, 3));
-  CHECK(copy.take(of.changes_since(at_loss)) == member_list::taken::gap);
+  CHECK(copy.take(original.changes_since(copy.epoch())) == member_list::taken::news);
+  CHECK(copy.members() == original.members());
+  auto missed_changes = original.changes_since(copy.epoch());
+  CHECK(missed_changes.members.empty());
+  CHECK(copy.take(missed_changes) == member_list::taken::old);
+  auto seen_epoch = original.epoch();
+  original.put(member(1, 2, presence::gone));
+  auto lost = original.changes_since(seen_epoch);
+  auto at_loss = original.epoch();
+  original.put(member(2, 3));
+  CHECK(copy.take(original.changes_since(at_loss)) == member_list::taken::gap);
   CHECK(copy.take(lost) == member_list::taken::news);
-  CHECK(copy.take(of.changes_since(seen)) == member_list::taken::news); // more than is missing
-  CHECK(copy.members() == of.members());
-  CHECK(copy.epoch() == of.epoch());
+  CHECK(copy.take(original.changes_since(seen_epoch)) ==
+        member_list::taken::news); // overlapping changes
+  CHECK(copy.members() == original.members());
+  CHECK(copy.epoch() == original.epoch());
 }
 
-TEST_CASE("the list of a later coordinator replaces all that an earlier one has decided") {
+TEST_CASE("the list of a later coordinator replaces the list of an earlier one") {
   member_list former, later, copy;
   former.begin_term(7);
   for (int i = 0; i < 5; ++i)
@@ -92,19 +93,19 @@ TEST_CASE("the list of a later coordinator replaces all that an earlier one has 
   CHECK(copy.take(later.changes_since(copy.epoch())) == member_list::taken::news);
   CHECK(copy.members() == later.members());
   CHECK(copy.take(former.changes_since({})) == member_list::taken::old);
-  // Nor is a change of one list made to another.
+  // A change of one list does not apply to another.
   former.put(member(6, 10));
   former.begin_term(9);
   CHECK(copy.take({{9, 1}, {9, 2}, {member(1, 12)}}) == member_list::taken::gap);
 }
 
-TEST_CASE("numbers are given from 0 up, once those who know better have had time to call") {
+TEST_CASE("numbers are assigned from 0 up, once existing holders have had time to call") {
   world w;
   CHECK(w.refused(any(1)) == error_kind::unavailable);
   w.pass(2s);
   CHECK(w.granted(any(1)) == zero);
   CHECK(w.granted(any(2)) == one);
-  CHECK(w.granted(any(1)) == zero); // the answer was lost
+  CHECK(w.granted(any(1)) == zero); // repeated, as the answer was lost
   CHECK(w.granted({"ps", -1, 5, "h:5"}) == task_name{"ps", 1});
   CHECK(w.granted({"worker", 7, 6, "h:6"}) == task_name{"worker", 7});
   CHECK(w.granted(any(3)) == two);
@@ -112,7 +113,7 @@ TEST_CASE("numbers are given from 0 up, once those who know better have had time
   CHECK(w.refused({"worker", 65'536, 8, "h:8"}) == error_kind::invalid_argument);
 }
 
-TEST_CASE("a number is free again when its task has left, or is gone, and not before") {
+TEST_CASE("a number becomes free when its task has left, or is gone") {
   world w;
   w.pass(2s);
   w.granted(any(1));
@@ -122,7 +123,7 @@ TEST_CASE("a number is free again when its task has left, or is gone, and not be
   w.first.connected(one, 2);
   w.first.lost(one, 2, w.now);
   w.pass(60s);
-  CHECK(w.state(one) == presence::here); // there is another connection
+  CHECK(w.state(one) == presence::here); // another connection remains
   w.first.lost(one, 2, w.now);
   w.pass(500ms);
   CHECK(w.state(one) == presence::here);
@@ -138,7 +139,7 @@ TEST_CASE("a number is free again when its task has left, or is gone, and not be
   CHECK(w.granted(any(5)) == zero);
 }
 
-TEST_CASE("who takes the place of another is later than it, whatever its clock says") {
+TEST_CASE("a successor has a later incarnation than its predecessor, independent of its clock") {
   world w;
   w.pass(2s);
   w.granted(any(100));
@@ -146,13 +147,14 @@ TEST_CASE("who takes the place of another is later than it, whatever its clock s
   auto next = w.first.claim(any(50), w.now);
   CHECK(next.task == zero);
   CHECK(next.incarnation == 101);
-  CHECK(w.first.claim(any(50), w.now).incarnation == 101); // asked again
-  // Under this one it speaks for itself.
+  CHECK(w.first.claim(any(50), w.now).incarnation == 101); // a repeated claim
+  // With this incarnation it holds its own number.
   CHECK(w.first.claim({"worker", 0, 101, "h:50", true}, w.now).incarnation == 101);
   CHECK(w.first.list().members().size() == 2);
 }
 
-TEST_CASE("who got its number of another coordinator follows what was at its address before") {
+TEST_CASE(
+    "a task with a number from another coordinator follows the previous task at its address") {
   world w;
   w.pass(2s);
   w.granted(any(100, "h:7"));
@@ -162,46 +164,47 @@ TEST_CASE("who got its number of another coordinator follows what was at its add
   CHECK(w.first.list().find(zero)->incarnation == 200);
 }
 
-TEST_CASE("who comes back to an address gets the number that was there") {
+TEST_CASE("a task that restarts at the same address keeps its number") {
   world w;
   w.pass(2s);
   w.granted(any(1, "h:7"));
   w.granted(any(2, "h:8"));
   CHECK(w.granted(any(3, "h:8")) == one);
   CHECK(w.granted({"worker", 0, 4, "h:7"}) == zero);
-  CHECK(w.refused(holds(0, 1)) == error_kind::failed_precondition); // which has been replaced
+  CHECK(w.refused(holds(0, 1)) == error_kind::failed_precondition); // it has been replaced
 }
 
-TEST_CASE("a coordinator that comes back learns from its members who they are") {
-  world before;
-  before.pass(2s);
-  before.granted(any(1));
-  before.granted(any(2));
-  before.granted(any(3));
-  before.first.left(one, 2);
+TEST_CASE("a restarted coordinator learns its members from their calls") {
+  world former;
+  former.pass(2s);
+  former.granted(any(1));
+  former.granted(any(2));
+  former.granted(any(3));
+  former.first.left(one, 2);
   world w;
   w.first = cluster_coordinator{{"ps", 0}, 2000, "ps:1", {}, w.now};
   member_list copy;
-  copy.take(before.first.list().changes_since({}));
+  copy.take(former.first.list().changes_since({}));
   REQUIRE(w.first.hear(copy, w.now));
   w.first.connected(zero, 1);
   CHECK(w.granted(holds(0, 1)) == zero);
   w.pass(2s);
   CHECK(w.state(zero) == presence::here);
   CHECK(w.state(one) == presence::left);
-  CHECK(w.state(two) == presence::unreachable); // it has not called yet
+  CHECK(w.state(two) == presence::unreachable); // member two has not called yet
   CHECK(w.granted(any(9)) == one);
   CHECK(w.granted(any(10)) == task_name{"worker", 3});
   w.pass(29s);
   CHECK(w.state(two) == presence::gone);
-  // A member that was cut off for long is the same as before, unless another has its number.
+  // A member that was cut off for a long time stays the same, unless its number has been
+  // reassigned.
   CHECK(w.granted(holds(2, 3)) == two);
   w.first.connected(two, 3);
   CHECK(w.state(two) == presence::here);
   CHECK(w.refused(holds(1, 2)) == error_kind::failed_precondition);
 }
 
-TEST_CASE("a coordinator whose clock goes behind decides all the same; a replaced one ends") {
+TEST_CASE("a coordinator with a slow clock still decides; a replaced one ends") {
   member_list later;
   later.begin_term(5000);
   later.put(member(0, 1));
@@ -214,7 +217,7 @@ TEST_CASE("a coordinator whose clock goes behind decides all the same; a replace
   CHECK(w.first.hear(later, w.now).kind() == error_kind::failed_precondition);
 }
 
-TEST_CASE("a coordinator that was not there itself does not count that time against its members") {
+TEST_CASE("a coordinator that was paused does not count that time against its members") {
   world w;
   w.pass(2s);
   w.granted(any(1));
@@ -223,7 +226,7 @@ TEST_CASE("a coordinator that was not there itself does not count that time agai
   w.first.connected(one, 2);
   w.first.lost(zero, 1, w.now);
   w.pass(900ms);
-  w.now += 60s; // frozen
+  w.now += 60s; // the coordinator was paused
   w.first.tick(w.now);
   CHECK(w.state(zero) != presence::gone);
   w.pass(20s);
@@ -232,24 +235,25 @@ TEST_CASE("a coordinator that was not there itself does not count that time agai
   CHECK(w.state(zero) == presence::gone);
 }
 
-TEST_CASE("who comes back late has its own time to call, whatever was found of the one before") {
+TEST_CASE("a task that returns late has its own time to call, independent of its predecessor") {
   world w;
   w.pass(2s);
   w.granted({"worker", -1, 1, "h:1"});
   w.first.connected(zero, 1);
-  w.first.connected(w.granted(any(2)), 2); // which is asked, and reaches nobody
+  w.first.connected(w.granted(any(2)), 2); // it is asked, and reaches no other member
   w.first.lost(zero, 1, w.now);
   w.pass(28s);
   CHECK(w.state(zero) == presence::unreachable);
   w.granted({"worker", -1, 3, "h:1"});
-  w.pass(20s); // it makes its devices
+  w.pass(20s); // it initializes its devices
   CHECK(w.state(zero) != presence::gone);
   CHECK(w.granted(any(4)) == two);
   w.first.connected(zero, 3);
   CHECK(w.state(zero) == presence::here);
 }
 
-TEST_CASE("a member that another reaches is unreachable, and not gone until none does") {
+TEST_CASE(
+    "a member that another member reaches is unreachable; it is gone only when none reaches it") {
   world w;
   w.pass(2s);
   w.granted(any(1));
@@ -279,19 +283,19 @@ TEST_CASE(
   w.pass(110s);
   for (const auto& task : {zero, one, two})
     CHECK(w.state(task) == presence::unreachable);
-  // One is there again, and does not reach the others.
+  // One is present again, and does not reach the others.
   w.first.connected(zero, 1);
   w.pass(6s);
   CHECK(w.state(zero) == presence::here);
   CHECK(w.state(one) == presence::gone);
-  // Who has a connection to one that is said to be gone says so.
-  w.first.hear({one, 7, true}, w.now); // of another
+  // A member with a connection to a member reported as gone says so.
+  w.first.hear({one, 7, true}, w.now); // about another incarnation
   CHECK(w.state(one) == presence::gone);
   w.first.hear({one, 2, true}, w.now);
   CHECK(w.state(one) == presence::unreachable);
 }
 
-TEST_CASE("numbers of tasks that are all gone are free in the end") {
+TEST_CASE("numbers of tasks that are all gone become free eventually") {
   world w;
   w.pass(2s);
   w.first.connected(w.granted(any(1)), 1);
@@ -305,20 +309,20 @@ TEST_CASE("numbers of tasks that are all gone are free in the end") {
 
 TEST_CASE(
     "a member that was elected goes on with the list, and keeps the first seed's number for it") {
-  world before;
-  before.pass(2s);
-  before.granted(any(1));
-  before.granted(any(2));
-  before.first.left(one, 2);
+  world former;
+  former.pass(2s);
+  former.granted(any(1));
+  former.granted(any(2));
+  former.first.left(one, 2);
   world w;
-  w.first = cluster_coordinator{zero, before.first.list(), 1001, false, {}, w.now};
+  w.first = cluster_coordinator{zero, former.first.list(), 1001, false, {}, w.now};
   w.first.reserve("ps:1");
   CHECK(w.first.list().epoch().term == 1001);
   CHECK(w.first.list().coordinator() == zero);
-  CHECK(w.refused(any(9)) == error_kind::unavailable); // others may know more
-  member_list more = before.first.list();
-  more.put(member(2, 3));
-  REQUIRE(w.first.hear(more, w.now));
+  CHECK(w.refused(any(9)) == error_kind::unavailable); // other members may know more
+  member_list newer_list = former.first.list();
+  newer_list.put(member(2, 3));
+  REQUIRE(w.first.hear(newer_list, w.now));
   w.first.connected(two, 3);
   w.pass(2s);
   CHECK(w.granted(any(9)) == one);
@@ -330,12 +334,12 @@ TEST_CASE(
   CHECK(w.granted({"ps", 0, 12, "ps:1"}) == task_name{"ps", 0});
 }
 
-TEST_CASE("a coordinator that has said goodbye has left, for the one that follows it") {
-  world before;
-  before.pass(2s);
-  before.granted(any(1));
+TEST_CASE("a successor knows that a coordinator which said goodbye has left") {
+  world former;
+  former.pass(2s);
+  former.granted(any(1));
   world w;
-  w.first = cluster_coordinator{zero, before.first.list(), 1001, true, {}, w.now};
+  w.first = cluster_coordinator{zero, former.first.list(), 1001, true, {}, w.now};
   CHECK(w.state({"ps", 0}) == presence::left);
 }
 

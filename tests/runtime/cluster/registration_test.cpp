@@ -16,19 +16,19 @@ status gone() { return failure(error_kind::unavailable, "gone"); }
 // A chain: 0 - 1 - 2, and 3 alone.
 registration chain() { return registration{{{1}, {0, 2}, {1}, {}}}; }
 
-void complete(registration& what) {
-  auto parts = what.begin();
+void complete(registration& tested) {
+  auto parts = tested.begin();
   for (size_t i = 0; i < parts.size(); ++i)
-    CHECK(what.registered(parts[i], what.attempt()) ==
+    CHECK(tested.registered(parts[i], tested.attempt()) ==
           (i + 1 < parts.size() ? next::wait : next::complete));
 }
 
 } // namespace
 
-TEST_CASE("all parts are registered once, for all who ask") {
+TEST_CASE("all parts are registered once, for all callers") {
   auto parts = chain();
   CHECK(parts.begin() == std::vector<size_t>{0, 1, 2, 3});
-  CHECK(parts.begin().empty()); // it is under way
+  CHECK(parts.begin().empty()); // the registration is in progress
   for (size_t i = 0; i < 3; ++i)
     CHECK(parts.registered(i, parts.attempt()) == next::wait);
   CHECK(parts.registered(3, parts.attempt()) == next::complete);
@@ -36,7 +36,8 @@ TEST_CASE("all parts are registered once, for all who ask") {
   CHECK(parts.begin().empty());
 }
 
-TEST_CASE("what is lost is registered again, with what exchanges tensors with it, and no more") {
+TEST_CASE("a lost part is registered again, with the parts that exchange tensors with it, and no "
+          "others") {
   auto parts = chain();
   complete(parts);
   parts.lose(0);
@@ -48,7 +49,7 @@ TEST_CASE("what is lost is registered again, with what exchanges tensors with it
   CHECK(parts.begin() == std::vector<size_t>{3});
 }
 
-TEST_CASE("an attempt ends with the first refusal, and answers to it are too late then") {
+TEST_CASE("an attempt ends with the first refusal, and later answers to it are ignored") {
   auto parts = chain();
   parts.begin();
   auto first = parts.attempt();
@@ -57,11 +58,11 @@ TEST_CASE("an attempt ends with the first refusal, and answers to it are too lat
   CHECK(parts.error().kind() == error_kind::unavailable);
   CHECK(parts.registered(2, first) == next::release);
   CHECK(parts.refused(3, first, gone()) == next::wait);
-  CHECK(parts.begin() == std::vector<size_t>{1, 2, 3}); // 0 is as it was
+  CHECK(parts.begin() == std::vector<size_t>{1, 2, 3}); // part 0 stays registered
   CHECK(parts.registered(2, first) == next::release);
 }
 
-TEST_CASE("a task that is lost while others are asked is asked in another attempt") {
+TEST_CASE("a task that is lost during an attempt is asked in the next attempt") {
   auto parts = chain();
   parts.begin();
   auto first = parts.attempt();
@@ -70,26 +71,26 @@ TEST_CASE("a task that is lost while others are asked is asked in another attemp
   parts.registered(1, first);
   parts.registered(2, first);
   CHECK(parts.registered(3, first) == next::again);
-  CHECK(parts.begin() == std::vector<size_t>{0, 1}); // 1 was told of the old 0
+  CHECK(parts.begin() == std::vector<size_t>{0, 1}); // part 1 knows the old incarnation of part 0
   CHECK(parts.registered(0, parts.attempt()) == next::wait);
   CHECK(parts.registered(1, parts.attempt()) == next::complete);
 }
 
-TEST_CASE("a part whose partner is lost while it is asked is asked again") {
+TEST_CASE("a part whose partner is lost during its registration is asked again") {
   auto parts = chain();
   complete(parts);
   parts.lose(3);
   parts.lose(0);
-  parts.begin(); // 0, 1 and 3
+  parts.begin(); // asks parts 0, 1 and 3
   auto first = parts.attempt();
   CHECK(parts.registered(1, first) == next::wait);
-  parts.lose(1); // 0 was told of its old incarnation
+  parts.lose(1); // part 0 knows its old incarnation
   CHECK(parts.registered(3, first) == next::wait);
   CHECK(parts.registered(0, first) == next::again);
   CHECK(parts.begin() == std::vector<size_t>{0, 1, 2});
 }
 
-TEST_CASE("an attempt that is given up leaves nothing behind") {
+TEST_CASE("an abandoned attempt leaves no registrations") {
   auto parts = chain();
   parts.begin();
   auto first = parts.attempt();
@@ -99,7 +100,7 @@ TEST_CASE("an attempt that is given up leaves nothing behind") {
   complete(parts);
 }
 
-TEST_CASE("in any order of events a task keeps one registration, or none") {
+TEST_CASE("a task keeps at most one registration, in any order of events") {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     INFO("seed " << seed);
     std::mt19937 dice{seed};
@@ -109,10 +110,10 @@ TEST_CASE("in any order of events a task keeps one registration, or none") {
       uint64_t attempt;
     };
     std::vector<question> open;
-    std::vector<int> kept(parts.parts()); // registrations that count at each task
+    std::vector<int> kept(parts.parts()); // valid registrations per task
     auto ask = [&] {
       for (auto part : parts.begin()) {
-        kept[part] = 0; // the old one is to be forgotten
+        kept[part] = 0; // the old registration is void
         open.push_back({part, parts.attempt()});
       }
     };
@@ -121,14 +122,15 @@ TEST_CASE("in any order of events a task keeps one registration, or none") {
       if (kind < 2) {
         ask();
       } else if (kind < 7 && !open.empty()) {
-        auto which = dice() % open.size();
-        auto asked = open[which];
-        open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
+        auto chosen = dice() % open.size();
+        auto request = open[chosen];
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(chosen));
         if (dice() % 6 == 0) {
-          parts.refused(asked.part, asked.attempt, gone());
-        } else if (auto what = parts.registered(asked.part, asked.attempt); what != next::release) {
-          ++kept[asked.part];
-          if (what == next::again)
+          parts.refused(request.part, request.attempt, gone());
+        } else if (auto decision = parts.registered(request.part, request.attempt);
+                   decision != next::release) {
+          ++kept[request.part];
+          if (decision == next::again)
             ask();
         }
       } else if (kind < 8) {
@@ -141,8 +143,8 @@ TEST_CASE("in any order of events a task keeps one registration, or none") {
         CHECK((!parts.ready(i) || kept[i] == 1));
       }
     }
-    for (const auto& one : open)
-      if (parts.registered(one.part, one.attempt) == next::again)
+    for (const auto& open_request : open)
+      if (parts.registered(open_request.part, open_request.attempt) == next::again)
         break;
     parts.give_up();
     complete(parts);

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using meeting = rendezvous<int>; // steps are numbers; 0 is none
+using meeting = rendezvous<int>; // steps are numbers; 0 is no step
 using fate = arrival_fate;
 
 const meeting::time_point start{};
@@ -24,26 +24,26 @@ arrival tensor_for(step_id step, uint32_t key, int64_t elements = 1) {
 
 fate arrive(meeting& at, step_id step, uint32_t key, int64_t elements = 1,
             meeting::time_point now = start) {
-  auto what = tensor_for(step, key, elements);
-  return at.arrive(what, now).fate;
+  auto tensor_sent = tensor_for(step, key, elements);
+  return at.arrive(tensor_sent, now).fate;
 }
 
 size_t attach(meeting& at, step_id step) {
-  auto came = at.attach(step, 1, meeting::time_point::max());
-  INFO(came.status());
-  REQUIRE(came);
-  return came->size();
+  auto arrivals = at.attach(step, 1, meeting::time_point::max());
+  INFO(arrivals.status());
+  REQUIRE(arrivals);
+  return arrivals->size();
 }
 
 } // namespace
 
-TEST_CASE("a tensor waits for its step, and is handed over once") {
+TEST_CASE("a tensor waits for its step, and is delivered once") {
   meeting at;
   step_id step{7, 1};
   CHECK(arrive(at, step, 3) == fate::keep);
   CHECK(at.early_bytes() == 1);
   REQUIRE(at.announce(step, start));
-  CHECK(arrive(at, step, 4) == fate::keep); // it has not begun
+  CHECK(arrive(at, step, 4) == fate::keep); // the step has not started
   CHECK(attach(at, step) == 2);
   CHECK(arrive(at, step, 5) == fate::deliver);
   CHECK(arrive(at, step, 5) == fate::twice);
@@ -52,23 +52,23 @@ TEST_CASE("a tensor waits for its step, and is handed over once") {
   CHECK(at.idle());
 }
 
-TEST_CASE("tensors of one edge in several turns of a loop are several") {
+TEST_CASE("tensors of one edge in several iterations of a loop are distinct") {
   meeting at;
   step_id step{7, 1};
   REQUIRE(at.announce(step, start));
   attach(at, step);
   for (uint32_t key = 0; key < 50; ++key) {
-    arrival one{.step = step, .key = key};
-    CHECK(at.arrive(one, start).fate == fate::deliver);
-    CHECK(at.arrive(one, start).fate == fate::twice);
+    arrival first_arrival{.step = step, .key = key};
+    CHECK(at.arrive(first_arrival, start).fate == fate::deliver);
+    CHECK(at.arrive(first_arrival, start).fate == fate::twice);
   }
   for (uint64_t iteration = 1; iteration < 50; ++iteration) {
-    arrival one{.step = step, .key = 3, .frame = 1, .iteration = iteration};
-    CHECK(at.arrive(one, start).fate == fate::deliver); // whose turn it is counts
+    arrival next_arrival{.step = step, .key = 3, .frame = 1, .iteration = iteration};
+    CHECK(at.arrive(next_arrival, start).fate == fate::deliver); // distinguished by the iteration
   }
 }
 
-TEST_CASE("an announced tensor is due when its step has begun, until that ends or fails") {
+TEST_CASE("an announced tensor is wanted from its step's start until the step ends or fails") {
   meeting at;
   step_id step{7, 1};
   CHECK(at.expect(step, start) == demand::later);
@@ -81,7 +81,7 @@ TEST_CASE("an announced tensor is due when its step has begun, until that ends o
   attach(at, step);
   CHECK(at.expect(step, start) == demand::now);
   CHECK(at.cancel(step, gone(), start) == 1);
-  CHECK(at.expect(step, start) == demand::never); // though kernels of it may still run
+  CHECK(at.expect(step, start) == demand::never); // although its kernels may still run
   CHECK(at.runs(step));
   at.end(step, start);
   CHECK(at.expect(step, start) == demand::never);
@@ -95,12 +95,12 @@ TEST_CASE(
   CHECK(at.expect({7, 1}, start) == demand::later);
   CHECK(arrive(at, {7, 2}, 0) == fate::keep);
   CHECK(at.expect({7, 2}, start) == demand::later);
-  CHECK(at.expect({7, 3}, start) == demand::never); // no room
+  CHECK(at.expect({7, 3}, start) == demand::never); // the limit is reached
   CHECK(at.announce({7, 3}, start).kind() == error_kind::resource_exhausted);
   CHECK(!at.cancel(step_id{7, 1}, gone(), start));
   CHECK(at.expect({7, 1}, start) == demand::never);
   CHECK(!at.awaits({7, 1}));
-  CHECK(at.expect({7, 4}, start) == demand::later); // in the place of the first
+  CHECK(at.expect({7, 4}, start) == demand::later); // the first one has made room
   at.age(start + 61s);
   CHECK(at.expect({7, 4}, start + 61s) == demand::never);
   CHECK(at.idle());
@@ -108,7 +108,7 @@ TEST_CASE(
   CHECK(at.expect({7, 5}, start) == demand::never);
 }
 
-TEST_CASE("sessions do not mix, whatever numbers their steps have") {
+TEST_CASE("sessions are separate even if their steps have the same numbers") {
   meeting at;
   REQUIRE(at.announce({1, 5}, start));
   attach(at, {1, 5});
@@ -119,7 +119,7 @@ TEST_CASE("sessions do not mix, whatever numbers their steps have") {
   CHECK(at.end({1, 5}, start) == 1);
 }
 
-TEST_CASE("a step has one id, also after its end") {
+TEST_CASE("a step's id is not reused after its end") {
   meeting at;
   step_id step{1, 1};
   REQUIRE(at.announce(step, start));
@@ -128,7 +128,7 @@ TEST_CASE("a step has one id, also after its end") {
   CHECK(at.announce(step, start).message().find("has run already") != std::string::npos);
 }
 
-TEST_CASE("a step that was cancelled before it came is told so, by the first cause, once") {
+TEST_CASE("a step that was cancelled before its arrival fails once, with the first cause") {
   meeting at;
   step_id step{1, 1};
   CHECK(arrive(at, step, 0, 100) == fate::keep);
@@ -140,7 +140,7 @@ TEST_CASE("a step that was cancelled before it came is told so, by the first cau
   CHECK(at.idle());
 }
 
-TEST_CASE("a step that is cancelled while it begins is told when it is attached") {
+TEST_CASE("a step that is cancelled while it starts fails when it is attached") {
   meeting at;
   step_id step{1, 1};
   REQUIRE(at.announce(step, start));
@@ -159,7 +159,7 @@ TEST_CASE("a step that ends before it is attached stays ended") {
   CHECK(at.running() == 0);
 }
 
-TEST_CASE("a tensor that comes twice before its step fails the step") {
+TEST_CASE("a tensor that arrives twice before its step fails the step") {
   meeting at;
   for (int i = 0; i < 2; ++i)
     CHECK(arrive(at, {1, 1}, 5) == fate::keep);
@@ -167,7 +167,7 @@ TEST_CASE("a tensor that comes twice before its step fails the step") {
   CHECK(at.idle());
 }
 
-TEST_CASE("a session has a share of the room, and a step without room says so when it comes") {
+TEST_CASE("a session has a share of the limit, and a step beyond it fails at its arrival") {
   rendezvous_limits limits;
   limits.session_steps = 3;
   limits.steps = 5;
@@ -180,16 +180,17 @@ TEST_CASE("a session has a share of the room, and a step without room says so wh
   for (uint64_t step = 1; step <= 3; ++step)
     CHECK(arrive(at, {2, step}, 0) == fate::keep);
   CHECK(at.announce({2, 2}, start).ok());
-  CHECK(at.announce({2, 3}, start).kind() == error_kind::resource_exhausted); // the sixth of all
+  CHECK(at.announce({2, 3}, start).kind() ==
+        error_kind::resource_exhausted); // the sixth step of all sessions
   CHECK(at.announce({1, 1}, start).ok());
 }
 
-TEST_CASE("bytes that wait are bounded, and taken up again") {
+TEST_CASE("waiting bytes are limited, and released again") {
   rendezvous_limits limits;
   limits.session_bytes = 1000;
   meeting at{limits};
   CHECK(arrive(at, {1, 1}, 0, 600) == fate::keep);
-  CHECK(arrive(at, {1, 1}, 1, 600) == fate::keep); // the step is refused, and keeps nothing
+  CHECK(arrive(at, {1, 1}, 1, 600) == fate::keep); // the step is refused, and stores nothing
   CHECK(at.early_bytes() == 0);
   CHECK(arrive(at, {1, 2}, 0, 1000) == fate::keep);
   REQUIRE(at.announce({1, 2}, start));
@@ -197,7 +198,7 @@ TEST_CASE("bytes that wait are bounded, and taken up again") {
   CHECK(at.announce({1, 1}, start).kind() == error_kind::resource_exhausted);
 }
 
-TEST_CASE("what waits for a step that never comes is forgotten after a while") {
+TEST_CASE("tensors for a step that never arrives are dropped after a while") {
   meeting at;
   for (uint64_t step = 1; step <= 10; ++step) {
     arrive(at, {1, step}, 0, 50);
@@ -208,12 +209,12 @@ TEST_CASE("what waits for a step that never comes is forgotten after a while") {
   at.age(start + 61s);
   CHECK(at.idle());
   CHECK(at.early_bytes() == 0);
-  // Neither without the tensors that came for it, nor in spite of its cancellation.
+  // It does not start without its tensors, nor in spite of its cancellation.
   CHECK(!at.announce({1, 3}, start + 62s).ok());
   CHECK(!at.announce({2, 3}, start + 62s).ok());
 }
 
-TEST_CASE("when there is no room to note a refusal either, steps that come fail for a while") {
+TEST_CASE("if even refusals cannot be recorded, arriving steps fail for a while") {
   rendezvous_limits limits;
   limits.refused = 10;
   meeting at{limits};
@@ -225,19 +226,20 @@ TEST_CASE("when there is no room to note a refusal either, steps that come fail 
   CHECK(at.announce({1, 21}, start + 61s).ok());
 }
 
-TEST_CASE("ends of very many steps take no memory, and old ones are forgotten, not mistaken") {
+TEST_CASE(
+    "the ends of very many steps take no memory, and forgotten ones are not mistaken for others") {
   meeting at;
   for (uint64_t step = 1; step <= 200'000; ++step) {
     REQUIRE(at.announce({1, step}, start));
     at.end({1, step}, start);
   }
   CHECK(arrive(at, {1, 199'000}, 0) == fate::drop);
-  CHECK(arrive(at, {1, 5}, 0) == fate::keep); // as of a step that is late
+  CHECK(arrive(at, {1, 5}, 0) == fate::keep); // like a step that is late
   CHECK(at.announce({1, 300'000}, start).ok());
   CHECK(at.idle() == false);
 }
 
-TEST_CASE("sessions beyond the limit push out those of which nothing waits") {
+TEST_CASE("sessions beyond the limit evict sessions without waiting tensors") {
   rendezvous_limits limits;
   limits.sessions = 10;
   meeting at{limits};
@@ -248,7 +250,7 @@ TEST_CASE("sessions beyond the limit push out those of which nothing waits") {
   CHECK(attach(at, {1, 1}) == 1);
 }
 
-TEST_CASE("in any order of events each tensor is delivered once or its step fails") {
+TEST_CASE("each tensor is delivered once or its step fails, in any order of events") {
   for (unsigned seed = 0; seed < 300; ++seed) {
     INFO("seed " << seed);
     std::mt19937 dice{seed};
@@ -258,61 +260,61 @@ TEST_CASE("in any order of events each tensor is delivered once or its step fail
     meeting at{limits};
     struct model {
       std::map<uint32_t, int> pushed, delivered;
-      int state = 0; // to come, announced, attached, over
+      int state = 0; // future, announced, attached, ended
       bool cancelled = false, failed = false;
     };
-    std::map<step_id, model> all;
+    std::map<step_id, model> models;
     for (int event = 0; event < 400; ++event) {
       step_id step{1 + dice() % 2, 1 + dice() % 12};
-      auto& known = all[step];
+      auto& step_model = models[step];
       auto key = static_cast<uint32_t>(dice() % 3);
       switch (dice() % 5) {
         case 0:
         case 1:
-          if (known.pushed[key] == 0) {
-            known.pushed[key] = 1;
+          if (step_model.pushed[key] == 0) {
+            step_model.pushed[key] = 1;
             auto got = arrive(at, step, key);
-            CHECK((got == fate::deliver) == (known.state == 2));
-            CHECK((got == fate::drop) == (known.state == 3));
-            known.delivered[key] += got == fate::deliver;
+            CHECK((got == fate::deliver) == (step_model.state == 2));
+            CHECK((got == fate::drop) == (step_model.state == 3));
+            step_model.delivered[key] += got == fate::deliver;
           }
           break;
         case 2:
-          if (known.state == 0) {
-            auto may = at.announce(step, start);
-            CHECK((!known.cancelled || !may.ok()));
-            known.failed = !may;
-            known.state = may.ok() ? 1 : 3;
-          } else if (known.state == 1) {
-            auto came = at.attach(step, 1, {});
-            CHECK(came.status().ok() == !known.cancelled);
-            if (came) {
-              for (const auto& one : *came)
-                ++known.delivered[one.key];
-              for (const auto& [which, times] : known.pushed)
-                CHECK(known.delivered[which] == times);
-              known.state = 2;
+          if (step_model.state == 0) {
+            auto announced = at.announce(step, start);
+            CHECK((!step_model.cancelled || !announced.ok()));
+            step_model.failed = !announced;
+            step_model.state = announced.ok() ? 1 : 3;
+          } else if (step_model.state == 1) {
+            auto arrivals = at.attach(step, 1, {});
+            CHECK(arrivals.status().ok() == !step_model.cancelled);
+            if (arrivals) {
+              for (const auto& arrived : *arrivals)
+                ++step_model.delivered[arrived.key];
+              for (const auto& [sent_key, times] : step_model.pushed)
+                CHECK(step_model.delivered[sent_key] == times);
+              step_model.state = 2;
             } else {
               at.end(step, start);
-              known.state = 3;
+              step_model.state = 3;
             }
           }
           break;
         case 3:
-          if (known.state == 2 && dice() % 3 == 0) {
+          if (step_model.state == 2 && dice() % 3 == 0) {
             at.end(step, start);
-            known.state = 3;
+            step_model.state = 3;
           }
           break;
         case 4:
           if (dice() % 4 == 0) {
             auto runs = at.cancel(step, gone(), start);
-            CHECK(runs.has_value() == (known.state == 2));
-            known.cancelled = known.cancelled || known.state < 2;
+            CHECK(runs.has_value() == (step_model.state == 2));
+            step_model.cancelled = step_model.cancelled || step_model.state < 2;
           }
           break;
       }
-      for (const auto& [which, times] : known.delivered)
+      for (const auto& [sent_key, times] : step_model.delivered)
         CHECK(times <= 1);
     }
   }

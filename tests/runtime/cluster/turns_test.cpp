@@ -9,42 +9,43 @@
 namespace troupe::test::turns_test {
 
 struct hall {
-  explicit hall(size_t most) : let_in(most) {}
+  explicit hall(size_t capacity) : let_in(capacity) {}
   turns let_in;
-  std::string came; // clients, in the order in which their steps were let in
+  std::string came; // clients, in the order in which their steps were admitted
   uint64_t steps = 0;
-  uint64_t enter(uint64_t who) {
-    let_in.enter(who, ++steps, [=, this] { came += static_cast<char>('a' + who); });
+  uint64_t enter(uint64_t client) {
+    let_in.enter(client, ++steps, [=, this] { came += static_cast<char>('a' + client); });
     return steps;
   }
 };
 
-TEST_CASE("as many as may run at once do, and the others take turns by client") {
+TEST_CASE("the maximum number of steps run concurrently, and the other steps are admitted "
+          "round-robin by client") {
   hall in{2};
   for (int i = 0; i < 5; ++i)
     in.enter(0);
   CHECK(in.came == "aa");
-  in.enter(1); // none of its own runs
+  in.enter(1); // client 1 has no running step
   in.enter(1);
   in.enter(1);
   CHECK(in.came == "aab");
   CHECK(in.let_in.running() == 3);
   CHECK(in.let_in.waiting() == 5);
-  in.let_in.leave(0); // there is still one more than may be
+  in.let_in.leave(0); // there is still one step above the limit
   CHECK(in.came == "aab");
   std::string runs = "ab";
   while (in.let_in.running() > 0) {
-    auto before = in.came.size();
-    auto who = runs.front();
+    auto admitted_before = in.came.size();
+    auto client = runs.front();
     runs.erase(0, 1);
-    in.let_in.leave(static_cast<uint64_t>(who - 'a'));
-    runs += in.came.substr(before);
+    in.let_in.leave(static_cast<uint64_t>(client - 'a'));
+    runs += in.came.substr(admitted_before);
   }
-  CHECK(in.came == "aabababa"); // in turn
+  CHECK(in.came == "aabababa"); // alternating
   CHECK(in.let_in.waiting() == 0);
 }
 
-TEST_CASE("a client with a thousand steps does not keep back another's one") {
+TEST_CASE("a client with a thousand steps does not delay another client's step") {
   hall in{4};
   for (int i = 0; i < 1000; ++i)
     in.enter(0);
@@ -52,30 +53,30 @@ TEST_CASE("a client with a thousand steps does not keep back another's one") {
   CHECK(in.came == "aaaab");
   in.enter(1);
   for (int i = 0; i < 3; ++i)
-    in.let_in.leave(0); // the first makes room for nobody: five were in
+    in.let_in.leave(0); // the first leave admits no step: five were running
   CHECK(in.came.substr(5) == "ab");
 }
 
-TEST_CASE("a step that waits no more is not called, and is no other's turn") {
+TEST_CASE("a step that stopped waiting is not called, and does not take another step's place") {
   hall in{1};
   in.enter(0);
   auto waits = in.enter(0);
   in.enter(1);
-  auto other = in.enter(1);
+  auto other_step = in.enter(1);
   CHECK(!in.let_in.withdraw(2, 1));
-  CHECK(!in.let_in.withdraw(0, 1)); // it runs
+  CHECK(!in.let_in.withdraw(0, 1)); // the step runs
   CHECK(in.let_in.withdraw(0, waits));
   CHECK(!in.let_in.withdraw(0, waits));
-  CHECK(in.let_in.withdraw(1, other));
+  CHECK(in.let_in.withdraw(1, other_step));
   in.let_in.leave(0);
   in.let_in.leave(1);
   CHECK(in.came == "ab");
   CHECK(in.let_in.running() == 0);
 }
 
-TEST_CASE("where nobody leaves, one more may be let in, in turn") {
+TEST_CASE("if no step leaves, one more may be admitted, round-robin") {
   hall in{2};
-  in.let_in.let_one_more(); // there is none
+  in.let_in.let_one_more(); // no step waits
   CHECK(in.let_in.enter(0, 1, [] {}));
   CHECK(in.let_in.enter(0, 2, [] {}));
   CHECK(!in.let_in.enter(0, 3, [&] { in.came += 'a'; }));
@@ -90,42 +91,42 @@ TEST_CASE("where nobody leaves, one more may be let in, in turn") {
   CHECK(in.let_in.running() == 5);
   for (int i = 0; i < 3; ++i)
     in.let_in.leave(0);
-  CHECK(in.came == "baba"); // the last of its own has left
+  CHECK(in.came == "baba"); // its last step has left
   CHECK(in.let_in.left() == 3);
 }
 
-TEST_CASE("whatever comes and goes, all are called once, and a client that waits has one running") {
+TEST_CASE("each step is called once, and each waiting client has a running step") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 dice{seed};
   for (int round = 0; round < 200; ++round) {
-    const size_t most = dice() % 4 + 1, clients = dice() % 5 + 1;
-    turns in{most};
+    const size_t capacity = dice() % 4 + 1, clients = dice() % 5 + 1;
+    turns in{capacity};
     std::vector<int> running(clients), waiting(clients);
     size_t total = 0;
     for (uint64_t step = 0; step < 300; ++step) {
-      auto who = dice() % clients;
+      auto client = dice() % clients;
       if (dice() % 5 < 3) {
-        ++waiting[who];
-        in.enter(who, step, [&, who] {
-          --waiting[who];
-          ++running[who];
+        ++waiting[client];
+        in.enter(client, step, [&, client] {
+          --waiting[client];
+          ++running[client];
           ++total;
         });
-      } else if (running[who] > 0) {
-        --running[who];
-        in.leave(who);
+      } else if (running[client] > 0) {
+        --running[client];
+        in.leave(client);
       }
-      size_t all = 0, line = 0;
+      size_t running_total = 0, line = 0;
       for (size_t i = 0; i < clients; ++i) {
         REQUIRE((waiting[i] == 0 || running[i] > 0));
-        all += static_cast<size_t>(running[i]);
+        running_total += static_cast<size_t>(running[i]);
         line += static_cast<size_t>(waiting[i]);
       }
-      REQUIRE(in.running() == all);
+      REQUIRE(in.running() == running_total);
       REQUIRE(in.waiting() == line);
-      REQUIRE(all < most + clients);
-      REQUIRE((line == 0 || all >= most));
+      REQUIRE(running_total < capacity + clients);
+      REQUIRE((line == 0 || running_total >= capacity));
     }
     CHECK(total > 0);
   }

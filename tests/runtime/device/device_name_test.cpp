@@ -31,7 +31,7 @@ TEST_CASE("device names are read whole or in part, in any order and in either sp
   CHECK(to_string(device_name::parse("/job:a/task:7/cpu:0")->on_task()) == "/job:a/task:7");
 }
 
-TEST_CASE("a mistaken device name says what is wrong with which part") {
+TEST_CASE("an invalid device name is refused with the faulty part and the reason") {
   CHECK(parsed("cpu:0") == "device 'cpu:0' must consist of parts such as /job:ps, /task:0, /cpu:0");
   CHECK(parsed("/cpu") == "device '/cpu': '/cpu' lacks a ':'");
   CHECK(parsed("/task:x") == "device '/task:x': 'x' is no number");
@@ -48,11 +48,11 @@ TEST_CASE("a mistaken device name says what is wrong with which part") {
 }
 
 TEST_CASE("a partial name matches every device that it does not contradict") {
-  auto whole = *device_name::parse("/job:ps/task:1/cpu:0");
+  auto full_name = *device_name::parse("/job:ps/task:1/cpu:0");
   for (auto text : {"", "/job:ps", "/task:1", "/cpu:0", "/cpu:*", "/job:ps/task:1/cpu:0"})
-    CHECK(device_name::parse(text)->matches(whole));
+    CHECK(device_name::parse(text)->matches(full_name));
   for (auto text : {"/job:worker", "/task:0", "/gpu:0", "/gpu:*", "/cpu:1"})
-    CHECK_FALSE(device_name::parse(text)->matches(whole));
+    CHECK_FALSE(device_name::parse(text)->matches(full_name));
 }
 
 TEST_CASE("partial names merge unless they contradict each other") {
@@ -68,7 +68,7 @@ TEST_CASE("partial names merge unless they contradict each other") {
   }
 }
 
-TEST_CASE("parts of a device that are preferred are marked, and known by themselves") {
+TEST_CASE("parts of a device that are preferred are marked, and recognized alone") {
   CHECK(preferred_device("/job:ps/replica:0/task:1/device:GPU:0") ==
         "/job:ps?/replica:0?/task:1?/device:GPU:0?");
   CHECK(preferred_device("/job:localhost/replica:0/task:0/device:CPU:0") == "/device:CPU:0?");
@@ -83,7 +83,7 @@ TEST_CASE("parts of a device that are preferred are marked, and known by themsel
   CHECK(task_of_device("/job:ps?/task:1/device:GPU:0?") == "/job:ps?/task:1");
 }
 
-TEST_CASE("a preferred device takes what it leaves open from the scope around it") {
+TEST_CASE("a preferred device takes the missing parts from the enclosing scope") {
   CHECK(device_in_scope("", "/job:ps") == "/job:ps");
   CHECK(device_in_scope("/gpu:0", "/job:ps") == "/gpu:0");
   CHECK(device_in_scope("/gpu:0?", "/job:ps/task:1/cpu:0") == "/job:ps/task:1/gpu:0?");

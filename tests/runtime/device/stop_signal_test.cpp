@@ -19,7 +19,7 @@ TEST_CASE("a stop signal without a deadline is due when it is raised") {
   CHECK_FALSE(stop.late());
 }
 
-TEST_CASE("a stop signal is due at its deadline, and raised once somebody has looked") {
+TEST_CASE("a stop signal is due at its deadline, and raised once it has been checked") {
   stop_signal stop{past};
   CHECK_FALSE(stop.raised());
   CHECK(stop.due());

@@ -15,23 +15,24 @@ struct scene {
   edge variable() {
     return add(in, {.op = "Variable", .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}}});
   }
-  edge update(edge of, edge by, std::vector<node*> controls = {}) {
-    return add(in, {.op = "AssignAdd", .inputs = {of, by}, .controls = std::move(controls)});
+  edge update(edge target, edge amount, std::vector<node*> controls = {}) {
+    return add(in,
+               {.op = "AssignAdd", .inputs = {target, amount}, .controls = std::move(controls)});
   }
-  edge read(edge of, std::vector<node*> controls = {}) {
-    return add(in, {.op = "Neg", .inputs = {of}, .controls = std::move(controls)});
+  edge read(edge target, std::vector<node*> controls = {}) {
+    return add(in, {.op = "Neg", .inputs = {target}, .controls = std::move(controls)});
   }
 };
 
 } // namespace
 
-TEST_CASE("a node reads what it takes as a value and updates what it takes as it is") {
+TEST_CASE("a node reads its value inputs and updates its reference inputs") {
   scene s;
   auto update = s.update(s.v, s.w);
-  auto found = accesses_of(*update.node);
-  REQUIRE(found.size() == 2);
-  CHECK((found[0].state == s.v.node && found[0].updates && !found[0].as_value));
-  CHECK((found[1].state == s.w.node && !found[1].updates && found[1].as_value));
+  auto accesses = accesses_of(*update.node);
+  REQUIRE(accesses.size() == 2);
+  CHECK((accesses[0].state == s.v.node && accesses[0].updates && !accesses[0].as_value));
+  CHECK((accesses[1].state == s.w.node && !accesses[1].updates && accesses[1].as_value));
   auto through = accesses_of(*s.read(update).node);
   REQUIRE(through.size() == 1);
   CHECK((through[0].state == s.v.node && through[0].as_value));
@@ -40,7 +41,7 @@ TEST_CASE("a node reads what it takes as a value and updates what it takes as it
   CHECK_FALSE(uses_state(*s.one.node));
 }
 
-TEST_CASE("a read sees the last update that it depends on, in whatever way") {
+TEST_CASE("a read sees the last update that it depends on, directly or indirectly") {
   scene s;
   auto early = s.read(s.v);
   auto first = s.update(s.v, s.one), second = s.update(s.v, s.one);

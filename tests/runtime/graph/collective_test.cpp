@@ -1,4 +1,4 @@
-// Who belongs to which group, and how the members of one meet.
+// The membership of collective groups, and the rendezvous of their members.
 #include "troupe/runtime/program/collective.hpp"
 
 #include "tests/support/catch.hpp"
@@ -41,8 +41,8 @@ public:
     } else {
       spec.attrs["T"] = type;
     }
-    auto made = in.add(std::move(spec));
-    REQUIRE(made.status().ok());
+    auto collective_node = in.add(std::move(spec));
+    REQUIRE(collective_node.status().ok());
     return *this;
   }
 
@@ -52,9 +52,9 @@ public:
       auto finder = [](const node&) -> result<std::shared_ptr<named_state>> {
         return failure(error_kind::internal, "no state here");
       };
-      auto made = program::compile(std::move(graphs_[i]), *devices_[i], finder);
-      REQUIRE(made.status().ok());
-      programs_.push_back(*std::move(made));
+      auto compiled = program::compile(std::move(graphs_[i]), *devices_[i], finder);
+      REQUIRE(compiled.status().ok());
+      programs_.push_back(*std::move(compiled));
     }
     return find_collectives(programs_, names_);
   }
@@ -79,29 +79,29 @@ attr_map sum_of(int64_t size, int64_t group = 1, int64_t instance = 1, std::stri
   return attrs;
 }
 
-bool says(const status& what, std::initializer_list<std::string_view> parts) {
-  INFO(what);
-  return !what && std::ranges::all_of(parts, [&](auto part) {
-    return what.message().find(part) != std::string::npos;
+bool says(const status& outcome, std::initializer_list<std::string_view> parts) {
+  INFO(outcome);
+  return !outcome && std::ranges::all_of(parts, [&](auto part) {
+    return outcome.message().find(part) != std::string::npos;
   });
 }
 
 } // namespace
 
 TEST_CASE("members of a group are in the order of their devices") {
-  group_case given{3};
-  std::swap(given.names()[0], given.names()[2]); // the programs' order does not count
+  group_case groups{3};
+  std::swap(groups.names()[0], groups.names()[2]); // the order of the programs does not matter
   for (size_t i : {0, 1, 2})
-    given.add(i, "CollectiveReduce", sum_of(3)).add(i, "CollectiveReduce", sum_of(3, 1, 2, "Div"));
-  auto found = given.find();
-  REQUIRE(found);
-  REQUIRE(found->size() == 2);
-  for (const auto& one : *found) {
-    CHECK(one.members.size() == 3);
+    groups.add(i, "CollectiveReduce", sum_of(3)).add(i, "CollectiveReduce", sum_of(3, 1, 2, "Div"));
+  auto group = groups.find();
+  REQUIRE(group);
+  REQUIRE(group->size() == 2);
+  for (const auto& member : *group) {
+    CHECK(member.members.size() == 3);
     for (int i = 0; i < 3; ++i)
-      CHECK(one.members[static_cast<size_t>(i)].where.ordinal == i);
-    CHECK(one.call.average == (one.instance_key == 2));
-    CHECK(one.call.kind == collective_kind::all_reduce);
+      CHECK(member.members[static_cast<size_t>(i)].where.ordinal == i);
+    CHECK(member.call.average == (member.instance_key == 2));
+    CHECK(member.call.kind == collective_kind::all_reduce);
   }
 }
 
@@ -139,40 +139,40 @@ TEST_CASE("groups that cannot work are refused before the step, by name") {
              {"0 senders", "one CollectiveBcastSend"}));
 }
 
-TEST_CASE("a broadcast knows who sends") {
-  auto found = group_case{3}
+TEST_CASE("a broadcast knows its sender") {
+  auto group = group_case{3}
                    .add(0, "CollectiveBcastRecv", keys(3))
                    .add(1, "CollectiveBcastSend", keys(3))
                    .add(2, "CollectiveBcastRecv", keys(3))
                    .find();
-  REQUIRE(found);
-  CHECK(found->front().call.root == 1);
+  REQUIRE(group);
+  CHECK(group->front().call.root == 1);
 }
 
-TEST_CASE("members of one device come in the order of their names") {
-  group_case given{1};
-  given.add(0, "CollectiveGather", keys(2), dtype::f32, "b")
+TEST_CASE("members on one device are in the order of their names") {
+  group_case groups{1};
+  groups.add(0, "CollectiveGather", keys(2), dtype::f32, "b")
       .add(0, "CollectiveGather", keys(2), dtype::f32, "a");
-  auto found = given.find();
-  REQUIRE(found);
-  CHECK(found->front().members[0].origin->name() == "a");
+  auto group = groups.find();
+  REQUIRE(group);
+  CHECK(group->front().members[0].origin->name() == "a");
 }
 
-TEST_CASE("whoever comes last takes what all have brought, in any order") {
+TEST_CASE("the last member to arrive takes the inputs of all, in any order") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 dice{seed};
-  group_case given{5};
+  group_case groups{5};
   for (size_t i = 0; i < 5; ++i)
-    given.add(i, "CollectiveReduce", sum_of(5));
-  auto found = given.find();
-  REQUIRE(found);
-  collective_rendezvous meeting{found->front()};
+    groups.add(i, "CollectiveReduce", sum_of(5));
+  auto group = groups.find();
+  REQUIRE(group);
+  collective_rendezvous meeting{group->front()};
   for (int round = 0; round < 200; ++round) {
     std::vector<size_t> order(5);
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), dice);
-    auto until = dice() % 8; // some steps stop before all have come
+    auto until = dice() % 8; // some steps stop before all members have arrived
     for (size_t i = 0; i < 5 && i < until; ++i) {
       auto input = tensor::scalar(static_cast<float>(order[i]));
       auto outcome = meeting.arrive(order[i], input);
@@ -195,15 +195,15 @@ TEST_CASE("whoever comes last takes what all have brought, in any order") {
   }
 }
 
-TEST_CASE("of many threads that arrive, one is the last and sees all") {
+TEST_CASE("one of many arriving threads is the last and sees all inputs") {
   watchdog watch;
   constexpr size_t members = 4;
-  group_case given{members};
+  group_case groups{members};
   for (size_t i = 0; i < members; ++i)
-    given.add(i, "CollectiveReduce", sum_of(members));
-  auto found = given.find();
-  REQUIRE(found);
-  collective_rendezvous meeting{found->front()};
+    groups.add(i, "CollectiveReduce", sum_of(members));
+  auto group = groups.find();
+  REQUIRE(group);
+  collective_rendezvous meeting{group->front()};
   for (int round = 0; round < 200; ++round) {
     std::atomic<int> last = 0, wrong = 0;
     {
@@ -224,16 +224,16 @@ TEST_CASE("of many threads that arrive, one is the last and sees all") {
   }
 }
 
-TEST_CASE("inputs that do not fit together are an error that names two members") {
-  group_case given{2};
-  given.add(0, "CollectiveReduce", sum_of(2)).add(1, "CollectiveReduce", sum_of(2));
-  auto found = given.find();
-  REQUIRE(found);
+TEST_CASE("inputs that do not match are an error that names two members") {
+  group_case groups{2};
+  groups.add(0, "CollectiveReduce", sum_of(2)).add(1, "CollectiveReduce", sum_of(2));
+  auto group = groups.find();
+  REQUIRE(group);
   auto check = [&](tensor a, tensor b) {
     std::vector<collective_part> parts(2);
     parts[0].input = std::move(a);
     parts[1].input = std::move(b);
-    return found->front().check(parts).status();
+    return group->front().check(parts).status();
   };
   CHECK(check(tensor::of(shape{2}, {1.0f, 2.0f}), tensor::of(shape{2}, {1.0f, 2.0f})));
   CHECK(says(check(tensor::of(shape{2}, {1.0f, 2.0f}), tensor::of(shape{1, 2}, {1.0f, 2.0f})),
@@ -243,44 +243,44 @@ TEST_CASE("inputs that do not fit together are an error that names two members")
 
 namespace {
 
-double number(const tensor& of, int64_t i) {
-  switch (of.type()) {
-    case dtype::f16: return static_cast<double>(float{of.data<float16>()[i]});
-    case dtype::bf16: return static_cast<double>(float{of.data<bfloat16>()[i]});
-    case dtype::f32: return static_cast<double>(of.data<float>()[i]);
-    case dtype::f64: return of.data<double>()[i];
-    case dtype::i32: return of.data<int32_t>()[i];
-    default: return static_cast<double>(of.data<int64_t>()[i]);
+double number(const tensor& values, int64_t i) {
+  switch (values.type()) {
+    case dtype::f16: return static_cast<double>(float{values.data<float16>()[i]});
+    case dtype::bf16: return static_cast<double>(float{values.data<bfloat16>()[i]});
+    case dtype::f32: return static_cast<double>(values.data<float>()[i]);
+    case dtype::f64: return values.data<double>()[i];
+    case dtype::i32: return values.data<int32_t>()[i];
+    default: return static_cast<double>(values.data<int64_t>()[i]);
   }
 }
 
 template <class T>
 void fill_typed(const tensor& to, std::mt19937& dice) {
   for (int64_t i = 0; i < to.elements(); ++i) {
-    auto whole = static_cast<int>(dice() % 17) - 8;
+    auto integer = static_cast<int>(dice() % 17) - 8;
     if constexpr (std::is_integral_v<T>)
-      to.data<T>()[i] = static_cast<T>(whole);
+      to.data<T>()[i] = static_cast<T>(integer);
     else
-      to.data<T>()[i] = static_cast<T>(static_cast<float>(whole));
+      to.data<T>()[i] = static_cast<T>(static_cast<float>(integer));
   }
 }
 
 tensor random_numbers(dtype type, const shape& dims, std::mt19937& dice) {
-  auto made = *tensor::make(type, dims);
+  auto filled = *tensor::make(type, dims);
   switch (type) {
-    case dtype::f16: fill_typed<float16>(made, dice); break;
-    case dtype::bf16: fill_typed<bfloat16>(made, dice); break;
-    case dtype::f32: fill_typed<float>(made, dice); break;
-    case dtype::f64: fill_typed<double>(made, dice); break;
-    case dtype::i32: fill_typed<int32_t>(made, dice); break;
-    default: fill_typed<int64_t>(made, dice); break;
+    case dtype::f16: fill_typed<float16>(filled, dice); break;
+    case dtype::bf16: fill_typed<bfloat16>(filled, dice); break;
+    case dtype::f32: fill_typed<float>(filled, dice); break;
+    case dtype::f64: fill_typed<double>(filled, dice); break;
+    case dtype::i32: fill_typed<int32_t>(filled, dice); break;
+    default: fill_typed<int64_t>(filled, dice); break;
   }
-  return made;
+  return filled;
 }
 
 } // namespace
 
-TEST_CASE("processors compute what a group asks for, in all types") {
+TEST_CASE("processors compute the collective operations of a group, in all types") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 dice{seed};
@@ -290,54 +290,56 @@ TEST_CASE("processors compute what a group asks for, in all types") {
   for (auto type : {dtype::f16, dtype::bf16, dtype::f32, dtype::f64, dtype::i32, dtype::i64})
     for (auto kind : {collective_kind::all_reduce, collective_kind::reduce_scatter,
                       collective_kind::all_gather, collective_kind::broadcast})
-      for (auto by : {reduction::sum, reduction::min, reduction::max, reduction::product})
+      for (auto reduction_kind :
+           {reduction::sum, reduction::min, reduction::max, reduction::product})
         for (int64_t rows : {0, 4, 4 * 700}) {
           size_t members = 1 + dice() % 4;
           if (rows % static_cast<int64_t>(members) != 0)
             members = 4;
-          collective_call what{.kind = kind,
-                               .by = by,
-                               .average = by == reduction::sum && dice() % 2 == 0,
+          collective_call call{.kind = kind,
+                               .by = reduction_kind,
+                               .average = reduction_kind == reduction::sum && dice() % 2 == 0,
                                .type = type,
                                .dims = shape{rows, 3},
                                .root = dice() % members};
           std::vector<collective_part> parts;
           for (size_t i = 0; i < members; ++i)
-            parts.push_back({devices[i].get(), random_numbers(type, what.dims, dice), {}});
-          REQUIRE(exchange(what, parts, nullptr));
-          INFO(type << " of " << members << ", kind " << int(kind) << ", by " << int(by));
+            parts.push_back({devices[i].get(), random_numbers(type, call.dims, dice), {}});
+          REQUIRE(exchange(call, parts, nullptr));
+          INFO(type << " of " << members << ", kind " << int(kind) << ", by "
+                    << int(reduction_kind));
           auto expected = [&](int64_t i) {
             auto value = number(parts[0].input, i);
             for (size_t m = 1; m < members; ++m) {
-              auto other = number(parts[m].input, i);
-              value = by == reduction::sum       ? value + other
-                      : by == reduction::product ? value * other
-                      : by == reduction::min     ? std::min(value, other)
-                                                 : std::max(value, other);
+              auto other_value = number(parts[m].input, i);
+              value = reduction_kind == reduction::sum       ? value + other_value
+                      : reduction_kind == reduction::product ? value * other_value
+                      : reduction_kind == reduction::min     ? std::min(value, other_value)
+                                                             : std::max(value, other_value);
             }
-            if (!what.average)
+            if (!call.average)
               return value;
             value /= static_cast<double>(members);
             return integers.contains(type) ? std::trunc(value) : value;
           };
-          auto count = what.dims.elements();
+          auto count = call.dims.elements();
           for (size_t m = 0; m < members; ++m) {
             const auto& out = parts[m].output;
-            REQUIRE(out.dims() == what.output_dims(members));
-            int64_t wrong = 0;
+            REQUIRE(out.dims() == call.output_dims(members));
+            int64_t wrong_count = 0;
             for (int64_t i = 0; i < out.elements(); ++i) {
               double want = 0;
               if (kind == collective_kind::broadcast)
-                want = number(parts[what.root].input, i);
+                want = number(parts[call.root].input, i);
               else if (kind == collective_kind::all_gather)
                 want = number(parts[static_cast<size_t>(i / count)].input, i % count);
               else if (kind == collective_kind::reduce_scatter)
                 want = expected(i + static_cast<int64_t>(m) * out.elements());
               else
                 want = expected(i);
-              wrong += std::abs(number(out, i) - want) > 0.01 * std::max(1.0, std::abs(want));
+              wrong_count += std::abs(number(out, i) - want) > 0.01 * std::max(1.0, std::abs(want));
             }
-            REQUIRE(wrong == 0);
+            REQUIRE(wrong_count == 0);
           }
         }
 }

@@ -14,16 +14,16 @@ namespace troupe::test::graph_test {
 
 namespace {
 
-// The error of adding a node, with the line of this file written as LINE.
+// The error of adding a node; this file's line is replaced by LINE.
 std::string refused(graph& in, node_spec spec, error_kind kind = error_kind::invalid_argument) {
-  auto here = concat("(", to_string(spec.where), ")");
+  auto location = concat("(", to_string(spec.where), ")");
   auto added = in.add(std::move(spec));
   REQUIRE_FALSE(added);
   CHECK(added.status().kind() == kind);
   auto text = added.status().message();
-  auto at = text.find(here);
+  auto at = text.find(location);
   REQUIRE(at != text.npos);
-  return text.replace(at, here.size(), "(LINE)");
+  return text.replace(at, location.size(), "(LINE)");
 }
 
 } // namespace
@@ -67,24 +67,24 @@ TEST_CASE("a graph has a number of its own, and another version after each chang
 TEST_CASE("edges are named after their node and output, and found by that name") {
   graph in{ops()};
   auto x = constant(in, 1.f);
-  auto both = add(in, {.op = "Both", .name = "both", .inputs = {x}});
-  edge less{both.node, 1};
-  CHECK(both.name() == "both");
+  auto both_outputs = add(in, {.op = "Both", .name = "both", .inputs = {x}});
+  edge less{both_outputs.node, 1};
+  CHECK(both_outputs.name() == "both");
   CHECK(concat(less) == "both:1");
   CHECK(edge{}.name() == "nothing");
   CHECK(is_same_edge(*in.find_edge("both:1"), less));
-  CHECK(is_same_edge(*in.find_edge("both:0"), both));
-  CHECK(is_same_edge(*in.find_edge("both"), both));
-  CHECK(in.find("both") == both.node);
+  CHECK(is_same_edge(*in.find_edge("both:0"), both_outputs));
+  CHECK(is_same_edge(*in.find_edge("both"), both_outputs));
+  CHECK(in.find("both") == both_outputs.node);
   CHECK(in.find("other") == nullptr);
   CHECK(in.find_edge("boht").status().message() ==
         "the graph has no node 'boht', did you mean 'both'?");
   CHECK(in.find_edge("both:2").status().kind() == error_kind::not_found);
-  for (auto wrong : {"both:", "both:x", "both:-1", "both:99999999999999999999"})
-    CHECK(in.find_edge(wrong).status().kind() == error_kind::invalid_argument);
+  for (auto invalid_name : {"both:", "both:x", "both:-1", "both:99999999999999999999"})
+    CHECK(in.find_edge(invalid_name).status().kind() == error_kind::invalid_argument);
   CHECK_FALSE(edge{}.exists());
-  CHECK_FALSE(edge{both.node, 2}.exists());
-  CHECK_FALSE(edge{both.node, -1}.exists());
+  CHECK_FALSE(edge{both_outputs.node, 2}.exists());
+  CHECK_FALSE(edge{both_outputs.node, -1}.exists());
 }
 
 TEST_CASE(
@@ -97,8 +97,8 @@ TEST_CASE(
   emplaced.emplace();
   CHECK(!has_user_line(emplaced->where));
   CHECK(to_string(emplaced->where) == "line unknown");
-  auto here = std::source_location::current();
-  CHECK(has_user_line(here));
+  auto location = std::source_location::current();
+  CHECK(has_user_line(location));
   CHECK(!has_user_line({}));
   graph in{ops()};
   auto value = [&](std::string name, std::source_location where) {
@@ -109,14 +109,14 @@ TEST_CASE(
         .node->description();
   };
   CHECK(value("a", emplaced->where) == "Const 'a' (line unknown)");
-  CHECK(value("b", here) == concat("Const 'b' (", to_string(here), ")"));
-  CHECK(value("c", emplaced->where) == concat("Const 'c' (after ", to_string(here), ")"));
+  CHECK(value("b", location) == concat("Const 'b' (", to_string(location), ")"));
+  CHECK(value("c", emplaced->where) == concat("Const 'c' (after ", to_string(location), ")"));
   auto failed = in.add({.op = "Cosnt", .name = "d", .where = emplaced->where});
   CHECK(failed.status().message().starts_with(
-      concat("Cosnt 'd' (after ", to_string(here), "): there is no op")));
+      concat("Cosnt 'd' (after ", to_string(location), "): there is no op")));
 }
 
-TEST_CASE("names are made unique unless they were given") {
+TEST_CASE("generated names are made unique") {
   graph in{ops()};
   auto named = [&](std::string name = {}) {
     return add(in, {.op = "Const",
@@ -180,7 +180,7 @@ TEST_CASE("every mistake names the node and the line that made it") {
           std::string::npos);
     in.push_scope("net");
   }
-  CHECK(in.nodes().size() == 4); // nothing was added
+  CHECK(in.nodes().size() == 4); // no node was added
 }
 
 TEST_CASE("a shape that no tensor can have is refused where the node is made") {
@@ -205,7 +205,7 @@ TEST_CASE("a name that is used already names its first user") {
                line, ")"));
 }
 
-TEST_CASE("devices and control inputs come from the scopes around") {
+TEST_CASE("devices and control inputs come from the enclosing scopes") {
   graph in{ops()};
   auto first = constant(in, 1.f), second = constant(in, 2.f);
   in.push_device("/job:ps");
@@ -213,7 +213,7 @@ TEST_CASE("devices and control inputs come from the scopes around") {
   in.push_controls({first.node});
   auto x = add(in, {.op = "Neg", .inputs = {first}, .controls = {second.node}});
   CHECK(x.node->device() == "/job:ps");
-  CHECK(x.node->controls() == std::vector{first.node, second.node}); // each once
+  CHECK(x.node->controls() == std::vector{first.node, second.node}); // without duplicates
   CHECK(add(in, {.op = "Neg", .inputs = {first}, .device = "/gpu:0"}).node->device() == "/gpu:0");
   in.pop_controls();
   in.pop_controls();
@@ -225,11 +225,11 @@ TEST_CASE("devices and control inputs come from the scopes around") {
   CHECK(in.add_control(*second.node, *y.node).ok());
   CHECK(in.add_control(*second.node, *y.node).ok());
   CHECK(in.version() == version + 1);
-  graph other{ops()};
-  CHECK_FALSE(in.add_control(*constant(other, 1).node, *y.node));
+  graph other_graph{ops()};
+  CHECK_FALSE(in.add_control(*constant(other_graph, 1).node, *y.node));
 }
 
-TEST_CASE("nodes are ordered by what they need, controls included, and a cycle is named") {
+TEST_CASE("nodes are ordered by their inputs and controls, and a cycle is named") {
   graph in{ops()};
   auto a = add(in, {.op = "Neg", .name = "a", .inputs = {constant(in, 1.f)}});
   auto b = add(in, {.op = "Neg", .name = "b", .inputs = {a}});
@@ -238,7 +238,7 @@ TEST_CASE("nodes are ordered by what they need, controls included, and a cycle i
   CHECK(in.add_control(*late.node, *a.node).ok());
   auto order = topological_order(in);
   REQUIRE(order);
-  auto place = [&](node* which) { return std::ranges::find(*order, which) - order->begin(); };
+  auto place = [&](node* target) { return std::ranges::find(*order, target) - order->begin(); };
   CHECK(place(late.node) < place(a.node));
   CHECK(place(a.node) < place(b.node));
   CHECK(order->size() == 5);
@@ -256,7 +256,7 @@ TEST_CASE("a chain of many thousand nodes is ordered without deep recursion") {
   CHECK(topological_order(in)->back() == x.node);
 }
 
-TEST_CASE("code that builds many nodes notes its first error and goes on with nothing") {
+TEST_CASE("code that builds many nodes records its first error and continues with empty edges") {
   graph in{ops()};
   auto x = constant(in, 1.f);
   auto broken = in.add_or_note({.op = "Nug", .inputs = {x}});
@@ -267,7 +267,7 @@ TEST_CASE("code that builds many nodes notes its first error and goes on with no
   CHECK(in.take_note().ok());
 }
 
-TEST_CASE("a constant's value is known, and the maker behind a ref is found") {
+TEST_CASE("a constant's value is known, and the node that made a ref is found") {
   graph in{ops()};
   auto x = constant(in, 5);
   CHECK(constant_value(x)->data<int>()[0] == 5);

@@ -1,4 +1,4 @@
-// How tensors are cut among tasks, and what collective operations between tasks become.
+// The division of tensors among tasks, and the expansion of collective operations between tasks.
 #include "troupe/runtime/graph/piece.hpp"
 
 #include "tests/support/catch.hpp"
@@ -9,7 +9,7 @@
 
 namespace troupe::test::piece_test {
 
-TEST_CASE("pieces are all of a tensor, aligned, and of equal size but for one grain") {
+TEST_CASE("pieces cover a tensor, are aligned, and differ in size by at most one grain") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937_64 dice{seed};
@@ -21,12 +21,12 @@ TEST_CASE("pieces are all of a tensor, aligned, and of equal size but for one gr
     INFO(elements << " elements in " << count << " pieces");
     int64_t end = 0, least = INT64_MAX, most = 0;
     for (int64_t i = 0; i < count; ++i) {
-      auto one = piece_of(elements, type, i, count);
-      REQUIRE(one.begin == end);
-      REQUIRE((one.begin % grain == 0 || one.elements() == 0));
-      least = std::min(least, one.elements());
-      most = std::max(most, one.elements());
-      end = one.end;
+      auto part = piece_of(elements, type, i, count);
+      REQUIRE(part.begin == end);
+      REQUIRE((part.begin % grain == 0 || part.elements() == 0));
+      least = std::min(least, part.elements());
+      most = std::max(most, part.elements());
+      end = part.end;
     }
     REQUIRE(end == elements);
     REQUIRE(most - least < 2 * grain);
@@ -50,10 +50,10 @@ fetch b
 
 std::vector<int> placed(const pass_case& at, int of_b) {
   std::vector<int> chosen;
-  for (const auto& one : at.closed.nodes->nodes())
-    chosen.push_back(one->name() == "m" || one->name() == "b"   ? of_b
-                     : one->name() == "n" || one->name() == "a" ? 0
-                                                                : -1);
+  for (const auto& added : at.closed.nodes->nodes())
+    chosen.push_back(added->name() == "m" || added->name() == "b"   ? of_b
+                     : added->name() == "n" || added->name() == "a" ? 0
+                                                                    : -1);
   return chosen;
 }
 
@@ -65,21 +65,21 @@ TEST_CASE(
       {"worker", 0, "cpu", 0}, {"worker", 0, "cpu", 1}, {"worker", 1, "cpu", 0}};
   pass_case at{text};
   auto chosen = placed(at, 1);
-  auto before = at.written();
+  auto unchanged = at.written();
   CHECK_FALSE(*spread_collectives(at.closed, chosen, devices));
-  CHECK(at.written() == before);
+  CHECK(at.written() == unchanged);
   chosen = placed(at, 2);
   REQUIRE(*spread_collectives(at.closed, chosen, devices));
   REQUIRE(chosen.size() == at.closed.nodes->nodes().size());
   INFO(at.written());
   std::map<std::string, std::vector<int>> where;
-  for (const auto& one : at.closed.nodes->nodes()) {
-    where[std::string{one->op().name}].push_back(chosen[one->index()]);
-    for (const auto& input : one->inputs())
-      CHECK(input.node->id() < one->id());
+  for (const auto& added : at.closed.nodes->nodes()) {
+    where[std::string{added->op().name}].push_back(chosen[added->index()]);
+    for (const auto& input : added->inputs())
+      CHECK(input.node->id() < added->id());
   }
-  for (auto& [op, all] : where)
-    std::ranges::sort(all);
+  for (auto& [op, nodes_of_op] : where)
+    std::ranges::sort(nodes_of_op);
   CHECK(where["_Pieces"] == std::vector<int>{0, 2});
   CHECK(where["_ReducePieces"] == std::vector<int>{0, 2});
   CHECK(where["_JoinPieces"] == std::vector<int>{0, 2});

@@ -15,22 +15,22 @@ constexpr op_def plain(std::string_view name) {
 constexpr auto softmax = plain("Softmax"), softplus = plain("Softplus"), relu = plain("Relu");
 
 registry filled() {
-  registry made;
+  registry filled_registry;
   for (auto* op : {&softmax, &softplus, &relu})
-    REQUIRE(made.add(*op).ok());
-  return made;
+    REQUIRE(filled_registry.add(*op).ok());
+  return filled_registry;
 }
 
 std::string missing(const registry& in, std::string_view name) {
-  auto found = in.find_op(name);
-  REQUIRE_FALSE(found);
-  CHECK(found.status().kind() == error_kind::not_found);
-  return found.status().message();
+  auto op = in.find_op(name);
+  REQUIRE_FALSE(op);
+  CHECK(op.status().kind() == error_kind::not_found);
+  return op.status().message();
 }
 
 std::string refused(const op_def& op) {
-  registry into;
-  auto added = into.add(op);
+  registry target;
+  auto added = target.add(op);
   CHECK(added.kind() == error_kind::internal);
   return added.message();
 }
@@ -39,19 +39,19 @@ status do_nothing(kernel_context&) { return {}; }
 
 } // namespace
 
-TEST_CASE("an op is found by its name, and a mistyped one brings proposals") {
-  auto known = filled();
-  CHECK(*known.find_op("Softmax") == &softmax);
-  CHECK(missing(known, "softmax") == "there is no op 'softmax', did you mean 'Softmax'?");
-  CHECK(missing(known, "Sotfmax") == "there is no op 'Sotfmax', did you mean 'Softmax'?");
-  CHECK(missing(known, "Softmxs") ==
+TEST_CASE("an op is found by its name, and a misspelt name gets suggestions") {
+  auto known_ops = filled();
+  CHECK(*known_ops.find_op("Softmax") == &softmax);
+  CHECK(missing(known_ops, "softmax") == "there is no op 'softmax', did you mean 'Softmax'?");
+  CHECK(missing(known_ops, "Sotfmax") == "there is no op 'Sotfmax', did you mean 'Softmax'?");
+  CHECK(missing(known_ops, "Softmxs") ==
         "there is no op 'Softmxs', did you mean 'Softmax' or 'Softplus'?");
-  CHECK(missing(known, "Convolution") == "there is no op 'Convolution'");
-  CHECK(missing(known, "") == "there is no op ''");
-  CHECK(missing(known, std::string(5000, 'x')).size() > 5000); // no quadratic search for junk
+  CHECK(missing(known_ops, "Convolution") == "there is no op 'Convolution'");
+  CHECK(missing(known_ops, "") == "there is no op ''");
+  CHECK(missing(known_ops, std::string(5000, 'x')).size() > 5000); // no quadratic search for junk
 }
 
-TEST_CASE("the runtime's own ops are always there, and users' ops cannot take their names") {
+TEST_CASE("the runtime's own ops are always registered, and users' ops cannot take their names") {
   registry none;
   for (auto name : {"_Feed", "_Fetch", "_Send", "_Recv", "_SendControl", "_RecvControl", "_Fused",
                     "_SwapOut", "_SwapIn", "_Swapped", "_FusedMatMul", "_FusedConv2D"})
@@ -62,18 +62,18 @@ TEST_CASE("the runtime's own ops are always there, and users' ops cannot take th
 }
 
 TEST_CASE("a name is registered once") {
-  auto known = filled();
-  auto again = known.add(softmax);
-  CHECK(again.kind() == error_kind::already_exists);
-  CHECK(again.message() == "op Softmax is registered already");
+  auto known_ops = filled();
+  auto repeated = known_ops.add(softmax);
+  CHECK(repeated.kind() == error_kind::already_exists);
+  CHECK(repeated.message() == "op Softmax is registered already");
   std::vector<std::string_view> names;
-  for (auto* op : known.ops())
+  for (auto* op : known_ops.ops())
     if (!op->name.starts_with('_'))
       names.push_back(op->name);
   CHECK(names == std::vector<std::string_view>{"Relu", "Softmax", "Softplus"});
 }
 
-TEST_CASE("an op with a second name is there under both, with its kernels") {
+TEST_CASE("an op with a second name is found under either name, with its kernels") {
   static constexpr auto add = [] {
     auto op = plain("Plus");
     op.also = "PlusV2";
@@ -82,25 +82,25 @@ TEST_CASE("an op with a second name is there under both, with its kernels") {
     return op;
   }();
   static constexpr kernel_def kernel{.op = "Plus", .run = {{dtype::none, do_nothing}}};
-  registry into;
-  REQUIRE(into.add(add).ok());
-  REQUIRE(into.add(kernel).ok());
-  auto* second = *into.find_op("PlusV2");
+  registry target;
+  REQUIRE(target.add(add).ok());
+  REQUIRE(target.add(kernel).ok());
+  auto* second = *target.find_op("PlusV2");
   CHECK(second->name == "PlusV2");
   CHECK(second->infer == add.infer);
   CHECK(second->doc ==
         "Adds.\n\nThe same as Plus in all but its name, for graphs that use this one.");
   CHECK(second->example == "s = PlusV2(a, Plus2, aPlus)");
-  CHECK(into.find_kernel("PlusV2", device_kind::cpu) == &kernel);
+  CHECK(target.find_kernel("PlusV2", device_kind::cpu) == &kernel);
   CHECK(describe(add).find("Also named PlusV2.") != std::string::npos);
 
-  CHECK(into.add(plain("PlusV2")).kind() == error_kind::already_exists);
-  registry taken;
-  REQUIRE(taken.add(plain("PlusV2")).ok());
-  CHECK(taken.add(add).message() == "op PlusV2 is registered already");
+  CHECK(target.add(plain("PlusV2")).kind() == error_kind::already_exists);
+  registry occupied;
+  REQUIRE(occupied.add(plain("PlusV2")).ok());
+  CHECK(occupied.add(add).message() == "op PlusV2 is registered already");
 }
 
-TEST_CASE("definitions that contradict themselves are refused") {
+TEST_CASE("inconsistent definitions are refused") {
   constexpr std::string_view doc = "For tests.";
   CHECK(refused({.name = "Op", .doc = doc}) == "op Op: has no shape function");
   CHECK(refused({.name = "Op", .doc = doc, .inputs = {{"x", "T"}}, .infer = infer::nothing}) ==
@@ -119,21 +119,21 @@ TEST_CASE("definitions that contradict themselves are refused") {
 TEST_CASE("a kernel is found by op and device, and registered once for both") {
   kernel_def host{.op = "Relu", .run = {{dtype::none, do_nothing}}};
   kernel_def gpu{.op = "Relu", .device = device_kind::gpu, .run = {{dtype::none, do_nothing}}};
-  auto known = filled();
-  CHECK(known.find_kernel("Relu", device_kind::cpu) == nullptr);
-  CHECK(known.add(host).ok());
-  CHECK(known.find_kernel("Relu", device_kind::cpu) == &host);
-  CHECK(known.find_kernel("Relu", device_kind::gpu) == nullptr);
-  CHECK(known.add(gpu).ok());
-  CHECK(known.find_kernel("Relu", device_kind::gpu) == &gpu);
-  CHECK(known.add(gpu).message() == "op Relu has a gpu kernel already");
+  auto known_ops = filled();
+  CHECK(known_ops.find_kernel("Relu", device_kind::cpu) == nullptr);
+  CHECK(known_ops.add(host).ok());
+  CHECK(known_ops.find_kernel("Relu", device_kind::cpu) == &host);
+  CHECK(known_ops.find_kernel("Relu", device_kind::gpu) == nullptr);
+  CHECK(known_ops.add(gpu).ok());
+  CHECK(known_ops.find_kernel("Relu", device_kind::gpu) == &gpu);
+  CHECK(known_ops.add(gpu).message() == "op Relu has a gpu kernel already");
   kernel_def empty{.op = "Softmax"};
-  CHECK(known.add(empty).message() == "the cpu kernel of Softmax lacks a function");
+  CHECK(known_ops.add(empty).message() == "the cpu kernel of Softmax lacks a function");
   kernel_def null{.op = "Softmax", .run = {{dtype::f32, nullptr}}};
-  CHECK(known.add(null).kind() == error_kind::internal);
+  CHECK(known_ops.add(null).kind() == error_kind::internal);
 }
 
-TEST_CASE("similar names come best first, at most three, and not from far away") {
+TEST_CASE("similar names are sorted by similarity, at most three, and none too different") {
   CHECK(similar("abcd", {"abce", "abcd", "xbcd", "abcf", "zzzz"}) ==
         std::vector<std::string>{"abcd", "abce", "abcf"});
   CHECK(similar("abcd", {"wxyz", "a", "abcdefghijk"}).empty());

@@ -52,39 +52,39 @@ struct world {
 };
 
 attr_map matched(const op_def& op, const std::vector<edge>& inputs, attr_map attrs = {}) {
-  auto found = match_signature(op, inputs, std::move(attrs));
-  if (!found)
-    FAIL(found.status());
-  return std::move(found->attrs);
+  auto signature = match_signature(op, inputs, std::move(attrs));
+  if (!signature)
+    FAIL(signature.status());
+  return std::move(signature->attrs);
 }
 
 std::string refused(const op_def& op, const std::vector<edge>& inputs, attr_map attrs = {}) {
-  auto found = match_signature(op, inputs, std::move(attrs));
-  REQUIRE_FALSE(found);
-  CHECK(found.status().kind() == error_kind::invalid_argument);
-  return found.status().message();
+  auto signature = match_signature(op, inputs, std::move(attrs));
+  REQUIRE_FALSE(signature);
+  CHECK(signature.status().kind() == error_kind::invalid_argument);
+  return signature.status().message();
 }
 
 } // namespace
 
 TEST_CASE("types and counts follow from the inputs") {
   world w;
-  auto found = match_signature(concat_op, {w.i, w.f, w.g}, {});
-  REQUIRE(found);
-  CHECK(attr<int64_t>(found->attrs, "N") == 2);
-  CHECK(attr<dtype>(found->attrs, "T") == dtype::f32);
-  CHECK(found->output_types == std::vector{dtype::f32});
-  CHECK(found->input_ports.size() == 3);
-  CHECK(found->input_ports[2]->name == "values");
+  auto signature = match_signature(concat_op, {w.i, w.f, w.g}, {});
+  REQUIRE(signature);
+  CHECK(attr<int64_t>(signature->attrs, "N") == 2);
+  CHECK(attr<dtype>(signature->attrs, "T") == dtype::f32);
+  CHECK(signature->output_types == std::vector{dtype::f32});
+  CHECK(signature->input_ports.size() == 3);
+  CHECK(signature->input_ports[2]->name == "values");
   CHECK(attr<dtype>(matched(concat_op, {w.i, w.s, w.s}), "T") == dtype::string);
 }
 
 TEST_CASE("ports that share a count share the inputs evenly") {
   world w;
-  auto found = match_signature(zip, {w.f, w.g, w.i, w.i}, {});
-  REQUIRE(found);
-  CHECK(attr<int64_t>(found->attrs, "N") == 2);
-  CHECK(found->output_types == std::vector{dtype::f32, dtype::f32});
+  auto signature = match_signature(zip, {w.f, w.g, w.i, w.i}, {});
+  REQUIRE(signature);
+  CHECK(attr<int64_t>(signature->attrs, "N") == 2);
+  CHECK(signature->output_types == std::vector{dtype::f32, dtype::f32});
   CHECK(refused(zip, {w.f, w.g, w.i}) == "takes the inputs (as..., bs...), got 3");
   CHECK(refused(zip, {w.f, w.g, w.i, w.i}, {{"N", 1}}) ==
         "input bs must be one of {u8, u16, u32, u64, i8, i16, i32, i64}, got f32 from 'Const_1'");
@@ -93,13 +93,14 @@ TEST_CASE("ports that share a count share the inputs evenly") {
   CHECK(match_signature(zip, {}, {{"T", dtype::f32}, {"U", dtype::i32}}).ok());
 }
 
-TEST_CASE("a list of types is what remains of the inputs; the outputs' list must be given") {
+TEST_CASE("a list of types takes the remaining inputs; the outputs' list must be given") {
   world w;
-  auto found =
+  auto signature =
       match_signature(call, {w.f, w.s, w.i}, {{"Tout", std::vector{dtype::u8, dtype::f64}}});
-  REQUIRE(found);
-  CHECK(attr<std::vector<dtype>>(found->attrs, "Tin") == std::vector{dtype::string, dtype::i32});
-  CHECK(found->output_types == std::vector{dtype::u8, dtype::f64});
+  REQUIRE(signature);
+  CHECK(attr<std::vector<dtype>>(signature->attrs, "Tin") ==
+        std::vector{dtype::string, dtype::i32});
+  CHECK(signature->output_types == std::vector{dtype::u8, dtype::f64});
   CHECK(refused(call, {w.f}) == "attribute Tout (list of types) is missing");
   CHECK(matched(call, {w.f}, {{"Tout", std::vector<int64_t>{}}}).size() == 2);
   CHECK(refused(call, {w.f, w.i},
@@ -111,7 +112,7 @@ TEST_CASE("a list of types is what remains of the inputs; the outputs' list must
             .starts_with("attribute Tout must list types of {"));
 }
 
-TEST_CASE("wrong inputs are refused, naming the port and where the input came from") {
+TEST_CASE("wrong inputs are refused, naming the port and the input's origin") {
   world w;
   CHECK(refused(concat_op, {w.f, w.f, w.f}) == "input axis must be i32, got f32 from 'Const'");
   CHECK(refused(concat_op, {w.i, w.f, w.d}) ==
@@ -156,7 +157,7 @@ TEST_CASE("attributes get their defaults") {
   CHECK(attr<dtype>(attrs, "dtype") == dtype::f32);
 }
 
-TEST_CASE("attributes are coerced only where nothing is lost") {
+TEST_CASE("attributes are converted only without loss") {
   auto attrs = matched(options, {},
                        {{"count", 3},
                         {"rate", 2},

@@ -5,7 +5,7 @@ namespace troupe::test::simplify_test {
 
 namespace {
 
-// What `y` becomes, where x is f32 of the shape given.
+// The simplified text of `y`, where x is f32 of the given shape.
 std::string simplified(std::string_view shape, std::string_view lines) {
   pass_case at{concat("x = Placeholder dtype=f32 shape=", shape, "\n", lines,
                       "\nfeed x = f32{2,3}[1]\nfetch y\n")};
@@ -30,7 +30,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what stretches the other operand is not nothing") {
+TEST_CASE("an operand that broadcasts the other one is not removed") {
   for (auto line :
        {"y = Add(x, f32{2,3}[0])", "y = Mul(x, f32{1,1,1}[1])", "y = Sub(x, f32[[0], [0]])"}) {
     INFO(line);
@@ -41,7 +41,7 @@ TEST_CASE("what stretches the other operand is not nothing") {
   CHECK(simplified("?", "y = Add(x, f32(0))") == nothing_left);
 }
 
-TEST_CASE("a product with zero is zero for whole numbers only") {
+TEST_CASE("a product with zero is zero for integers only") {
   CHECK(simplified("[2,3]", "y = Mul(x, f32{2,3}[0])").find("y=Mul") != std::string::npos);
   pass_case at{R"(
 x = Placeholder dtype=i32 shape=[]
@@ -54,13 +54,13 @@ fetch y = i32[0, 0]
 }
 
 TEST_CASE("a bias along the last axis is added like any other row, if its length is known") {
-  auto is_add = [](const std::string& what) { return what.find("y=Add(_feed_0,") != what.npos; };
+  auto is_add = [](const std::string& text) { return text.find("y=Add(_feed_0,") != text.npos; };
   CHECK(is_add(simplified("[-1,3]", "y = BiasAdd(x, f32[1, 2, 3])")));
   CHECK(!is_add(simplified("[-1,-1]", "y = BiasAdd(x, f32[1, 2, 3])")));
   CHECK(!is_add(simplified("[2,3]", "y = BiasAdd(x, f32[1, 2, 3]) data_format=\"NCHW\"")));
 }
 
-TEST_CASE("a cast to a wider type and back goes away, one to a narrower type does not") {
+TEST_CASE("a cast to a wider type and back is removed, a cast to a narrower type is not") {
   auto there_and_back = [](std::string_view from, std::string_view through) {
     pass_case at{concat("x = Placeholder dtype=", from, " shape=[2]\na = Cast(x) DstT=", through,
                         "\ny = Cast(a) DstT=", from, "\nfeed x = ", from, "[1, 2]\nfetch y\n")};
@@ -75,13 +75,13 @@ TEST_CASE("a cast to a wider type and back goes away, one to a narrower type doe
     CHECK(there_and_back(from, through) != nothing_left);
 }
 
-TEST_CASE("squares are squares") {
+TEST_CASE("products of a value with itself become squares") {
   CHECK(simplified("[2,3]", "y = Mul(x, x)") == "y=Square(_feed_0) ->y");
   CHECK(simplified("[2,3]", "y = Pow(x, f32(2))") == "y=Square(_feed_0) ->y");
   CHECK(simplified("[2,3]", "y = Pow(x, f32(3))").find("y=Pow") != std::string::npos);
 }
 
-TEST_CASE("transposes cancel, join, and go away when they change nothing") {
+TEST_CASE("transposes cancel, merge, and are removed when they change nothing") {
   CHECK(simplified("[2,3]", "a = Transpose(x, i32[1, 0])\ny = Transpose(a, i32[1, 0])") ==
         nothing_left);
   CHECK(simplified("[2,3]", "y = Transpose(x, i32[0, 1])") == nothing_left);
@@ -105,20 +105,20 @@ TEST_CASE("of several reshapes only the last is needed") {
   CHECK(simplified("[-1,3]", "a = Reshape(x, i32[-1])\ny = Reshape(a, i32[-1, 3])") ==
         nothing_left);
   CHECK(simplified("[2,3]", "y = Reshape(x, i32[2, -1])") == nothing_left);
-  // The first may fail in a run, and must then do so.
+  // The first reshape may fail in a run, and must still fail.
   CHECK(simplified("[-1,3]", "a = Reshape(x, i32[-1, 2])\ny = Reshape(a, i32[-1])")
             .find("a=Reshape") != std::string::npos);
 }
 
-TEST_CASE("how a value travels is not lost with a node that says it") {
-  auto both = "a = Reshape(x, i32[-1]) _f32_transfer=\"exact\"\ny = Reshape(a, i32[3, 2])";
-  CHECK(simplified("[2,3]", both).find("a=Reshape(_feed_0,") != std::string::npos);
-  CHECK(simplified("[2,3]", both).find("y=Reshape(a,") != std::string::npos);
+TEST_CASE("a removed node's transfer mode is kept") {
+  auto reshapes = "a = Reshape(x, i32[-1]) _f32_transfer=\"exact\"\ny = Reshape(a, i32[3, 2])";
+  CHECK(simplified("[2,3]", reshapes).find("a=Reshape(_feed_0,") != std::string::npos);
+  CHECK(simplified("[2,3]", reshapes).find("y=Reshape(a,") != std::string::npos);
   auto twice = "a = Neg(x) _f32_transfer=\"rounded\"\ny = Neg(a)";
   CHECK(simplified("[2,3]", twice) != nothing_left);
 }
 
-TEST_CASE("nobody stops waiting for an effect") {
+TEST_CASE("no node stops waiting for an effect") {
   pass_case at{R"(
 q = FIFOQueue component_types=[i32] shapes=[[]]
 d = QueueDequeue(q) component_types=[i32]

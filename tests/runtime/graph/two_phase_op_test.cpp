@@ -1,4 +1,4 @@
-// Nodes that are sized by elements become two on a GPU.
+// Nodes whose output size depends on elements are split into two on a GPU.
 #include "troupe/runtime/graph/op.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
 
@@ -26,7 +26,7 @@ struct world {
                {.op = op, .name = name, .inputs = inputs, .controls = controls, .device = device});
   }
 
-  // What the GPU runs.
+  // The graph that the GPU runs.
   std::unique_ptr<graph> on_gpu(const step_signature& signature) {
     auto closed = extract(in, signature);
     REQUIRE(closed);
@@ -41,16 +41,17 @@ struct world {
   }
 };
 
-std::string ops_of(const graph& of) {
+std::string ops_of(const graph& nodes) {
   std::string text;
-  for (const auto& node : of.nodes())
+  for (const auto& node : nodes.nodes())
     text += concat(text.empty() ? "" : " ", node->op().name);
   return text;
 }
 
 } // namespace
 
-TEST_CASE("what is sized by elements is counted on a GPU, and launched when the host knows") {
+TEST_CASE(
+    "a node sized by elements counts on a GPU, and is launched when the host knows the count") {
   world w;
   auto x = w.placeholder("x");
   auto y = w.op("Places", "y", {x}, "/gpu:0");
@@ -74,16 +75,16 @@ TEST_CASE("what is sized by elements is counted on a GPU, and launched when the 
   CHECK(users_name(second->op().name) == "Places");
 }
 
-TEST_CASE("what is sized by elements stays whole on a processor") {
+TEST_CASE("a node sized by elements is not split on a processor") {
   world w;
   auto x = w.placeholder("x");
   auto y = w.op("Places", "y", {x}, "/cpu:0");
   CHECK(w.on_gpu({.feeds = {x}, .fetches = {y}}) == nullptr);
 }
 
-TEST_CASE("nobody waits for counts that the graph knows") {
+TEST_CASE("counts known from the graph are not waited for") {
   world w;
-  std::vector<int64_t> values(300, 1); // fewer would be looked at on the host
+  std::vector<int64_t> values(300, 1); // fewer elements would be handled on the host
   values[7] = 0;
   auto x = constant(w.in, tensor::vector(values));
   auto y = w.op("Places", "y", {x}, "/gpu:0");
@@ -95,7 +96,7 @@ TEST_CASE("nobody waits for counts that the graph knows") {
   CHECK(nodes->find("y")->output_shape(0) == partial_shape{299});
 }
 
-TEST_CASE("both halves see one value of a variable") {
+TEST_CASE("the two halves see the same value of a variable") {
   world w;
   auto v = add(
       w.in, {.op = "Variable", .name = "v", .attrs = {{"dtype", dtype::f32}}, .device = "/gpu:0"});
@@ -108,13 +109,13 @@ TEST_CASE("both halves see one value of a variable") {
   CHECK(is_same_edge(nodes->find("y")->inputs()[0], edge{read, 0}));
 }
 
-TEST_CASE("who waits for a node that is two waits for both") {
+TEST_CASE("a node that waits for a split node waits for the two halves") {
   world w;
   auto x = w.placeholder("x");
-  auto before = w.op("Neg", "before", {x}, "/gpu:0");
-  auto y = w.op("Places", "y", {x}, "/gpu:0", {before.node});
-  auto after = w.op("Neg", "after", {x}, "/gpu:0", {y.node});
-  auto nodes = w.on_gpu({.feeds = {x}, .fetches = {after}});
+  auto earlier = w.op("Neg", "before", {x}, "/gpu:0");
+  auto y = w.op("Places", "y", {x}, "/gpu:0", {earlier.node});
+  auto later_node = w.op("Neg", "after", {x}, "/gpu:0", {y.node});
+  auto nodes = w.on_gpu({.feeds = {x}, .fetches = {later_node}});
   REQUIRE(nodes);
   CHECK(nodes->find("_count_/y")->controls() == std::vector{nodes->find("before")});
   CHECK(nodes->find("after")->controls() == std::vector{nodes->find("y")});
@@ -141,19 +142,19 @@ TEST_CASE("the halves of an op are a registry's own") {
           ops().find_kernel("Places", device_kind::gpu));
     CHECK(ops().find_kernel(name, device_kind::cpu) == nullptr);
   }
-  auto copied = ops(); // whose definitions are shared
+  auto copied = ops(); // the definitions are shared
   CHECK(*copied.find_op("_SizePlaces") == *first);
 }
 
-TEST_CASE("effects that are declared apart from the others have bits of their own") {
-  unsigned all = 0;
-  for (auto one :
+TEST_CASE("effects that are declared separately have distinct bits") {
+  unsigned seen_bits = 0;
+  for (auto declared :
        {effect::stateful, effect::random, effect::blocking, effect::forwardable, effect::fed,
         effect::commutative, effect::elementwise, effect::broadcasting, effect::of_shape,
         effect::autocast_allow, effect::autocast_infer, effect::is_product, effect::adds,
         effect::rectifies, effect::is_convolution, effect::data_dependent_shape}) {
-    CHECK((all & static_cast<unsigned>(one)) == 0);
-    all |= static_cast<unsigned>(one);
+    CHECK((seen_bits & static_cast<unsigned>(declared)) == 0);
+    seen_bits |= static_cast<unsigned>(declared);
   }
 }
 

@@ -11,18 +11,20 @@ namespace troupe::test::event_log_test {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a log that is closed tells what it has gathered, and then nothing") {
-  std::vector<std::string> told;
-  event_log log{"worker:0", [&](const log_event& what) { told.emplace_back(what.event); }};
+TEST_CASE("a closed log reports its collected events, and no later ones") {
+  std::vector<std::string> reported;
+  event_log log{"worker:0", [&](const log_event& event_reported) {
+                  reported.emplace_back(event_reported.event);
+                }};
   log.write_step(log_level::info, {"step_failed", "steps_failed"}, 7, {});
   log.write_step(log_level::info, {"step_failed", "steps_failed"}, 8, {});
-  CHECK(told.empty());
+  CHECK(reported.empty());
   log.close();
-  CHECK(told == std::vector<std::string>{"steps_failed"});
+  CHECK(reported == std::vector<std::string>{"steps_failed"});
   log.write(log_level::info, "late");
   log.write_step(log_level::info, {"step_failed", "steps_failed"}, 9, {});
   log.close();
-  CHECK(told.size() == 1);
+  CHECK(reported.size() == 1);
 }
 
 TEST_CASE("closing a log waits for a hook that is being called") {
@@ -33,7 +35,7 @@ TEST_CASE("closing a log waits for a hook that is being called") {
                   std::this_thread::sleep_for(50ms);
                   has_returned = true;
                 }};
-  std::jthread other{[&] { log.write(log_level::info, "slow"); }};
+  std::jthread other_thread{[&] { log.write(log_level::info, "slow"); }};
   while (!is_called)
     std::this_thread::yield();
   log.close();

@@ -4,15 +4,15 @@
 
 namespace troupe::test::inspection_ref_test {
 
-TEST_CASE("a ref is read as it is written, whatever its names hold") {
+TEST_CASE("a ref is read as it is written, for any characters in its names") {
   inspection_ref ref = inspection_ref::of({"ps", 3}) / ref_part{"container", ""} /
                        ref_part{"variable", "hidden/weights 100%"};
   CHECK(to_string(ref) == "/job:ps/task:3/container:/variable:hidden%2Fweights%20100%25");
-  auto again = inspection_ref::parse(to_string(ref));
-  REQUIRE(again.ok());
-  CHECK(*again == ref);
-  CHECK(again->task() == task_name{"ps", 3});
-  CHECK(again->within_task().size() == 2);
+  auto parsed = inspection_ref::parse(to_string(ref));
+  REQUIRE(parsed.ok());
+  CHECK(*parsed == ref);
+  CHECK(parsed->task() == task_name{"ps", 3});
+  CHECK(parsed->within_task().size() == 2);
 }
 
 TEST_CASE("names of tasks and devices are refs") {
@@ -32,7 +32,7 @@ TEST_CASE("the root is a slash, or nothing") {
   }
 }
 
-TEST_CASE("what is no ref is refused with a reason") {
+TEST_CASE("a text that is not a ref is refused with a reason") {
   for (auto text : {"//", "/job", "/:x", "/Job:a", "/job:%", "/job:%g0", "/job:a//task:0"}) {
     INFO(text);
     auto ref = inspection_ref::parse(text);

@@ -8,52 +8,54 @@ namespace troupe::test::link_times_test {
 namespace {
 
 // One tensor from ps to worker, and one to another device of the same task.
-step_statistics step(int64_t sent, int64_t came, uint64_t bytes) {
-  auto of = [](std::vector<span_subject> subjects) {
+step_statistics step(int64_t sent, int64_t received, uint64_t bytes) {
+  auto statistics_of = [](std::vector<span_subject> subjects) {
     return std::make_shared<const std::vector<span_subject>>(std::move(subjects));
   };
   const std::string ps = "/job:ps/task:0", worker = "/job:worker/task:0";
-  step_statistics made;
-  made.tasks.push_back({.task = ps,
-                        .subjects = of({{.kind = span_kind::send, .peer = worker, .key = 7},
-                                        {.kind = span_kind::send, .peer = ps, .key = 8},
-                                        {.kind = span_kind::wait, .peer = ps, .key = 8}}),
-                        .spans = {{.subject = 0, .begin_ns = sent, .end_ns = sent + 10},
-                                  {.subject = 1, .begin_ns = sent, .end_ns = sent + 10},
-                                  {.subject = 2, .begin_ns = 0, .end_ns = 5}}});
-  made.tasks.push_back({.task = worker,
-                        .subjects = of({{.kind = span_kind::wait, .peer = ps, .key = 7},
-                                        {.kind = span_kind::wait, .op = "Dequeue", .key = 8}}),
-                        .spans = {{.subject = 0, .begin_ns = 0, .end_ns = came, .bytes = bytes},
-                                  {.subject = 1, .begin_ns = 0, .end_ns = 1, .bytes = 4}}});
-  return made;
+  step_statistics statistics;
+  statistics.tasks.push_back(
+      {.task = ps,
+       .subjects = statistics_of({{.kind = span_kind::send, .peer = worker, .key = 7},
+                                  {.kind = span_kind::send, .peer = ps, .key = 8},
+                                  {.kind = span_kind::wait, .peer = ps, .key = 8}}),
+       .spans = {{.subject = 0, .begin_ns = sent, .end_ns = sent + 10},
+                 {.subject = 1, .begin_ns = sent, .end_ns = sent + 10},
+                 {.subject = 2, .begin_ns = 0, .end_ns = 5}}});
+  statistics.tasks.push_back(
+      {.task = worker,
+       .subjects = statistics_of({{.kind = span_kind::wait, .peer = ps, .key = 7},
+                                  {.kind = span_kind::wait, .op = "Dequeue", .key = 8}}),
+       .spans = {{.subject = 0, .begin_ns = 0, .end_ns = received, .bytes = bytes},
+                 {.subject = 1, .begin_ns = 0, .end_ns = 1, .bytes = 4}}});
+  return statistics;
 }
 
 } // namespace
 
-TEST_CASE("links are measured by what came through them: latency by small tensors, rate by large") {
+TEST_CASE("links are measured by their transfers: latency by small tensors, rate by large ones") {
   link_times times;
   CHECK(times.empty());
   times.add(step(1000, 21'000, 4));
   times.add(step(1000, 41'000, 4));
   times.add(step(1000, 1'031'000, 1'000'000));
-  auto all = times.all();
-  REQUIRE(all.size() == 1);
-  CHECK(all[0].from == "/job:ps/task:0");
-  CHECK(all[0].to == "/job:worker/task:0");
-  CHECK(all[0].small == 2);
-  CHECK(all[0].large == 1);
-  CHECK(all[0].latency_ns == Approx(30'000));
-  CHECK(all[0].ns_per_byte == Approx(1.0));
+  auto links = times.all();
+  REQUIRE(links.size() == 1);
+  CHECK(links[0].from == "/job:ps/task:0");
+  CHECK(links[0].to == "/job:worker/task:0");
+  CHECK(links[0].small == 2);
+  CHECK(links[0].large == 1);
+  CHECK(links[0].latency_ns == Approx(30'000));
+  CHECK(links[0].ns_per_byte == Approx(1.0));
 }
 
-TEST_CASE("links beyond the most that are measured are passed over, and the others go on") {
-  constexpr size_t many = link_times::max_links + 10;
+TEST_CASE("links beyond the limit are ignored, and the others are still measured") {
+  constexpr size_t too_many = link_times::max_links + 10;
   step_statistics wide;
   std::vector<span_subject> sends;
   std::vector<step_span> sent;
   const std::string ps = "/job:ps/task:0";
-  for (uint32_t i = 0; i < many; ++i) {
+  for (uint32_t i = 0; i < too_many; ++i) {
     auto worker = concat("/job:worker/task:", i);
     sends.push_back({.kind = span_kind::send, .peer = worker, .key = i});
     sent.push_back({.subject = i, .begin_ns = 10, .end_ns = 20});
@@ -69,12 +71,12 @@ TEST_CASE("links beyond the most that are measured are passed over, and the othe
   link_times times;
   for (int i = 0; i < 2; ++i)
     times.add(wide);
-  auto all = times.all();
-  CHECK(all.size() == link_times::max_links);
-  CHECK(std::ranges::all_of(all, [](const link_time& one) { return one.small == 2; }));
+  auto links = times.all();
+  CHECK(links.size() == link_times::max_links);
+  CHECK(std::ranges::all_of(links, [](const link_time& link) { return link.small == 2; }));
 }
 
-TEST_CASE("clocks that disagree make no time negative, and what comes twice counts not at all") {
+TEST_CASE("skewed clocks make no time negative, and duplicate transfers are ignored") {
   link_times times;
   times.add(step(1000, 500, 4));
   REQUIRE(times.all().size() == 1);
@@ -86,7 +88,7 @@ TEST_CASE("clocks that disagree make no time negative, and what comes twice coun
   CHECK(loops.all().empty());
 }
 
-TEST_CASE("costs of links are measured ones where there are some, and usual ones") {
+TEST_CASE("costs of links are measured where possible, otherwise defaults") {
   auto costs = link_costs::from(
       {{.from = "/job:ps/task:0", .to = "/job:worker/task:0", .small = 3, .latency_ns = 5},
        {.from = "nonsense", .to = "/job:worker/task:0"}});

@@ -6,7 +6,7 @@
 
 namespace troupe::test::metrics_text_test {
 
-TEST_CASE("metrics are written as Prometheus' text format has them") {
+TEST_CASE("metrics are written in Prometheus' text format") {
   metrics_text to;
   to.family("steps_total", metrics_text::type::counter, "Steps");
   to.sample(3, {{"outcome", "ok"}});

@@ -4,7 +4,7 @@
 
 namespace troupe::test::extract_test {
 
-TEST_CASE("a closed graph has what the step needs, and nodes for its feeds and fetches") {
+TEST_CASE("a closed graph has the nodes that the step needs, and nodes for its feeds and fetches") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[-1]
 one = f32(1)
@@ -33,7 +33,7 @@ target sum
   CHECK(at.closed.targets == std::vector{&at["sum"]});
 }
 
-TEST_CASE("waiting for a placeholder that is fed means nothing") {
+TEST_CASE("a control edge from a fed placeholder is dropped") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[]
 a = f32(1)
@@ -56,14 +56,14 @@ target sum
   auto copy = copy_of(at.closed);
   REQUIRE(copy.nodes->nodes().size() == at.closed.nodes->nodes().size());
   for (size_t i = 0; i < copy.nodes->nodes().size(); ++i) {
-    const auto &made = *copy.nodes->nodes()[i], &from = *at.closed.nodes->nodes()[i];
-    CHECK(made.description() == from.description());
-    CHECK(made.device() == from.device());
-    CHECK(&made.graph() == copy.nodes.get());
-    REQUIRE(made.inputs().size() == from.inputs().size());
-    for (size_t k = 0; k < made.inputs().size(); ++k)
-      CHECK(made.inputs()[k].node == copy.nodes->find(from.inputs()[k].node->name()));
-    CHECK(made.controls().size() == from.controls().size());
+    const auto &copied = *copy.nodes->nodes()[i], &original = *at.closed.nodes->nodes()[i];
+    CHECK(copied.description() == original.description());
+    CHECK(copied.device() == original.device());
+    CHECK(&copied.graph() == copy.nodes.get());
+    REQUIRE(copied.inputs().size() == original.inputs().size());
+    for (size_t k = 0; k < copied.inputs().size(); ++k)
+      CHECK(copied.inputs()[k].node == copy.nodes->find(original.inputs()[k].node->name()));
+    CHECK(copied.controls().size() == original.controls().size());
   }
   CHECK(copy.targets == std::vector{copy.nodes->find("sum")});
 }

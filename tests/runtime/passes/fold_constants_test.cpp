@@ -15,7 +15,7 @@ std::string folded(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("what is computed from constants becomes a constant with the name of its node") {
+TEST_CASE("a node computed from constants becomes a constant with its name") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[2]
 two = f32(2)
@@ -34,7 +34,7 @@ fetch y = f32[5, 10]
         origin.substr(origin.find('(')));
 }
 
-TEST_CASE("shapes that are known while compiling are constants, and so is what follows from them") {
+TEST_CASE("shapes known at compile time become constants, and so do values computed from them") {
   CHECK(folded(R"(
 x = Placeholder dtype=f32 shape=[2,3]
 dims = Shape(x)
@@ -52,7 +52,7 @@ fetch dims = i32[2, 3]
 )") == "dims=Shape(_feed_0) ->dims");
 }
 
-TEST_CASE("a node of several outputs becomes as many constants") {
+TEST_CASE("a node of several outputs becomes one constant per output") {
   CHECK(folded(R"(
 parts = Split(i32(0), f32[1, 2]) num_split=2
 sum = Add(parts, parts:1)
@@ -60,7 +60,7 @@ fetch sum = f32[3]
 )") == "sum=Const() ->sum");
 }
 
-TEST_CASE("what folding teaches about shapes is known further on") {
+TEST_CASE("shapes learned by folding are known to later nodes") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[6]
 wanted = Add(i32[1, 1], i32[1, 2])
@@ -77,7 +77,7 @@ fetch dims = i32[2, 3]
   CHECK(at["dims"].op().name == "Const");
 }
 
-TEST_CASE("when time is over, folding ends, and what a kernel left half done is no constant") {
+TEST_CASE("folding ends at its deadline, and an interrupted kernel's output is not used") {
   const char* text = R"(
 six = Mul(f32(2), f32(3))
 big = MatMul(f32{240,40000}[1], f32{40000,240}[1])
@@ -89,17 +89,17 @@ fetch sum
   pass_case late{text};
   fold_constants(late.closed, host(), &over);
   CHECK(late["six"].op().name == "Mul");
-  for (auto left : {0us, 500us, 2000us}) { // before, or in the middle of the product
-    INFO(left.count() << " us");
+  for (auto remaining : {0us, 500us, 2000us}) { // before the product, or during it
+    INFO(remaining.count() << " us");
     pass_case at{text};
-    stop_signal soon{stop_signal::clock::now() + left};
+    stop_signal soon{stop_signal::clock::now() + remaining};
     fold_constants(at.closed, host(), &soon);
     CHECK(at["big"].op().name == "MatMul");
     CHECK(at["sum"].op().name == "Sum");
   }
 }
 
-TEST_CASE("a kernel that fails is left for the run") {
+TEST_CASE("a failing kernel is left for the run") {
   CHECK(folded(R"(
 zero = i32(0)
 bad = Div(i32(1), zero)
@@ -109,7 +109,7 @@ error invalid_argument "divide"
             .find("bad=Div(") != std::string::npos);
 }
 
-TEST_CASE("large values, random numbers, state and what waits are not folded") {
+TEST_CASE("large values, random numbers, state and blocking ops are not folded") {
   CHECK(folded("big = Fill(i32[1000, 1000], f32(1))\nfetch big").find("big=Fill(") !=
         std::string::npos);
   CHECK(folded("r = RandomUniform(i32[2]) dtype=f32\nfetch r").find("r=RandomUniform(") !=
@@ -129,7 +129,7 @@ fetch dims
             .find("d=QueueDequeue(q)") != std::string::npos); // it still takes an element
 }
 
-TEST_CASE("a constant that waits for something goes on waiting") {
+TEST_CASE("a constant keeps its control inputs") {
   CHECK(folded(R"(
 v = VariableV2 dtype=f32 shape=[]
 set = Assign(v, f32(1))

@@ -12,15 +12,15 @@ feed x = f32[[1, 2, 3], [-1, -2, -3]]
 feed w = f32[[1, 0], [0, 1], [1, 1]]
 )";
 
-// The pass is the GPUs'; processors have the kernel, too, for simulated ones.
+// The pass is for GPUs; processors have the kernel for the simulated GPU.
 std::string joined(std::string_view text) {
   pass_case at{concat(start, text)};
   fuse_bias_activation(at.closed, device_kind::cpu);
   return at.written();
 }
 
-// What the first fetch gives, with and without the pass.
-std::pair<result<tensor>, result<tensor>> both_ways(std::string_view text) {
+// The value of the first fetch, with and without the pass.
+std::pair<result<tensor>, result<tensor>> unfused_and_fused(std::string_view text) {
   auto run = [&](bool join) -> result<tensor> {
     pass_case at{text};
     if (join)
@@ -40,17 +40,17 @@ std::string joined_alone(std::string_view text) {
 void check_same(std::string_view text, std::string_view becomes) {
   INFO(text);
   CHECK(joined_alone(text).find(becomes) != std::string::npos);
-  auto [apart, together] = both_ways(text);
-  REQUIRE(apart);
-  REQUIRE(together);
-  REQUIRE(apart->dims() == together->dims());
-  for (int64_t i = 0; i < apart->elements(); ++i)
-    CHECK(together->data<float>()[i] == Approx(apart->data<float>()[i]));
+  auto [unfused, fused] = unfused_and_fused(text);
+  REQUIRE(unfused);
+  REQUIRE(fused);
+  REQUIRE(unfused->dims() == fused->dims());
+  for (int64_t i = 0; i < unfused->elements(); ++i)
+    CHECK(fused->data<float>()[i] == Approx(unfused->data<float>()[i]));
 }
 
 } // namespace
 
-TEST_CASE("a product, its bias and a Relu are one node with the name of the last") {
+TEST_CASE("a product, its bias and a Relu become one node with the name of the last") {
   pass_case at{concat(start, R"(
 p = MatMul(x, w)
 b = Add(f32[10, -20], p)
@@ -59,11 +59,11 @@ fetch y
 )")};
   auto product = at["p"].description(), last = at["y"].description();
   auto run = [&](bool join) {
-    pass_case again{
+    pass_case second_case{
         concat(start, "p = MatMul(x, w)\nb = Add(f32[10, -20], p)\ny = Relu(b)\nfetch y")};
     if (join)
-      fuse_bias_activation(again.closed, device_kind::cpu);
-    auto got = run_closed(std::move(again.closed), feeds_of(again.text.text.runs[0]));
+      fuse_bias_activation(second_case.closed, device_kind::cpu);
+    auto got = run_closed(std::move(second_case.closed), feeds_of(second_case.text.text.runs[0]));
     REQUIRE(got);
     auto values = got->at(0).values<float>();
     return std::vector<float>{values.begin(), values.end()};
@@ -78,7 +78,7 @@ fetch y
   CHECK(at["y"].description().find(last) != std::string::npos);
 }
 
-TEST_CASE("a bias alone is joined, and a Relu alone is not") {
+TEST_CASE("a bias alone is fused, and a Relu alone is not") {
   CHECK(joined("p = MatMul(x, w)\ny = Add(p, f32[1, 2])\nfetch y").find("y=_FusedMatMul") !=
         std::string::npos);
   CHECK(joined("p = MatMul(x, w)\ny = Relu(p)\nfetch y").find("p=MatMul") != std::string::npos);
@@ -88,22 +88,22 @@ TEST_CASE("a bias alone is joined, and a Relu alone is not") {
   CHECK(twice.find("y=Relu(b)") != std::string::npos);
 }
 
-TEST_CASE("what somebody else reads, fetches or waits for is not joined") {
+TEST_CASE("a node that is read, fetched or waited for elsewhere is not fused") {
   constexpr auto sum = "p = MatMul(x, w)\ny = Add(p, f32[1, 2])\nfetch y\n";
-  for (auto* more : {"z = Neg(p)\nfetch z", "fetch p", "target p", "z = Neg(x, ^p)\nfetch z"})
-    CHECK(joined(concat(sum, more)).find("p=MatMul") != std::string::npos);
+  for (auto* other_use : {"z = Neg(p)\nfetch z", "fetch p", "target p", "z = Neg(x, ^p)\nfetch z"})
+    CHECK(joined(concat(sum, other_use)).find("p=MatMul") != std::string::npos);
 }
 
-TEST_CASE("what is added must be one number for each column, and the numbers floats") {
-  for (auto* other : {"f32[[1, 2]]", "f32(1)", "f32[1]", "p"})
-    CHECK(joined(concat("p = MatMul(x, w)\ny = Add(p, ", other, ")\nfetch y")).find("p=MatMul") !=
+TEST_CASE("the added tensor must have one float per column") {
+  for (auto* added : {"f32[[1, 2]]", "f32(1)", "f32[1]", "p"})
+    CHECK(joined(concat("p = MatMul(x, w)\ny = Add(p, ", added, ")\nfetch y")).find("p=MatMul") !=
           std::string::npos);
   CHECK(joined("i = Cast(x) DstT=i32\nv = Cast(w) DstT=i32\np = MatMul(i, v)\n"
                "y = Add(p, i32[1, 2])\nfetch y")
             .find("p=MatMul") != std::string::npos);
 }
 
-TEST_CASE("a variable that changes in between is read where it was") {
+TEST_CASE("a variable that changes in between is read at its original position") {
   constexpr auto text = R"(
 v = VariableV2 dtype=f32 shape=[3,2]
 set = Assign(v, w)
@@ -116,7 +116,7 @@ fetch y
   CHECK(joined(text).find("p=MatMul") != std::string::npos);
 }
 
-TEST_CASE("batches of products are joined as they are, broadcast or not") {
+TEST_CASE("batches of products are fused, with broadcasting or without") {
   constexpr auto feeds = R"(
 a = Placeholder dtype=f32 shape=[2,2,3]
 b = Placeholder dtype=f32 shape=[2,3,2]
@@ -132,8 +132,8 @@ feed w = f32[[1, -2, 0.5], [3, 4, -1]]
     check_same(concat(feeds, text), "_FusedMatMul(");
 }
 
-TEST_CASE("batches that must be equal are compared when they are joined, too") {
-  auto [apart, together] = both_ways(R"(
+TEST_CASE("the check that batches are equal also holds for fused products") {
+  auto [unfused, fused] = unfused_and_fused(R"(
 a = Placeholder dtype=f32 shape=[-1,2,3]
 b = Placeholder dtype=f32 shape=[-1,3,2]
 p = BatchMatMul(a, b)
@@ -142,13 +142,12 @@ feed a = f32[[[1, 2, 3], [4, 5, 6]]]
 feed b = f32[[[1, 2], [3, 4], [5, 6]], [[1, 2], [3, 4], [5, 6]]]
 fetch y
 )");
-  REQUIRE_FALSE(apart);
-  REQUIRE_FALSE(together);
-  CHECK(together.status().message().find("the same extents before the matrices") !=
-        std::string::npos);
+  REQUIRE_FALSE(unfused);
+  REQUIRE_FALSE(fused);
+  CHECK(fused.status().message().find("the same extents before the matrices") != std::string::npos);
 }
 
-TEST_CASE("a convolution, its bias and a Relu are one node, wherever the channels are") {
+TEST_CASE("a convolution, its bias and a Relu become one node, for either channel order") {
   constexpr auto last = R"(
 x = Placeholder dtype=f32 shape=[-1,3,3,2]
 w = Placeholder dtype=f32 shape=[2,2,2,2]
@@ -168,14 +167,14 @@ p = Conv2D(x, w) strides=[1, 1, 2, 2] padding="SAME" data_format="NCHW"
   check_same(
       concat(first, "b = BiasAdd(p, f32[-9, 4, 1]) data_format=\"NCHW\"\ny = Relu(b)\nfetch y"),
       "_FusedConv2D(");
-  // The same numbers on another axis are no bias.
+  // The same numbers along another axis are not a bias.
   check_same(concat(first, "y = Add(p, f32[7])\nfetch y"), "p=Conv2D(");
-  for (auto* more : {"z = Neg(p)\nfetch z", "fetch p"})
-    CHECK(joined_alone(concat(last, "y = Add(p, f32[-9, 4])\nfetch y\n", more)).find("p=Conv2D(") !=
-          std::string::npos);
+  for (auto* other_use : {"z = Neg(p)\nfetch z", "fetch p"})
+    CHECK(joined_alone(concat(last, "y = Add(p, f32[-9, 4])\nfetch y\n", other_use))
+              .find("p=Conv2D(") != std::string::npos);
 }
 
-TEST_CASE("what gradients of a layer read is not joined away") {
+TEST_CASE("values that a layer's gradients read are not fused away") {
   auto text = joined_alone(R"(
 x = Placeholder dtype=f32 shape=[1,2,2,1]
 w = Placeholder dtype=f32 shape=[1,1,1,1]
@@ -193,7 +192,7 @@ fetch e
   CHECK(text.find("y=Relu(b)") != std::string::npos);
 }
 
-TEST_CASE("what is joined counts its operations") {
+TEST_CASE("a fused node counts its operations") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[4,8,8,3]
 w = Placeholder dtype=f32 shape=[3,3,3,5]
@@ -210,10 +209,10 @@ z = Add(m, f32[1, 2, 3, 4])
 fetch y
 fetch z
 )"};
-  auto apart = std::pair{at["p"].op().flops(at["p"]), at["m"].op().flops(at["m"])};
+  auto unfused = std::pair{at["p"].op().flops(at["p"]), at["m"].op().flops(at["m"])};
   fuse_bias_activation(at.closed, device_kind::cpu);
-  CHECK(at["y"].op().flops(at["y"]) == apart.first);
-  CHECK(at["z"].op().flops(at["z"]) == apart.second);
+  CHECK(at["y"].op().flops(at["y"]) == unfused.first);
+  CHECK(at["z"].op().flops(at["z"]) == unfused.second);
 }
 
 } // namespace troupe::test::fuse_bias_activation_test

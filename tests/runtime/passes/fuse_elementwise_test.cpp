@@ -15,7 +15,7 @@ std::string fused(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("a chain of element-wise ops is one node with the name of its last") {
+TEST_CASE("a chain of element-wise ops becomes one node with the name of its last op") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[-1,3]
 a = Mul(x, f32(2))
@@ -34,7 +34,7 @@ fetch y
   CHECK(at["y"].output_shape(0) == partial_shape{-1, 3});
 }
 
-TEST_CASE("a value that somebody else reads, fetches or waits for is computed for itself") {
+TEST_CASE("a value that is read, fetched or waited for elsewhere is computed separately") {
   constexpr auto start = "x = Placeholder dtype=f32 shape=[3]\na = Neg(x)\n";
   constexpr auto end = "\nfeed x = f32[1, 2, 3]\nfetch y\n";
   CHECK(fused(concat(start, "y = Exp(a)", end)) == "y=_Fused(_feed_0) ->y");
@@ -56,7 +56,7 @@ fetch y
 )") == "y=_Fused(_feed_0) ->y");
 }
 
-TEST_CASE("two expressions meet where one is read by both") {
+TEST_CASE("two expressions that read the same value stay separate") {
   CHECK(fused(R"(
 x = Placeholder dtype=f32 shape=[3]
 a = Neg(x)
@@ -83,7 +83,7 @@ fetch y
 )") == "b=_Fused(_feed_1) y=Mul(_feed_0,b) ->y");
 }
 
-TEST_CASE("what an inner node waits for, the whole waits for") {
+TEST_CASE("a fused node waits for the controls of its inner nodes") {
   CHECK(fused(R"(
 v = VariableV2 dtype=f32 shape=[3]
 set = Assign(v, f32[1, 2, 3])
@@ -96,7 +96,7 @@ fetch y
             .find("y=_Fused(_feed_0,^set)") != std::string::npos);
 }
 
-TEST_CASE("a variable is not read after an update that came later so far") {
+TEST_CASE("a read of a variable does not move behind a later update") {
   CHECK(fused(R"(
 v = VariableV2 dtype=f32 shape=[3]
 a = Neg(v)
@@ -140,12 +140,13 @@ TEST_CASE("expressions are of limited size") {
   std::string text = "x = Placeholder dtype=f32 shape=[3]\nn0 = Neg(x)\n";
   for (int i = 1; i < 100; ++i)
     text += concat("n", i, " = Neg(n", i - 1, ")\n");
-  auto all = fused(concat(text, "feed x = f32[1, 2, 3]\nfetch n99\n"));
+  auto fused_text = fused(concat(text, "feed x = f32[1, 2, 3]\nfetch n99\n"));
   size_t count = 0;
-  for (auto at = all.find("_Fused"); at != all.npos; at = all.find("_Fused", at + 1))
+  for (auto at = fused_text.find("_Fused"); at != fused_text.npos;
+       at = fused_text.find("_Fused", at + 1))
     ++count;
   CHECK(count == 4);
-  CHECK(all.find("Neg") == all.npos);
+  CHECK(fused_text.find("Neg") == fused_text.npos);
 }
 
 } // namespace troupe::test::fuse_elementwise_test

@@ -27,25 +27,25 @@ fetch c
 
 } // namespace
 
-TEST_CASE("an exchange begins right behind what it needs, and what is for it alone comes before") {
+TEST_CASE("a collective starts right after its inputs, and nodes that only it needs come first") {
   pass_case at{text};
   hoist_collectives(at.closed);
   auto written = at.written();
   INFO(written);
-  auto place = [&](std::string_view what) {
-    auto found = written.find(what);
-    REQUIRE(found != std::string::npos);
-    return found;
+  auto place = [&](std::string_view node_name) {
+    auto position = written.find(node_name);
+    REQUIRE(position != std::string::npos);
+    return position;
   };
   CHECK(place("middle=Exp") < place("packed=ConcatV2"));
   CHECK(place("flat_last=Reshape") < place("middle=Exp"));
   CHECK(place("a=CollectiveReduce") < place("first=Tanh"));
   CHECK(place("first=Tanh") < place("b=CollectiveReduce"));
-  // It sees the variable among its updates where it did.
+  // It sees the variable in the same state among its updates.
   CHECK(place("b=CollectiveReduce") < place("c=CollectiveReduce"));
 }
 
-TEST_CASE("what is sent to another task leaves when it is there, not when the graph reads it") {
+TEST_CASE("a tensor for another task is sent when it exists, not when the graph reads it") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[2,2]
 last = Neg(x)
@@ -61,25 +61,25 @@ fetch b
 fetch first
 )"};
   std::vector<int> chosen;
-  for (const auto& one : at.closed.nodes->nodes())
-    chosen.push_back(one->name() == "a" || one->name() == "b"                  ? 1
-                     : one->op().name == "_Feed" || one->op().name == "_Fetch" ? -1
-                                                                               : 0);
+  for (const auto& added : at.closed.nodes->nodes())
+    chosen.push_back(added->name() == "a" || added->name() == "b"                  ? 1
+                     : added->op().name == "_Feed" || added->op().name == "_Fetch" ? -1
+                                                                                   : 0);
   auto parts = *cut(*at.closed.nodes, chosen, {{"worker", 0, "cpu", 0}, {"worker", 1, "cpu", 0}});
   REQUIRE(parts.size() == 2);
   auto options = pass_options::none();
   auto order_of = [&] {
     std::vector<std::string> order;
-    for (const auto& one : parts[0].nodes->nodes())
-      order.push_back(one->op().name == "_Send" ? "sends " + one->inputs()[0].node->name()
-                                                : one->name());
+    for (const auto& added : parts[0].nodes->nodes())
+      order.push_back(added->op().name == "_Send" ? "sends " + added->inputs()[0].node->name()
+                                                  : added->name());
     return order;
   };
-  auto place = [&](const std::string& what) {
+  auto place = [&](const std::string& node_name) {
     auto order = order_of();
-    auto found = std::ranges::find(order, what);
-    REQUIRE(found != order.end());
-    return found - order.begin();
+    auto position = std::ranges::find(order, node_name);
+    REQUIRE(position != order.end());
+    return position - order.begin();
   };
   CHECK(place("sends flat_last") > place("first"));
   options.hoist_collectives = true;
@@ -89,7 +89,7 @@ fetch first
   CHECK(place("sends flat_first") > place("first"));
 }
 
-TEST_CASE("a whole network that serves exchanges alone keeps its order") {
+TEST_CASE("a graph that only serves collectives keeps its order") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[2]
 a = Neg(x)
@@ -104,20 +104,20 @@ r = CollectiveReduce(h) group_size=1 group_key=1 instance_key=1 merge_op="Add" f
 feed x = f32[1, 2]
 fetch r
 )"};
-  auto before = at.written();
+  auto original = at.written();
   hoist_collectives(at.closed);
-  auto after = at.written();
+  auto hoisted = at.written();
   for (const auto* pair : {"a=Neg", "b=Exp", "c=Tanh", "d=Tanh"})
-    CHECK(before.find(pair) == after.find(pair));
+    CHECK(original.find(pair) == hoisted.find(pair));
 }
 
-TEST_CASE("a graph without exchanges keeps its order") {
+TEST_CASE("a graph without collectives keeps its order") {
   pass_case at{"x = Placeholder dtype=f32 shape=[2]\ny = Neg(x)\nz = Exp(x)\n"
                "feed x = f32[1, 2]\nfetch y\nfetch z"};
-  auto before = at.written();
+  auto original = at.written();
   auto version = at.closed.nodes->version();
   hoist_collectives(at.closed);
-  CHECK(at.written() == before);
+  CHECK(at.written() == original);
   CHECK(at.closed.nodes->version() == version);
 }
 

@@ -1,4 +1,4 @@
-// What leaves loops, and what stays in them.
+// Tests of the nodes that leave loops, and of those that stay in them.
 #include "tests/support/catch.hpp"
 #include "tests/support/failure_of.hpp"
 #include "tests/support/pass_case.hpp"
@@ -16,10 +16,10 @@ struct optimized {
     INFO(done);
     REQUIRE(done.ok());
     graph_text = at.written();
-    for (const auto& one : at.closed.nodes->nodes())
-      if (one->op().calls == calling::while_true) {
-        condition = written(one->attr<function_value>("cond").body->body());
-        body = written(one->attr<function_value>("body").body->body());
+    for (const auto& added : at.closed.nodes->nodes())
+      if (added->op().calls == calling::while_true) {
+        condition = written(added->attr<function_value>("cond").body->body());
+        body = written(added->attr<function_value>("body").body->body());
       }
   }
 
@@ -27,7 +27,8 @@ struct optimized {
   std::string graph_text, condition, body;
 };
 
-// y = y * (w * w), as many times as is said; more nodes of a turn, and what is given.
+// y = y * (w * w), for the given number of iterations; then more nodes of an iteration, and its
+// feeds.
 std::string loop_of(std::string_view first, std::string_view limit, std::string_view turn = "",
                     std::string_view result = "y") {
   return concat(R"(
@@ -58,15 +59,15 @@ std::string loop_of(std::string_view first, std::string_view limit, std::string_
   )");
 }
 
-std::vector<float> values(const tensor& of) {
-  return {of.values<float>().begin(), of.values<float>().end()};
+std::vector<float> values(const tensor& source) {
+  return {source.values<float>().begin(), source.values<float>().end()};
 }
 
 session without_hoisting() { return session::local({.passes = {.hoist_invariants = false}}); }
 
 } // namespace
 
-TEST_CASE("a product that is the same in all turns is computed before the loop") {
+TEST_CASE("a product that is the same in all iterations is computed before the loop") {
   optimized is{loop_of("i32(0)", "i32(3)")};
   CHECK_THAT(is.graph_text, Contains("loop/invariants/square=MatMul(_feed_0,_feed_0)"));
   CHECK_THAT(is.body, Contains("y=MatMul("));
@@ -74,7 +75,7 @@ TEST_CASE("a product that is the same in all turns is computed before the loop")
   CHECK_THAT(is.graph_text, !Contains("If"));
 }
 
-TEST_CASE("a moved node is not taken for one of a call that would have its name") {
+TEST_CASE("a moved node is not confused with a node of a call with the same name") {
   optimized is{R"(
     body g(a: f32[2,2]) {
       x = MatMul(a, a)
@@ -100,7 +101,7 @@ TEST_CASE("a moved node is not taken for one of a call that would have its name"
   CHECK_THAT(is.body, Contains("z=MatMul(c/x,_feed_3)"));
 }
 
-TEST_CASE("nodes of a body may be called as its arguments would be") {
+TEST_CASE("nodes of a body may have the names of its arguments") {
   optimized is{loop_of("i32(0)", "i32(3)",
                        "argument_3 = MatMul(square, square)\n      argument_0_ = i32[1, 0]\n"
                        "      argument_4 = Transpose(argument_3, argument_0_)\n"
@@ -111,7 +112,7 @@ TEST_CASE("nodes of a body may be called as its arguments would be") {
   CHECK_THAT(is.body, !Contains("argument_"));
 }
 
-TEST_CASE("a loop that may have no turns costs no more than 16 MiB of zeros") {
+TEST_CASE("a loop that may have no iterations costs at most 16 MiB of zeros") {
   auto body = [](int extent, std::string_view limit) {
     return optimized{concat("a = Placeholder dtype=f32 shape=[", extent, R"(,2]
       b = Placeholder dtype=f32 shape=[2,1024]
@@ -143,7 +144,7 @@ TEST_CASE("a loop that may have no turns costs no more than 16 MiB of zeros") {
   CHECK_THAT(body(4097, "i32(3)"), !Contains("p=MatMul"));
 }
 
-TEST_CASE("calls within calls are looked at once each") {
+TEST_CASE("nested calls are examined once each") {
   std::string source = "body f0(a: f32[4]) {\n  b = Neg(a)\n  return b\n}\n";
   for (int i = 1; i <= 40; ++i)
     source += concat("body f", i, "(a: f32[4]) {\n  b = PartitionedCall(a) f=f", i - 1,
@@ -166,19 +167,19 @@ TEST_CASE("calls within calls are looked at once each") {
   CHECK_THAT(is.body, Contains("b=PartitionedCall("));
 }
 
-TEST_CASE("where there may be no turn, it is computed only if there is one") {
+TEST_CASE("if a loop may have no iteration, the product is computed only if there is one") {
   optimized is{loop_of("i32(0)", "n")};
   CHECK_THAT(is.graph_text, Contains("loop/first_turn/more=Less("));
   CHECK_THAT(is.graph_text, Contains("loop/invariants=StatelessIf(loop/first_turn/more,"));
   CHECK_THAT(is.body, !Contains("square"));
 }
 
-TEST_CASE("a condition that may round is not asked twice, unless it is constant") {
+TEST_CASE("a condition that may round is not computed twice, unless it is constant") {
   CHECK_THAT(optimized{loop_of("f32(0)", "t")}.body, Contains("square=MatMul"));
   CHECK_THAT(optimized{loop_of("f32(0)", "f32(3)")}.body, !Contains("square"));
 }
 
-TEST_CASE("what a condition computes anew leaves it, for it always runs once") {
+TEST_CASE("invariant nodes leave a condition, which always runs once") {
   optimized is{R"(
     w = Placeholder dtype=f32 shape=[2,2]
     loop = while (i = f32(0)) {
@@ -196,7 +197,7 @@ TEST_CASE("what a condition computes anew leaves it, for it always runs once") {
   CHECK_THAT(is.condition, !Contains("Sum"));
 }
 
-TEST_CASE("what leaves an inner loop leaves the one around it, too") {
+TEST_CASE("a node that leaves an inner loop leaves the outer loop, too") {
   optimized is{R"(
     w = Placeholder dtype=f32 shape=[2,2]
     outer = while (i = i32(0), y = w) {
@@ -223,14 +224,14 @@ TEST_CASE("what leaves an inner loop leaves the one around it, too") {
 }
 
 TEST_CASE("reads of variables, random numbers and small arithmetic stay in the loop") {
-  auto with = [](std::string_view node) {
+  auto loop_with = [](std::string_view node) {
     return optimized{concat("v = VariableV2 dtype=f32 shape=[2,2]\ninit = Assign(v, f32{2,2}[1])\n",
                             loop_of("i32(0)", "i32(3)",
                                     concat("extra = ", node, "\n      z = Add(y, extra)"), "z"))}
         .body;
   };
-  CHECK_THAT(with("MatMul(w, v)"), Contains("extra=MatMul"));
-  CHECK_THAT(with("RandomUniform(i32[2, 2]) dtype=f32"), Contains("extra=RandomUniform"));
+  CHECK_THAT(loop_with("MatMul(w, v)"), Contains("extra=MatMul"));
+  CHECK_THAT(loop_with("RandomUniform(i32[2, 2]) dtype=f32"), Contains("extra=RandomUniform"));
   optimized small{R"(
     a = Placeholder dtype=f32 shape=[4]
     loop = while (i = i32(0), y = a) {
@@ -248,7 +249,7 @@ TEST_CASE("reads of variables, random numbers and small arithmetic stay in the l
   CHECK_THAT(small.graph_text, !Contains("invariants"));
 }
 
-TEST_CASE("what makes much of little is made in each turn") {
+TEST_CASE("a node that makes a large value from a small one stays in the loop") {
   auto body = [](std::string_view extent) {
     return optimized{concat(R"(
       a = Placeholder dtype=f32 shape=[1,2]
@@ -272,11 +273,11 @@ TEST_CASE("what makes much of little is made in each turn") {
   CHECK_THAT(body("10"), !Contains("Tile"));
 }
 
-TEST_CASE("what would fail in a turn fails only if there is one") {
+TEST_CASE("a node that would fail in an iteration fails only if there is one") {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n"), at = g.placeholder(dtype::i32, {1}, "at");
   auto x = g.placeholder(dtype::f32, {3}, "x");
-  auto found = while_loop(
+  auto loop_result = while_loop(
       {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
         return edges{v[0] + 1, v[1] + sum(gather(x, at), {0})};
@@ -284,35 +285,35 @@ TEST_CASE("what would fail in a turn fails only if there is one") {
       {.name = "loop"})[1];
   auto s = session::local();
   auto run = [&](int turns, int index) {
-    return values(s.fetch(found, {{n, turns}, {at, {index}}, {x, {1.0f, 2.0f, 3.0f}}}));
+    return values(s.fetch(loop_result, {{n, turns}, {at, {index}}, {x, {1.0f, 2.0f, 3.0f}}}));
   };
   CHECK(run(0, 7) == std::vector{1.0f, 2.0f, 3.0f});
   CHECK(run(2, 1) == std::vector{5.0f, 6.0f, 7.0f});
   CHECK_THAT(failure_of([&] { (void)run(1, 7); }), Contains("'loop/invariants'"));
 }
 
-TEST_CASE("what was captured behind an effect leaves the loop without it") {
+TEST_CASE("a value captured after an effect leaves the loop without the effect") {
   graph_builder g;
   auto count = g.variable(0.0f, "count");
   auto w = g.placeholder(dtype::f32, {2, 2}, "w");
-  auto found = while_loop(
+  auto loop_result = while_loop(
       {g.constant(0), w}, [](auto& v) { return less(v[0], 3); },
       [&](auto& v) {
         auto* noted = assign_add(count, 1.0f).node;
         {
           auto later = g.after({noted});
-          (void)(w * 2.0f); // the argument waits for the update now
+          (void)(w * 2.0f); // now the argument waits for the update
         }
         return edges{v[0] + 1, matmul(v[1], matmul(w, w))};
       })[1];
   auto s = session::local();
   s.run(g.initializer());
   auto matrix = tensor::vector(std::vector{1.0f, 1.0f, 0.0f, 1.0f}).reshaped(shape{2, 2});
-  CHECK(values(s.fetch(found, {{w, matrix}})) == std::vector{1.0f, 7.0f, 0.0f, 1.0f});
+  CHECK(values(s.fetch(loop_result, {{w, matrix}})) == std::vector{1.0f, 7.0f, 0.0f, 1.0f});
   CHECK(to_scalar<float>(s.fetch(count)) == 3);
 }
 
-TEST_CASE("loops give the same bits, and so do their gradients, whatever leaves them") {
+TEST_CASE("loops and their gradients give the same bits with and without hoisting") {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
   auto x = g.placeholder(dtype::f32, {3, 5}, "x"), w = g.placeholder(dtype::f32, {5, 5}, "w");
@@ -321,7 +322,7 @@ TEST_CASE("loops give the same bits, and so do their gradients, whatever leaves 
       [&](auto& v) {
         return edges{v[0] + 1, tanh(matmul(v[1], matmul(w, tanh(w))))};
       })[1];
-  auto of = g.gradients({y}, {x, w});
+  auto slopes = g.gradients({y}, {x, w});
   std::vector<float> numbers_x(15), numbers_w(25);
   for (size_t i = 0; i < 15; ++i)
     numbers_x[i] = static_cast<float>(i % 7) / 7 - 0.3f;
@@ -329,12 +330,13 @@ TEST_CASE("loops give the same bits, and so do their gradients, whatever leaves 
     numbers_w[i] = static_cast<float>(i % 11) / 11 - 0.4f;
   auto tx = tensor::vector(numbers_x).reshaped(shape{3, 5}),
        tw = tensor::vector(numbers_w).reshaped(shape{5, 5});
-  auto with = session::local(), without = without_hoisting();
+  auto hoisting_session = session::local(), plain_session = without_hoisting();
   for (int turns : {0, 1, 4})
-    for (const auto& each : {y, of[0], of[1]}) {
-      INFO(turns << ' ' << each);
+    for (const auto& fetched : {y, slopes[0], slopes[1]}) {
+      INFO(turns << ' ' << fetched);
       std::vector<feed> feeds{{n, turns}, {x, tx}, {w, tw}};
-      CHECK(values(with.fetch(each, feeds)) == values(without.fetch(each, feeds)));
+      CHECK(values(hoisting_session.fetch(fetched, feeds)) ==
+            values(plain_session.fetch(fetched, feeds)));
     }
 }
 

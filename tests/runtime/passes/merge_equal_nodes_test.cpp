@@ -13,7 +13,7 @@ std::string merged(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("what is written twice is computed once, through any depth") {
+TEST_CASE("equal expressions of any depth are computed once") {
   CHECK(merged(R"(
 x = Placeholder dtype=f32 shape=[]
 a = Neg(x)
@@ -26,7 +26,7 @@ fetch y = f32(0)
 )") == "a=Neg(_feed_0) c=Exp(a) y=Sub(c,c) ->y");
 }
 
-TEST_CASE("operands of a commutative op may be exchanged, those of others not") {
+TEST_CASE("operands of a commutative op may be exchanged, those of other ops may not") {
   CHECK(merged(R"(
 x = Placeholder dtype=f32 shape=[]
 y = Placeholder dtype=f32 shape=[]
@@ -54,19 +54,19 @@ fetch b
             .find("b=Add(") != std::string::npos);
 }
 
-TEST_CASE("equal constants are one, different ones are not") {
+TEST_CASE("equal constants are merged, different ones are not") {
   CHECK(merged("a = f32[1, 2]\nb = f32[1, 2]\nfetch a\nfetch b") == "a=Const() ->a ->a");
   CHECK(merged("a = f32[1, 2]\nb = f32[1, 3]\nfetch a\nfetch b") == "a=Const() b=Const() ->a ->b");
   CHECK(merged("a = f32[1, 2]\nb = f32[[1, 2]]\nfetch a\nfetch b") ==
         "a=Const() b=Const() ->a ->b");
 }
 
-TEST_CASE("attributes, devices and what a node waits for tell nodes apart") {
-  for (auto rest :
+TEST_CASE("nodes with different attributes, devices or controls are not merged") {
+  for (auto difference :
        {"a = Sum(x, i32[0]) keep_dims=true\nb = Sum(x, i32[0])\n",
         "a = Neg(x)\nb = Neg(x) @\"/cpu:0\"\n", "n = NoOp()\na = Neg(x)\nb = Neg(x, ^n)\n"}) {
-    INFO(rest);
-    auto text = merged(concat("x = Placeholder dtype=f32 shape=[2]\n", rest,
+    INFO(difference);
+    auto text = merged(concat("x = Placeholder dtype=f32 shape=[2]\n", difference,
                               "feed x = f32[1, 2]\nfetch a\nfetch b\n"));
     CHECK(text.ends_with("->a ->b"));
   }

@@ -23,7 +23,7 @@ std::string written_before(std::string_view source) { return pass_case{source}.w
 
 } // namespace
 
-TEST_CASE("a product takes its operands in 16 bits and gives its result back in 32") {
+TEST_CASE("a product takes its operands in 16 bits and returns its result in 32") {
   constexpr auto source = R"(
 x = Placeholder dtype=f32 shape=[-1,2]
 w = Placeholder dtype=f32 shape=[2,3]
@@ -42,21 +42,21 @@ fetch y
   CHECK(at["y/f32"].output_type(0) == dtype::f32);
 }
 
-TEST_CASE("errors and statistics name what the user wrote") {
+TEST_CASE("errors and statistics name the user's nodes") {
   constexpr auto source = R"(
 x = Placeholder dtype=f32 shape=[-1,2]
 y = MatMul(x, f32{2,3}[1]) @"/cpu:0"
 feed x = f32[[1, 2]]
 fetch y
 )";
-  pass_case before{source}, at{source};
+  pass_case plain{source}, at{source};
   mix_precision(at.closed, dtype::bf16);
-  CHECK(at["y"].description() == before["y"].description());
+  CHECK(at["y"].description() == plain["y"].description());
   CHECK(at["y"].device() == "/cpu:0");
   CHECK(at["y/f32"].description().find("(test:3") != std::string::npos);
 }
 
-TEST_CASE("what passes values on stays in 16 bits between two products, and no longer") {
+TEST_CASE("nodes that pass values on stay in 16 bits only between two products") {
   CHECK(mixed(R"(
 x = Placeholder dtype=f32 shape=[2,2]
 b = Placeholder dtype=f32 shape=[2]
@@ -74,7 +74,7 @@ fetch z
        "z=BiasAdd(y/f32,_feed_1) ->z");
 }
 
-TEST_CASE("sums, exponentials and the like take 32 bits") {
+TEST_CASE("sums, exponentials and similar ops compute in 32 bits") {
   CHECK(mixed(R"(
 x = Placeholder dtype=f32 shape=[2,2]
 p = MatMul(x, x)
@@ -113,7 +113,7 @@ fetch n:1
   CHECK((*values)[1].values<float>()[0] == 2.5f);
 }
 
-TEST_CASE("a variable is cast once, where it is read") {
+TEST_CASE("a variable is cast once, at its read") {
   CHECK(mixed(R"(
 v = VariableV2 dtype=f32 shape=[2,2]
 x = Placeholder dtype=f32 shape=[2,2]
@@ -128,7 +128,7 @@ target late
        "c=MatMul(b,v/bf16) c/f32=Cast(c) late=AssignAdd(v,c/f32) ->c/f32");
 }
 
-TEST_CASE("who reads a variable after its update still does") {
+TEST_CASE("a read after an update stays after it") {
   pass_case at{R"(
 v = VariableV2 dtype=f32 shape=[2,2]
 x = Placeholder dtype=f32 shape=[2,2]
@@ -153,8 +153,8 @@ fetch c
   CHECK(at["c"].controls() == std::vector{&at["first"]});
 }
 
-TEST_CASE("updates of other variables do not matter to who reads one") {
-  // As a normalization moves its averages, and others come after it.
+TEST_CASE("updates of other variables do not affect a read") {
+  // For instance, a normalization updates its averages, and other normalizations follow.
   pass_case at{R"(
 v = VariableV2 dtype=f32 shape=[2,2]
 mean = VariableV2 dtype=f32 shape=[2,2]
@@ -176,7 +176,7 @@ target late
   CHECK(at["d"].inputs()[1].node->controls() == std::vector{&at["c/f32"]});
 }
 
-TEST_CASE("whole numbers, f64, graphs of 16 bits and what is not worth it are left alone") {
+TEST_CASE("integers, f64, graphs of 16 bits and unprofitable nodes stay unchanged") {
   for (auto source : {R"(
 x = Placeholder dtype=i32 shape=[2,2]
 y = MatMul(x, x)
@@ -206,7 +206,7 @@ fetch z
     CHECK(mixed(source) == written_before(source));
 }
 
-TEST_CASE("a part of a graph that is of 16 bits already takes what is") {
+TEST_CASE("a part of a graph that is already in 16 bits takes 16-bit values directly") {
   pass_case at{R"(
 h = Placeholder dtype=bf16 shape=[2,2]
 x = Cast(h) DstT=f32
@@ -221,7 +221,7 @@ fetch u
   CHECK(at.written() == "y=MatMul(_feed_0,_feed_0) u=Relu(y) ->u");
 }
 
-TEST_CASE("to ask for a shape is no reason to widen a value") {
+TEST_CASE("an op that reads only a shape does not widen its input") {
   CHECK(mixed(R"(
 x = Placeholder dtype=f32 shape=[-1,2]
 p = MatMul(x, f32{2,2}[1])
@@ -234,7 +234,7 @@ fetch n
             .find("n=Shape(p)") != std::string::npos);
 }
 
-TEST_CASE("nodes of several outputs, and those that wait for others, are changed like all") {
+TEST_CASE("nodes with several outputs, and nodes with controls, are converted, too") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[2,2]
 t = Neg(x)
@@ -255,12 +255,13 @@ fetch s:1
   CHECK((*values)[1].values<float>()[0] == 10);
 }
 
-TEST_CASE("a deep net whose blocks are passed by is changed as soon as any") {
+TEST_CASE("a deep net with skip connections is converted as fast as any other") {
   watchdog watch{std::chrono::seconds{30}};
   std::string source = "x = Placeholder dtype=f32 shape=[2,2]\nh0 = MatMul(x, x)\n";
   for (int i = 1; i <= 60; ++i) {
-    auto before = concat("h", i - 1);
-    source += concat("r", i, " = Relu(", before, ")\nh", i, " = Add(r", i, ", ", before, ")\n");
+    auto previous_name = concat("h", i - 1);
+    source += concat("r", i, " = Relu(", previous_name, ")\nh", i, " = Add(r", i, ", ",
+                     previous_name, ")\n");
   }
   source += "y = MatMul(h60, x)\nfeed x = f32[[1, 2], [3, 4]]\nfetch y";
   pass_case at{source};
@@ -286,7 +287,7 @@ fetch z
   CHECK(text.find("Cast(a)") == std::string::npos);
 }
 
-TEST_CASE("every op that is declared for 16 bits takes both kinds of them and f32") {
+TEST_CASE("every op declared for 16 bits accepts f16, bf16 and f32") {
   size_t declared = 0;
   for (const auto* op : library().ops()) {
     if (!has(op->effects, effect::autocast_allow | effect::autocast_infer))
@@ -294,16 +295,16 @@ TEST_CASE("every op that is declared for 16 bits takes both kinds of them and f3
     ++declared;
     INFO(op->name);
     CHECK(!has(op->effects, effect::stateful | effect::random | effect::blocking));
-    auto of_data = std::ranges::find_if(op->inputs, [&](const port& one) {
-      auto* attr = op->find_attr(one.type);
+    auto of_data = std::ranges::find_if(op->inputs, [&](const port& input_port) {
+      auto* attr = op->find_attr(input_port.type);
       return attr && attr->kind == attr_kind::type && attr->allowed.contains(dtype::f32);
     });
     REQUIRE(of_data != op->inputs.end());
     auto* attr = op->find_attr(of_data->type);
     CHECK(attr->allowed.contains(dtype::f16));
     CHECK(attr->allowed.contains(dtype::bf16));
-    for (const auto& one : op->outputs)
-      CHECK(!one.ref);
+    for (const auto& output_port : op->outputs)
+      CHECK(!output_port.ref);
   }
   CHECK(declared > 40);
 }
@@ -344,14 +345,14 @@ TEST_CASE("random networks give about the same in 16 bits") {
       text += concat("fetch ", values[i], "\n");
     INFO(text);
     std::vector<float> numbers(16);
-    for (auto& one : numbers)
-      one = std::uniform_real_distribution<float>{-1, 1}(dice);
+    for (auto& number : numbers)
+      number = std::uniform_real_distribution<float>{-1, 1}(dice);
     auto run = [&](const pass_options& passes) {
       pass_case at{text};
       REQUIRE(optimize(at.closed, passes, &host()));
-      partition whole{{"local", 0, "cpu", 0}, std::move(at.closed.nodes)};
-      REQUIRE(optimize(whole, passes));
-      auto fetched = run_closed({std::move(whole.nodes), {}}, {tensor::of({4, 4}, numbers)});
+      partition whole_graph{{"local", 0, "cpu", 0}, std::move(at.closed.nodes)};
+      REQUIRE(optimize(whole_graph, passes));
+      auto fetched = run_closed({std::move(whole_graph.nodes), {}}, {tensor::of({4, 4}, numbers)});
       INFO((fetched ? "" : fetched.status().message()));
       REQUIRE(fetched);
       return *std::move(fetched);
@@ -363,15 +364,16 @@ TEST_CASE("random networks give about the same in 16 bits") {
       REQUIRE(actual.size() == expected.size());
       for (size_t i = 0; i < actual.size(); ++i) {
         REQUIRE(actual[i].type() == dtype::f32);
-        auto found = actual[i].values<float>(), wanted = expected[i].values<float>();
-        for (size_t j = 0; j < found.size(); ++j)
-          CHECK(std::abs(found[j] - wanted[j]) < 0.5f);
+        auto numbers_found = actual[i].values<float>(),
+             numbers_expected = expected[i].values<float>();
+        for (size_t j = 0; j < numbers_found.size(); ++j)
+          CHECK(std::abs(numbers_found[j] - numbers_expected[j]) < 0.5f);
       }
     }
   }
 }
 
-TEST_CASE("what GPUs compute in f32 they compute in 16 bits, too, where it is declared") {
+TEST_CASE("ops declared for 16 bits have GPU kernels for 16 bits where they have one for f32") {
   for (const auto* op : simulated_library().ops()) {
     auto* kernel = simulated_library().find_kernel(op->name, device_kind::gpu);
     if (!has(op->effects, effect::autocast_allow | effect::autocast_infer) || !kernel ||

@@ -1,4 +1,4 @@
-// Random graphs of pure ops give the same with and without passes.
+// Random graphs of pure ops give the same results with and without passes.
 #include "tests/support/catch.hpp"
 #include "tests/support/pass_case.hpp"
 #include "troupe/serialization/text/close_to.hpp"
@@ -9,7 +9,7 @@ namespace troupe::test::passes_random_test {
 
 namespace {
 
-// Of floats, all of shape [4,6], [6], [4,1] or []: whatever is joined can be broadcast.
+// Values are floats, of shape [4,6], [6], [4,1] or [], which broadcast with each other.
 class random_graph {
 public:
   explicit random_graph(unsigned seed) : dice_(seed) {
@@ -28,14 +28,14 @@ public:
   }
 
   std::vector<tensor> fed_values() {
-    std::vector<tensor> all;
+    std::vector<tensor> tensors;
     for (auto dims : {shape{4, 6}, shape{4, 6}, shape{6}, shape{4, 1}, shape{}}) {
       std::vector<float> values(static_cast<size_t>(dims.elements()));
-      for (auto& one : values)
-        one = std::uniform_real_distribution<float>{-2, 2}(dice_);
-      all.push_back(tensor::of(dims, values));
+      for (auto& value : values)
+        value = std::uniform_real_distribution<float>{-2, 2}(dice_);
+      tensors.push_back(tensor::of(dims, values));
     }
-    return all;
+    return tensors;
   }
 
   graph nodes{library()};
@@ -43,18 +43,18 @@ public:
 
 private:
   edge add(std::string op, std::vector<edge> inputs, attr_map attrs = {}) {
-    auto made =
+    auto pure_node =
         nodes.add({.op = std::move(op), .inputs = std::move(inputs), .attrs = std::move(attrs)});
-    INFO((made ? "" : made.status().message()));
-    REQUIRE(made);
-    return (*made)->output(0);
+    INFO((pure_node ? "" : pure_node.status().message()));
+    REQUIRE(pure_node);
+    return (*pure_node)->output(0);
   }
   edge constant(tensor value) {
     auto type = value.type();
     return add("Const", {}, {{"value", std::move(value)}, {"dtype", type}});
   }
   edge any() { return values_[dice_() % values_.size()]; }
-  // Keeps values small, so that rounding stays small.
+  // Keeps values small, so that rounding errors stay small.
   edge bounded(edge x) { return dice_() % 2 ? add("Tanh", {x}) : add("Sigmoid", {x}); }
 
   edge any_op() {
@@ -83,7 +83,7 @@ private:
 
 } // namespace
 
-TEST_CASE("random graphs give the same with and without passes") {
+TEST_CASE("random graphs give the same results with and without passes") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 200; ++round) {
     INFO("seed " << base + round);
@@ -94,10 +94,10 @@ TEST_CASE("random graphs give the same with and without passes") {
       INFO((closed ? "" : closed.status().message()));
       REQUIRE(closed);
       REQUIRE(optimize(*closed, passes, &host()));
-      partition whole{{"local", 0, "cpu", 0}, std::move(closed->nodes)};
-      REQUIRE(optimize(whole, passes));
-      INFO(describe(*whole.nodes));
-      auto fetched = run_closed({std::move(whole.nodes), {}}, values);
+      partition whole_graph{{"local", 0, "cpu", 0}, std::move(closed->nodes)};
+      REQUIRE(optimize(whole_graph, passes));
+      INFO(describe(*whole_graph.nodes));
+      auto fetched = run_closed({std::move(whole_graph.nodes), {}}, values);
       INFO((fetched ? "" : fetched.status().message()));
       REQUIRE(fetched);
       return *std::move(fetched);
@@ -105,17 +105,17 @@ TEST_CASE("random graphs give the same with and without passes") {
     auto expected = run(pass_options::none()), actual = run({});
     REQUIRE(expected.size() == actual.size());
     for (size_t i = 0; i < expected.size(); ++i) {
-      std::string why;
+      std::string reason;
       INFO("fetch " << i << ", " << at.fetches[i]);
-      CHECK(close_to(actual[i], expected[i], 1e-5, &why));
-      CHECK(why == "");
+      CHECK(close_to(actual[i], expected[i], 1e-5, &reason));
+      CHECK(reason == "");
     }
   }
 }
 
-TEST_CASE("expressions of any length give what their ops give one by one") {
-  // Pieces end within rows, with rows and at the end; a scalar, a short row and a long one take
-  // part.
+TEST_CASE("fused expressions of any length give the results of their separate ops") {
+  // Pieces end within rows, at rows and at the end; the inputs include a scalar, a short row and a
+  // long row.
   for (auto [rows, columns] : {std::pair{1, 1},
                                {1, 7},
                                {3, 5},
@@ -155,20 +155,20 @@ fetch h
     REQUIRE(expected);
     REQUIRE(actual);
     CHECK(identical((*actual)[0], (*expected)[0]));
-    std::string why;
-    CHECK(close_to((*actual)[1], (*expected)[1], 1e-6, &why));
-    CHECK(why == "");
+    std::string reason;
+    CHECK(close_to((*actual)[1], (*expected)[1], 1e-6, &reason));
+    CHECK(reason == "");
   }
 }
 
-TEST_CASE("operands that lie in no simple way beside the output are broadcast, too") {
+TEST_CASE("operands with irregular broadcasting are fused correctly, too") {
   for (auto shapes : {std::pair{shape{2, 1}, shape{2, 3}},
                       {shape{1, 3}, shape{2, 3}},
                       {shape{2, 3}, shape{2, 3}},
                       {shape{2, 3}, shape{1, 1}},
                       {shape{1, 3}, shape{2, 1}}}) {
     INFO(shapes.first << " and " << shapes.second);
-    constexpr auto all = R"(
+    constexpr auto program_text = R"(
 x = Placeholder dtype=f32 shape=[-1,-1]
 y = Placeholder dtype=f32 shape=[-1,-1]
 a = Sub(x, y)
@@ -178,7 +178,7 @@ feed x = f32{0,0}[]
 feed y = f32{0,0}[]
 fetch c
 )";
-    pass_case plain{all}, fused{all};
+    pass_case plain{program_text}, fused{program_text};
     fuse_elementwise(fused.closed, device_kind::cpu);
     CHECK(fused.written() == "c=_Fused(_feed_0,_feed_1) ->c");
     auto filled = [](const shape& dims) {
@@ -192,13 +192,13 @@ fetch c
          actual = run_closed(std::move(fused.closed), feeds);
     REQUIRE(expected);
     REQUIRE(actual);
-    std::string why;
-    CHECK(close_to((*actual)[0], (*expected)[0], 1e-6, &why));
-    CHECK(why == "");
+    std::string reason;
+    CHECK(close_to((*actual)[0], (*expected)[0], 1e-6, &reason));
+    CHECK(reason == "");
   }
 }
 
-TEST_CASE("shapes that do not fit are an error that names the node that the user wrote") {
+TEST_CASE("mismatched shapes are an error that names the user's node") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[-1]
 y = Placeholder dtype=f32 shape=[-1]
@@ -210,12 +210,12 @@ fetch z
 )"};
   fuse_elementwise(at.closed, device_kind::cpu);
   REQUIRE(at.written() == "z=_Fused(_feed_0,_feed_1) ->z");
-  auto why = run_closed(std::move(at.closed),
-                        {tensor::vector<float>({1, 2}), tensor::vector<float>({1, 2, 3})})
-                 .status();
-  CHECK(why.kind() == error_kind::invalid_argument);
-  CHECK(why.message().find("Add 'sum' (test:") != std::string::npos);
-  CHECK(why.message().find("[2]") != std::string::npos);
+  auto failure_of_run = run_closed(std::move(at.closed), {tensor::vector<float>({1, 2}),
+                                                          tensor::vector<float>({1, 2, 3})})
+                            .status();
+  CHECK(failure_of_run.kind() == error_kind::invalid_argument);
+  CHECK(failure_of_run.message().find("Add 'sum' (test:") != std::string::npos);
+  CHECK(failure_of_run.message().find("[2]") != std::string::npos);
 }
 
 TEST_CASE("a graph of a hundred thousand nodes passes through all passes") {
@@ -231,9 +231,9 @@ TEST_CASE("a graph of a hundred thousand nodes passes through all passes") {
   auto closed = extract(in, {.feeds = {x}, .fetches = {last.back()}, .targets = {}});
   REQUIRE(closed);
   REQUIRE(optimize(*closed, {}, &host()));
-  partition whole{{"local", 0, "cpu", 0}, std::move(closed->nodes)};
-  REQUIRE(optimize(whole, {}));
-  CHECK(whole.nodes->nodes().size() > 1000);
+  partition whole_graph{{"local", 0, "cpu", 0}, std::move(closed->nodes)};
+  REQUIRE(optimize(whole_graph, {}));
+  CHECK(whole_graph.nodes->nodes().size() > 1000);
 }
 
 } // namespace troupe::test::passes_random_test

@@ -13,7 +13,7 @@ std::string cleaned(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("a node that only orders others gives way to what it depends on") {
+TEST_CASE("a node that only orders others is replaced by its dependencies") {
   CHECK(cleaned(R"(
 v = VariableV2 dtype=f32 shape=[]
 set = Assign(v, f32(1))
@@ -24,7 +24,7 @@ fetch y
 )") == "v=VariableV2() Const=Const() x=Const() set=Assign(v,Const) y=Neg(x,^set) ->y");
 }
 
-TEST_CASE("waiting for what is there from the start, or comes anyway, means nothing") {
+TEST_CASE("redundant control edges are removed") {
   CHECK(cleaned(R"(
 x = Placeholder dtype=f32 shape=[]
 c = f32(1)
@@ -35,7 +35,7 @@ fetch y
 )") == "c=Const() a=Neg(_feed_0) y=Add(a,c) ->y");
 }
 
-TEST_CASE("targets stay, and what they order") {
+TEST_CASE("targets are kept, with their order") {
   CHECK(cleaned(R"(
 v = VariableV2 dtype=f32 shape=[]
 set = Assign(v, f32(1))
@@ -45,7 +45,7 @@ target group
             .ends_with("group=NoOp(^set)"));
 }
 
-TEST_CASE("a group of many before many stays a group") {
+TEST_CASE("a group node between many nodes and many nodes stays") {
   std::string text = "v = VariableV2 dtype=f32 shape=[]\n", waits;
   for (int i = 0; i < 5; ++i) {
     text += concat("set", i, " = Assign(v, f32(1))\n");

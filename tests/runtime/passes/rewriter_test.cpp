@@ -5,7 +5,7 @@
 
 namespace troupe::test::rewriter_test {
 
-TEST_CASE("a pass that makes a cycle is found out before the graph is used") {
+TEST_CASE("a pass that makes a cycle is detected before the graph is used") {
   pass_case at{R"(
 x = Placeholder dtype=f32 shape=[]
 y = Neg(x)

@@ -7,29 +7,30 @@ namespace troupe::test::schedule_for_memory_test {
 
 namespace {
 
-void check_dependence(const graph& of) {
-  for (const auto& node : of.nodes()) {
+void check_dependence(const graph& nodes) {
+  for (const auto& node : nodes.nodes()) {
     for (const auto& input : node->inputs())
       REQUIRE(input.node->id() < node->id());
-    for (auto* before : node->controls())
-      REQUIRE(before->id() < node->id());
+    for (auto* predecessor : node->controls())
+      REQUIRE(predecessor->id() < node->id());
   }
 }
 
 } // namespace
 
 TEST_CASE("values are consumed as soon as they exist") {
-  // All large ones first, then their sums: four are alive at once, where two would do.
+  // The graph has all large values first, then their sums: four are alive at a time, where two
+  // suffice.
   std::string text;
   for (int i = 0; i < 4; ++i)
     text += concat("x", i, " = Fill(i32[1000], f32(", i, "))\n");
   for (int i = 0; i < 4; ++i)
     text += concat("y", i, " = Sum(x", i, ", i32[0])\nfetch y", i, '\n');
   pass_case at{text};
-  auto before = estimated_peak(*at.closed.nodes);
+  auto original_peak = estimated_peak(*at.closed.nodes);
   schedule_for_memory(at.closed);
   check_dependence(*at.closed.nodes);
-  CHECK(estimated_peak(*at.closed.nodes) <= before);
+  CHECK(estimated_peak(*at.closed.nodes) <= original_peak);
   CHECK(estimated_peak(*at.closed.nodes) < 2 * 4000);
 }
 
@@ -49,25 +50,25 @@ fetch sa
 target set
 )"};
   auto place = [&](std::string_view name) { return at[name].id(); };
-  bool before = place("a") < place("set"), after = place("set") < place("b");
+  bool reads_before = place("a") < place("set"), reads_after = place("set") < place("b");
   schedule_for_memory(at.closed);
   check_dependence(*at.closed.nodes);
-  CHECK((place("a") < place("set")) == before);
-  CHECK((place("set") < place("b")) == after);
+  CHECK((place("a") < place("set")) == reads_before);
+  CHECK((place("set") < place("b")) == reads_after);
 }
 
-TEST_CASE("values that no memory holds are large by the estimate, and move like others") {
+TEST_CASE("values too large for any memory are scheduled like others") {
   std::string text;
   for (int i = 0; i < 20; ++i)
     text += concat("x", i, " = Fill(i64[1099511627776, 1048576], f64(", i, "))\n");
   for (int i = 0; i < 20; ++i)
     text += concat("y", i, " = Sum(x", i, ", i32[0, 1])\nfetch y", i, '\n');
   pass_case at{text};
-  auto before = estimated_peak(*at.closed.nodes);
-  CHECK(before > int64_t{1} << 44);
+  auto original_peak = estimated_peak(*at.closed.nodes);
+  CHECK(original_peak > int64_t{1} << 44);
   schedule_for_memory(at.closed);
   check_dependence(*at.closed.nodes);
-  CHECK(estimated_peak(*at.closed.nodes) < before / 4);
+  CHECK(estimated_peak(*at.closed.nodes) < original_peak / 4);
 }
 
 TEST_CASE("no random graph needs more memory than before, by the estimate") {
@@ -89,11 +90,11 @@ TEST_CASE("no random graph needs more memory than before, by the estimate") {
       text += concat("fetch ", any(), '\n');
     pass_case at{text};
     auto size = at.closed.nodes->nodes().size();
-    auto before = estimated_peak(*at.closed.nodes);
+    auto original_peak = estimated_peak(*at.closed.nodes);
     schedule_for_memory(at.closed);
     check_dependence(*at.closed.nodes);
     CHECK(at.closed.nodes->nodes().size() == size);
-    CHECK(estimated_peak(*at.closed.nodes) <= before);
+    CHECK(estimated_peak(*at.closed.nodes) <= original_peak);
   }
 }
 

@@ -10,7 +10,7 @@ TEST_CASE("estimates grow with the shapes, and unknown extents count as 1") {
   auto placeholder = [&](const partial_shape& dims) {
     return add(in, {.op = "Placeholder", .attrs = {{"dtype", dtype::f32}, {"shape", dims}}});
   };
-  auto neg = [&](edge of) { return add(in, {.op = "Neg", .inputs = {of}}).node; };
+  auto neg = [&](edge operand) { return add(in, {.op = "Neg", .inputs = {operand}}).node; };
   auto *small = neg(placeholder({10})), *large = neg(placeholder({1000, 1000})),
        *open = neg(placeholder({unknown_extent, 10}));
   CHECK(workload_of(*small).bytes == 80);

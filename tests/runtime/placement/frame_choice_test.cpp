@@ -1,4 +1,4 @@
-// Which functions run as frames, and which of these on a GPU.
+// Which functions run as frames, and which of these run on a GPU.
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
@@ -8,10 +8,10 @@ namespace troupe::test::frame_choice_test {
 namespace {
 
 device_list list(std::initializer_list<const char*> names) {
-  device_list made;
-  for (const auto* one : names)
-    made.push_back(*device_name::parse(one));
-  return made;
+  device_list devices;
+  for (const auto* device : names)
+    devices.push_back(*device_name::parse(device));
+  return devices;
 }
 
 const device_list processor = list({"/job:worker/task:0/cpu:0"}),
@@ -45,7 +45,7 @@ const std::string none, gpu = "@\"/gpu:0\"", cpu = "@\"/cpu:0\"";
 
 } // namespace
 
-TEST_CASE("a loop runs on a GPU where a device says so, or a variable would lie there") {
+TEST_CASE("a loop runs on a GPU if a device constraint requires it, or a variable would be there") {
   CHECK(belongs_to_gpu(loop_case{gpu, none, none}.loop()));
   CHECK(belongs_to_gpu(loop_case{none, gpu, none}.loop()));
   CHECK(belongs_to_gpu(loop_case{none, none, gpu}.loop()));
@@ -53,21 +53,21 @@ TEST_CASE("a loop runs on a GPU where a device says so, or a variable would lie 
   CHECK(!belongs_to_gpu(loop_case{cpu, none, none}.loop()));
   CHECK(!belongs_to_gpu(loop_case{none, none, cpu}.loop()));
   CHECK(!belongs_to_gpu(loop_case{cpu, gpu, none}.loop())); // on both
-  // Where no kernel of a GPU could change the variable.
+  // There is no GPU kernel that could update the variable.
   CHECK(!belongs_to_gpu(loop_case{none, none, none, nullptr}.loop()));
-  // A step within the step could not have the step's own.
+  // A nested step could not use the outer step's state.
   CHECK(!belongs_to_gpu(
       loop_case{none, none, gpu, &simulated_library(), "TemporaryVariable"}.loop()));
 }
 
-TEST_CASE("a loop that belongs to a GPU is a frame where there is one, and else a block") {
-  for (const auto& one : {loop_case{gpu, none, none}, loop_case{none, none, none}}) {
-    CHECK(needs_frame(one.loop(), with_gpu));
-    CHECK(!needs_frame(one.loop(), processor));
+TEST_CASE("a loop that belongs to a GPU is a frame where there is a GPU, otherwise a block") {
+  for (const auto& looped : {loop_case{gpu, none, none}, loop_case{none, none, none}}) {
+    CHECK(needs_frame(looped.loop(), with_gpu));
+    CHECK(!needs_frame(looped.loop(), processor));
   }
   CHECK(!needs_frame(loop_case{cpu, none, none}.loop(), with_gpu));
   CHECK(needs_frame(loop_case{cpu, gpu, none}.loop(), processor)); // on several devices
-  // On another task than that of the GPU it stays a block; what is nowhere may go there.
+  // On another task than the GPU's it stays a block; an unplaced loop may move there.
   auto two_tasks = with_gpu;
   two_tasks.push_back(*device_name::parse("/job:ps/task:0/cpu:0"));
   CHECK(!needs_frame(loop_case{"@\"/job:ps\"", none, none}.loop(), two_tasks));

@@ -17,10 +17,10 @@ namespace troupe::test::greedy_placement_test {
 namespace {
 
 device_list workers(int count) {
-  device_list all;
+  device_list devices;
   for (int i = 0; i < count; ++i)
-    all.push_back({"worker", i, "cpu", 0});
-  return all;
+    devices.push_back({"worker", i, "cpu", 0});
+  return devices;
 }
 
 struct world {
@@ -40,23 +40,23 @@ struct world {
   }
 
   result<placement> place(const std::vector<edge>& fetches, const device_list& devices,
-                          placing how = {}) {
+                          placing options = {}) {
     auto closed = extract(in, {.feeds = {x}, .fetches = fetches});
     REQUIRE(closed);
     step = std::move(closed->nodes);
-    how.measured = &measured;
-    how.strategy = placement_strategy::greedy;
-    return troupe::place(*step, devices, how);
+    options.measured = &measured;
+    options.strategy = placement_strategy::greedy;
+    return troupe::place(*step, devices, options);
   }
-  // Where each node went, feeds and fetches left out.
+  // The device of each node, without feeds and fetches.
   std::string placed(const std::vector<edge>& fetches, const device_list& devices,
-                     const placing& how = {}) {
-    auto found = place(fetches, devices, how);
-    if (!found)
-      return found.status().message();
+                     const placing& options = {}) {
+    auto placement = place(fetches, devices, options);
+    if (!placement)
+      return placement.status().message();
     std::string text;
     for (const auto& node : step->nodes())
-      if (auto where = found->chosen[node->index()]; where >= 0)
+      if (auto where = placement->chosen[node->index()]; where >= 0)
         text += concat(text.empty() ? "" : " ", node->name(), '=', where);
     return text;
   }
@@ -64,7 +64,7 @@ struct world {
   std::unique_ptr<graph> step;
 };
 
-TEST_CASE("branches that take long run side by side, others where their input is") {
+TEST_CASE("long branches run in parallel, short ones stay at their input") {
   world w;
   auto a = w.named("Neg", "a", {w.x}, 1000), b = w.named("Neg", "b", {w.x}, 900);
   auto sum = w.named("Add", "sum", {a, b}, 10);
@@ -75,10 +75,10 @@ TEST_CASE("branches that take long run side by side, others where their input is
   a = light.named("Neg", "a", {light.x}, 20);
   b = light.named("Neg", "b", {light.x}, 20);
   sum = light.named("Add", "sum", {a, b}, 10);
-  CHECK(light.placed({sum}, workers(2)) == "a=0 b=0 sum=0"); // the way back takes longer
+  CHECK(light.placed({sum}, workers(2)) == "a=0 b=0 sum=0"); // the transfer takes longer
 }
 
-TEST_CASE("what links cost is what was measured of them, for each pair of tasks") {
+TEST_CASE("link costs are the measured ones, for each pair of tasks") {
   world w;
   auto a = w.named("Neg", "a", {w.x}, 1000), b = w.named("Neg", "b", {w.x}, 900);
   auto sum = w.named("Add", "sum", {a, b}, 10);
@@ -87,13 +87,13 @@ TEST_CASE("what links cost is what was measured of them, for each pair of tasks"
   link_costs third = slow;
   third.set({"worker", 2}, {"worker", 0}, {1000, 0.1});
   CHECK(w.placed({sum}, workers(2), {.links = &third}) == "a=0 b=0 sum=0");
-  // The first that is as good when b is placed is task 1, from where the way back is long.
+  // The first equally good task for b is task 1, from which the transfer back is slow.
   CHECK(w.placed({sum}, workers(3), {.links = &third}) == "a=0 b=0 sum=0");
   third.set({"worker", 1}, {"worker", 0}, {1000, 0.1});
   CHECK(w.placed({sum}, workers(3), {.links = &third}) == "a=0 b=1 sum=0");
 }
 
-TEST_CASE("what has state, or uses it, stays where it is in all steps; readers may go") {
+TEST_CASE("nodes with state, and its users, stay in place in all steps; readers may move") {
   world w;
   auto v = add(w.in, {.op = "Variable", .name = "v", .attrs = {{"dtype", dtype::i64}}});
   auto a = w.named("Neg", "a", {v}, 1000), b = w.named("Neg", "b", {v}, 1000);
@@ -101,7 +101,7 @@ TEST_CASE("what has state, or uses it, stays where it is in all steps; readers m
   CHECK(w.placed({update, b}, workers(2)) == "v=0 a=0 b=1 update=0");
 }
 
-TEST_CASE("what names a part of a device is spread over the devices that match it") {
+TEST_CASE("nodes with a partial device name are spread over the matching devices") {
   world w;
   auto a = w.named("Neg", "a", {w.x}, 1000, "/job:ps"),
        b = w.named("Neg", "b", {w.x}, 1000, "/job:ps"), c = w.named("Neg", "c", {w.x}, 1000);
@@ -111,7 +111,7 @@ TEST_CASE("what names a part of a device is spread over the devices that match i
   CHECK(w.placed({a, b, c}, devices) == "a=1 b=2 c=0");
 }
 
-TEST_CASE("colocated nodes go where the first of them goes") {
+TEST_CASE("colocated nodes follow the first of them") {
   world w;
   attr_map with_a;
   add_colocation(with_a, {"a"});
@@ -121,7 +121,7 @@ TEST_CASE("colocated nodes go where the first of them goes") {
   CHECK(w.placed({a, b}, workers(2)) == "first=0 a=1 b=1");
 }
 
-TEST_CASE("a report says where each node runs, why, and what the step costs") {
+TEST_CASE("a report lists each node's device, the reason, and the step's cost") {
   world w;
   auto v = add(
       w.in, {.op = "Variable", .name = "v", .attrs = {{"dtype", dtype::f32}}, .device = "/job:ps"});
@@ -133,11 +133,11 @@ TEST_CASE("a report says where each node runs, why, and what the step costs") {
   auto d = w.named("Neg", "d", {c}, 100, "/job:worker/task:1");
   device_list devices = workers(2);
   devices.push_back({"ps", 0, "cpu", 0});
-  auto found = w.place({update, d}, devices, {.explain = true});
-  REQUIRE(found);
-  REQUIRE(found->report);
+  auto placement = w.place({update, d}, devices, {.explain = true});
+  REQUIRE(placement);
+  REQUIRE(placement->report);
   CHECK(
-      to_string(*found->report) ==
+      to_string(*placement->report) ==
       R"(Variable 'v' on /job:ps/task:0/device:cpu:0: asked for '/job:ps'; the only device that can run it
 _Feed '_feed_0/x' fed; goes to all that read it
 Neg 'a' on /job:worker/task:0/device:cpu:0: cheapest: done after 1 ms, on /job:worker/task:1/device:cpu:0 after 1 ms
@@ -153,16 +153,16 @@ from /job:worker/task:1 to /job:ps/task:0: 1 message, 4 KB
 )");
 }
 
-TEST_CASE("a report says where a GPU was not worth the way") {
+TEST_CASE("a report shows where a GPU was not worth the transfer") {
   world w;
   auto a = w.named("Neg", "a", {w.x}, 1);
   device_list devices = workers(1);
   devices.push_back({"worker", 0, "gpu", 0});
-  auto found = w.place({a}, devices, {.by_cost = true, .explain = true});
-  REQUIRE(found);
-  CHECK(found->report->nodes[1].node == "a");
-  CHECK(found->report->nodes[1].device == "/job:worker/task:0/device:cpu:0");
-  CHECK(found->report->nodes[1].why ==
+  auto placement = w.place({a}, devices, {.by_cost = true, .explain = true});
+  REQUIRE(placement);
+  CHECK(placement->report->nodes[1].node == "a");
+  CHECK(placement->report->nodes[1].device == "/job:worker/task:0/device:cpu:0");
+  CHECK(placement->report->nodes[1].why ==
         "the processor takes less time than the GPU, with all copies");
 }
 
@@ -176,18 +176,19 @@ struct drawn {
     auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>{0, n - 1}(random); };
     std::vector<edge> values{constant(in, tensor::vector(std::vector<float>(1000, 1)))};
     std::vector<edge> states;
-    constexpr const char* asked[] = {"",
-                                     "/job:ps",
-                                     "/job:worker",
-                                     "/task:1",
-                                     "/job:ps/task:1",
-                                     "/device:cpu:*",
-                                     "/cpu:0",
-                                     "/job:worker/device:cpu:0"};
+    constexpr const char* requested[] = {"",
+                                         "/job:ps",
+                                         "/job:worker",
+                                         "/task:1",
+                                         "/job:ps/task:1",
+                                         "/device:cpu:*",
+                                         "/cpu:0",
+                                         "/job:worker/device:cpu:0"};
     auto constrained = below(3) > 0;
     for (size_t i = 0, count = 2 + below(40); i < count; ++i) {
       auto name = concat('n', i);
-      auto device = std::string{constrained && below(4) == 0 ? asked[below(std::size(asked))] : ""};
+      auto device =
+          std::string{constrained && below(4) == 0 ? requested[below(std::size(requested))] : ""};
       attr_map attrs;
       if (constrained && below(6) == 0)
         add_colocation(attrs, {concat('n', below(count))});
@@ -227,12 +228,12 @@ struct drawn {
   }
 };
 
-double total_of(const graph& of, const device_list& devices, const placing& how,
+double total_of(const graph& nodes, const device_list& devices, const placing& options,
                 const std::vector<int>& chosen) {
-  return simulate(of, devices, how, chosen).total_ns;
+  return simulate(nodes, devices, options, chosen).total_ns;
 }
 
-// Says whether the constraints do not contradict each other.
+// Whether the constraints are consistent.
 bool check_placement(unsigned seed) {
   INFO("seed " << seed);
   std::mt19937 random{seed};
@@ -246,26 +247,26 @@ bool check_placement(unsigned seed) {
   link_costs links{{static_cast<double>(below(3)) * 100, 0.001 * below(10)}};
   if (below(2) == 0)
     links.set({"ps", 0}, {"worker", 0}, {static_cast<double>(below(10'000)), 0.1});
-  placing how{.by_cost = below(2) == 0,
-              .strategy = placement_strategy::greedy,
-              .links = &links,
-              .explain = true};
-  auto found = place(graph.in, devices, how);
-  auto before = how;
-  before.strategy = placement_strategy::first_worker;
-  auto first = place(graph.in, devices, before);
+  placing options{.by_cost = below(2) == 0,
+                  .strategy = placement_strategy::greedy,
+                  .links = &links,
+                  .explain = true};
+  auto placement = place(graph.in, devices, options);
+  auto original_options = options;
+  original_options.strategy = placement_strategy::first_worker;
+  auto first = place(graph.in, devices, original_options);
   CHECK(first.status().kind() ==
-        found.status().kind()); // what contradicts itself does so either way
-  if (!found || !first)
+        placement.status().kind()); // contradictions are found in either mode
+  if (!placement || !first)
     return false;
   auto sets = node_sets::find(graph.in, devices);
   REQUIRE(sets);
   std::set<size_t> moved;
-  for (const auto* node : found->moved)
+  for (const auto* node : placement->moved)
     moved.insert(node->index());
   for (const auto& node : graph.in.nodes()) {
     INFO(node->description());
-    auto at = found->chosen[node->index()];
+    auto at = placement->chosen[node->index()];
     REQUIRE(at >= 0);
     REQUIRE(at < static_cast<int>(devices.size()));
     const auto& where = devices[static_cast<size_t>(at)];
@@ -274,17 +275,17 @@ bool check_placement(unsigned seed) {
       CHECK(device_name::parse(node->device())->matches(where));
     for (auto group : colocated_with(*node))
       if (auto* leader = graph.in.find(group))
-        CHECK(found->chosen[leader->index()] == at);
+        CHECK(placement->chosen[leader->index()] == at);
     for (int i = 0; i < static_cast<int>(node->inputs().size()); ++i)
       if (node->input_is_ref(i))
-        CHECK(found->chosen[node->inputs()[static_cast<size_t>(i)].node->index()] == at);
+        CHECK(placement->chosen[node->inputs()[static_cast<size_t>(i)].node->index()] == at);
     if (node->op().makes != resource::none)
       CHECK(first->chosen[node->index()] == at);
   }
-  if (!how.by_cost) // which sums times up, and may well make a step longer
-    CHECK(total_of(graph.in, devices, how, found->chosen) <=
-          total_of(graph.in, devices, how, first->chosen));
-  CHECK(found->report->nodes.size() == graph.in.nodes().size());
+  if (!options.by_cost) // placement by cost sums times, and may make a step longer
+    CHECK(total_of(graph.in, devices, options, placement->chosen) <=
+          total_of(graph.in, devices, options, first->chosen));
+  CHECK(placement->report->nodes.size() == graph.in.nodes().size());
   return true;
 }
 

@@ -22,7 +22,7 @@ struct world {
   std::unique_ptr<graph> step;
   std::vector<int> chosen;
 
-  // A variable of so many floats on the ps.
+  // A variable of this many floats on the ps.
   edge variable(const std::string& name, int64_t size) {
     return add(in, {.op = "Variable",
                     .name = name,
@@ -47,24 +47,24 @@ struct world {
     chosen = placed->chosen;
     return find_late_sends(*step, chosen, devices, {.measured = &measured, .links = links});
   }
-  // "w2>b" where w2 is sent for when b has run.
-  std::string text(const late_sends& found) {
-    std::vector<std::string> all;
-    for (const auto& [what, by] : found)
-      all.push_back(concat(std::get<0>(what)->name(), '>', by->name()));
-    std::ranges::sort(all);
+  // "w2>b" where w2 is requested after b has run.
+  std::string text(const late_sends& late) {
+    std::vector<std::string> entries;
+    for (const auto& [value, trigger] : late)
+      entries.push_back(concat(std::get<0>(value)->name(), '>', trigger->name()));
+    std::ranges::sort(entries);
     std::string joined;
-    for (const auto& one : all)
-      joined += concat(joined.empty() ? "" : " ", one);
+    for (const auto& entry : entries)
+      joined += concat(joined.empty() ? "" : " ", entry);
     return joined;
   }
 };
 
-constexpr int64_t large = 100'000; // 400 kB: some 0.4 ms by a usual link
+constexpr int64_t large = 100'000; // 400 kB: about 0.4 ms on a default link
 
 } // namespace
 
-TEST_CASE("what is large and read much later is sent for shortly before, what is small is not") {
+TEST_CASE("a large value that is read much later is requested shortly before, a small one is not") {
   world w;
   auto w1 = w.variable("w1", large), w2 = w.variable("w2", large), bias = w.variable("bias", 1);
   auto a = w.op("Neg", "a", {w1}, 5000), b = w.op("Neg", "b", {a}, 5000),
@@ -72,22 +72,22 @@ TEST_CASE("what is large and read much later is sent for shortly before, what is
   auto d = w.op("Add", "d", {c, w2}, 100);
   auto e = w.op("Add", "e", {d, bias}, 100);
   CHECK(w.text(w.find({e})) == "w2>b");
-  link_costs slow{{4e6, 1}}; // there and back, with the margin: before a has ended
+  link_costs slow{{4e6, 1}}; // a round trip with margin: before a has ended
   CHECK(w.text(w.find({e}, &slow)) == "");
   link_costs fast{{100, 0.001}};
-  CHECK(w.text(w.find({e}, &fast)) == "w2>b"); // c is no earlier than what reads w2
+  CHECK(w.text(w.find({e}, &fast)) == "w2>b"); // c is not before the reader of w2
 }
 
-TEST_CASE("what is made late itself, or read at once, is sent as soon as it is there") {
+TEST_CASE("a value that is computed late, or read at once, is sent as soon as it exists") {
   world w;
   auto w1 = w.variable("w1", large);
-  auto there = w.op("Neg", "there", {w1}, 20'000, "/job:ps");
+  auto remote = w.op("Neg", "there", {w1}, 20'000, "/job:ps");
   auto a = w.op("Neg", "a", {w1}, 100), b = w.op("Neg", "b", {a}, 5000);
-  auto c = w.op("Add", "c", {b, there}, 100);
+  auto c = w.op("Add", "c", {b, remote}, 100);
   CHECK(w.text(w.find({c})) == "");
 }
 
-TEST_CASE("a send that is late waits for news of the receiver, and is part of no cycle") {
+TEST_CASE("a late send waits for the receiver's request, and is not part of a cycle") {
   world w;
   std::vector<edge> layers;
   edge x = w.op("Neg", "first", {w.variable("w0", large)}, 3000);
@@ -105,8 +105,8 @@ TEST_CASE("a send that is late waits for news of the receiver, and is part of no
       if (node->op().name == "_Send" && !node->controls().empty()) {
         ++waiting;
         CHECK(part.device == devices[1]);
-        for (const auto* before : node->controls())
-          CHECK(before->op().name == "_RecvControl");
+        for (const auto* predecessor : node->controls())
+          CHECK(predecessor->op().name == "_RecvControl");
       }
   }
   CHECK(waiting == 3);
@@ -127,41 +127,41 @@ TEST_CASE(
     auto late = w.find({values.back(), values[values.size() - 2]});
     auto parts = cut(*w.step, w.chosen, devices, {}, {}, f32_transfer::exact, late);
     REQUIRE(parts);
-    // All together, with an edge from each send to its receive.
+    // The partitions joined, with an edge from each send to its receive.
     std::map<int64_t, size_t> sends;
-    std::vector<std::vector<size_t>> after;
-    std::vector<const node*> all;
+    std::vector<std::vector<size_t>> successors;
+    std::vector<const node*> nodes;
     std::map<const node*, size_t> index;
     for (const auto& part : *parts)
       for (const auto& node : part.nodes->nodes()) {
-        index[node.get()] = all.size();
-        all.push_back(node.get());
+        index[node.get()] = nodes.size();
+        nodes.push_back(node.get());
         if (node->op().name.starts_with("_Send"))
           sends[node->attr<int64_t>("key")] = index[node.get()];
       }
-    std::vector<int> missing(all.size());
-    after.resize(all.size());
-    auto order = [&](size_t before, size_t later) {
-      after[before].push_back(later);
+    std::vector<int> missing(nodes.size());
+    successors.resize(nodes.size());
+    auto order = [&](size_t earlier, size_t later) {
+      successors[earlier].push_back(later);
       ++missing[later];
     };
-    for (const auto* node : all) {
+    for (const auto* node : nodes) {
       for (const auto& input : node->inputs())
         order(index.at(input.node), index.at(node));
-      for (const auto* before : node->controls())
-        order(index.at(before), index.at(node));
+      for (const auto* predecessor : node->controls())
+        order(index.at(predecessor), index.at(node));
       if (node->op().name.starts_with("_Recv"))
         order(sends.at(node->attr<int64_t>("key")), index.at(node));
     }
     std::vector<size_t> ready;
-    for (size_t i = 0; i < all.size(); ++i)
+    for (size_t i = 0; i < nodes.size(); ++i)
       if (missing[i] == 0)
         ready.push_back(i);
     for (size_t i = 0; i < ready.size(); ++i)
-      for (auto later : after[ready[i]])
+      for (auto later : successors[ready[i]])
         if (--missing[later] == 0)
           ready.push_back(later);
-    CHECK(ready.size() == all.size());
+    CHECK(ready.size() == nodes.size());
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace troupe::test::minimum_cut_test {
 
-TEST_CASE("items go where they are cheap, unless parting them costs more") {
+TEST_CASE("items go to their cheaper side, unless separating them costs more") {
   for (int64_t together : {1, 100}) {
     minimum_cut cut;
     auto a = cut.add_item(0, minimum_cut::never), b = cut.add_item(20, 10);
@@ -16,7 +16,7 @@ TEST_CASE("items go where they are cheap, unless parting them costs more") {
   }
 }
 
-TEST_CASE("what is as good on both sides goes to the second") {
+TEST_CASE("an item that costs the same on either side goes to the second") {
   minimum_cut cut;
   cut.add_item(5, 5);
   cut.add_item(0, 0);
@@ -30,9 +30,11 @@ TEST_CASE("no other division of random items costs less") {
     INFO("seed " << base + round);
     std::mt19937 dice{base + round};
     constexpr size_t count = 9;
-    auto up_to = [&](int most) { return std::uniform_int_distribution<int64_t>{0, most}(dice); };
+    auto up_to = [&](int highest) {
+      return std::uniform_int_distribution<int64_t>{0, highest}(dice);
+    };
     struct pair {
-      size_t one, other;
+      size_t first_item, second_item;
       int64_t cost;
     };
     std::vector<std::array<int64_t, 2>> costs;
@@ -46,23 +48,23 @@ TEST_CASE("no other division of random items costs less") {
     }
     for (int i = 0; i < 20; ++i) {
       pairs.push_back({dice() % count, dice() % count, up_to(30)});
-      if (pairs.back().one != pairs.back().other)
-        cut.part(pairs.back().one, pairs.back().other, pairs.back().cost);
+      if (pairs.back().first_item != pairs.back().second_item)
+        cut.part(pairs.back().first_item, pairs.back().second_item, pairs.back().cost);
     }
     auto cost_of = [&](auto on_first) {
       int64_t sum = 0;
       for (size_t i = 0; i < count; ++i)
         sum += costs[i][on_first(i) ? 0 : 1];
-      for (const auto& one : pairs)
-        if (on_first(one.one) && !on_first(one.other))
-          sum += one.cost;
+      for (const auto& pair_cost : pairs)
+        if (on_first(pair_cost.first_item) && !on_first(pair_cost.second_item))
+          sum += pair_cost.cost;
       return sum;
     };
-    auto least = INT64_MAX;
+    auto lowest_cost = INT64_MAX;
     for (unsigned bits = 0; bits < 1u << count; ++bits)
-      least = std::min(least, cost_of([=](size_t i) { return (bits >> i & 1) != 0; }));
-    auto found = cut.solve();
-    CHECK(cost_of([&](size_t i) { return bool{found[i]}; }) == least);
+      lowest_cost = std::min(lowest_cost, cost_of([=](size_t i) { return (bits >> i & 1) != 0; }));
+    auto solution = cut.solve();
+    CHECK(cost_of([&](size_t i) { return bool{solution[i]}; }) == lowest_cost);
   }
 }
 

@@ -24,10 +24,10 @@ struct world {
   }
   edge x = add(
       in, {.op = "Placeholder", .name = "x", .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}}});
-  edge one = add(in, {.op = "Const",
-                      .name = "one",
-                      .attrs = {{"value", tensor::scalar(1.f)}, {"dtype", dtype::f32}},
-                      .device = "/job:a"});
+  edge unit = add(in, {.op = "Const",
+                       .name = "one",
+                       .attrs = {{"value", tensor::scalar(1.f)}, {"dtype", dtype::f32}},
+                       .device = "/job:a"});
 
   std::vector<partition> cut(const step_signature& signature) {
     auto closed = extract(in, signature);
@@ -43,22 +43,22 @@ struct world {
   }
 };
 
-std::string names(const graph& of) {
+std::string names(const graph& nodes) {
   std::string text;
-  for (const auto& node : of.nodes())
+  for (const auto& node : nodes.nodes())
     text += concat(text.empty() ? "" : " ", node->name());
   return text;
 }
 
 int count(const std::vector<partition>& parts, std::string_view op) {
-  int found = 0;
+  int op_count = 0;
   for (const auto& part : parts)
     for (const auto& node : part.nodes->nodes())
-      found += node->op().name == op;
-  return found;
+      op_count += node->op().name == op;
+  return op_count;
 }
 
-// Every promise that holds for all partitions of a step.
+// The invariants of all partitions of a step.
 void check(const std::vector<partition>& parts) {
   std::map<int64_t, std::string> sent, received;
   for (const auto& part : parts)
@@ -67,9 +67,9 @@ void check(const std::vector<partition>& parts) {
         REQUIRE(&input.node->graph() == part.nodes.get());
         REQUIRE(input.node->id() < node->id());
       }
-      for (auto* before : node->controls()) {
-        REQUIRE(&before->graph() == part.nodes.get());
-        REQUIRE(before->id() < node->id());
+      for (auto* predecessor : node->controls()) {
+        REQUIRE(&predecessor->graph() == part.nodes.get());
+        REQUIRE(predecessor->id() < node->id());
       }
       auto op = node->op().name;
       if (op.starts_with("_Send"))
@@ -86,7 +86,7 @@ void check(const std::vector<partition>& parts) {
 
 TEST_CASE("a step on one device is one partition with its feeds and fetches") {
   world w;
-  auto sum = w.op("Add", "sum", {w.x, w.one}, "");
+  auto sum = w.op("Add", "sum", {w.x, w.unit}, "");
   auto parts = w.cut({.feeds = {w.x}, .fetches = {sum, sum}});
   REQUIRE(parts.size() == 1);
   CHECK(parts[0].device == devices[0]);
@@ -96,9 +96,9 @@ TEST_CASE("a step on one device is one partition with its feeds and fetches") {
   CHECK(parts[0].nodes->find("sum")->description() == sum.node->description());
 }
 
-TEST_CASE("a tensor goes to each device that wants it once") {
+TEST_CASE("a tensor is sent once to each device that needs it") {
   world w;
-  auto a = w.op("Neg", "a", {w.one}, "/job:a");
+  auto a = w.op("Neg", "a", {w.unit}, "/job:a");
   auto b1 = w.op("Add", "b1", {a, a}, "/job:b");
   auto b2 = w.op("Neg", "b2", {a}, "/job:b");
   auto c = w.op("Neg", "c", {a}, "/job:c");
@@ -112,21 +112,21 @@ TEST_CASE("a tensor goes to each device that wants it once") {
   CHECK(parts[1].nodes->find("_recv_0/a")->attr<std::string>("from") == to_string(devices[0]));
 }
 
-TEST_CASE("different outputs of a node travel apart") {
+TEST_CASE("different outputs of a node are sent separately") {
   world w;
-  auto both = w.op("Both", "both", {w.one}, "/job:a");
-  auto sum = w.op("Add", "sum", {both, {both.node, 1}}, "/job:b");
+  auto both_outputs = w.op("Both", "both", {w.unit}, "/job:a");
+  auto sum = w.op("Add", "sum", {both_outputs, {both_outputs.node, 1}}, "/job:b");
   auto parts = w.cut({.fetches = {sum}});
   check(parts);
   CHECK(count(parts, "_Recv") == 2);
 }
 
-TEST_CASE("a fed tensor is there wherever it is needed, without a Recv") {
+TEST_CASE("a fed tensor is fed to each device that needs it, without a Recv") {
   world w;
   auto b = w.op("Neg", "b", {w.x}, "/job:b"), c = w.op("Add", "c", {w.x, w.x}, "/job:c");
   auto parts = w.cut({.feeds = {w.x}, .fetches = {b, c, w.x}});
   check(parts);
-  CHECK(count(parts, "_Feed") == 3); // once per device, and on the first for its own fetch
+  CHECK(count(parts, "_Feed") == 3); // once per device, and on the first device for the fetch
   CHECK(count(parts, "_Recv") == 0);
   CHECK(names(*parts[0].nodes) == "_feed_0/x _fetch_2");
   auto interior = w.cut({.feeds = {b}, .fetches = {b}});
@@ -134,10 +134,10 @@ TEST_CASE("a fed tensor is there wherever it is needed, without a Recv") {
   CHECK(names(*interior[0].nodes) == "_feed_0/b _fetch_0");
 }
 
-TEST_CASE("a constant is there wherever it is needed, and nowhere else") {
+TEST_CASE("a constant is copied to the devices that need it, and no others") {
   world w;
-  auto b = w.op("Neg", "b", {w.one}, "/job:b");
-  auto c = w.op("Add", "c", {w.one, w.one}, "/job:c", {w.one.node});
+  auto b = w.op("Neg", "b", {w.unit}, "/job:b");
+  auto c = w.op("Add", "c", {w.unit, w.unit}, "/job:c", {w.unit.node});
   auto parts = w.cut({.fetches = {b, c}});
   check(parts);
   REQUIRE(parts.size() == 2);
@@ -149,15 +149,15 @@ TEST_CASE("a constant is there wherever it is needed, and nowhere else") {
                           .controls = {b.node},
                           .device = "/job:a"});
   waits = w.op("Neg", "after", {waits}, "/job:c");
-  CHECK(count(w.cut({.fetches = {waits}}), "_Recv") == 1); // it has an order, too
-  auto alone = w.cut({.targets = {w.one.node}});
-  REQUIRE(alone.size() == 1);
-  CHECK(names(*alone[0].nodes) == "one");
+  CHECK(count(w.cut({.fetches = {waits}}), "_Recv") == 1); // a control edge is sent, too
+  auto single = w.cut({.targets = {w.unit.node}});
+  REQUIRE(single.size() == 1);
+  CHECK(names(*single[0].nodes) == "one");
 }
 
 TEST_CASE("a control edge between devices is a message, once for all that wait on one device") {
   world w;
-  auto a = w.op("Neg", "a", {w.one}, "/job:a");
+  auto a = w.op("Neg", "a", {w.unit}, "/job:a");
   auto b = w.op("Neg", "b", {w.x}, "/job:b", {a.node});
   auto b2 = w.op("Neg", "b2", {w.x}, "/job:b", {a.node});
   auto parts = w.cut({.feeds = {w.x}, .fetches = {b, b2}});
@@ -171,9 +171,9 @@ TEST_CASE("a control edge between devices is a message, once for all that wait o
   CHECK(parts[0].nodes->find("_send_0/a")->controls() == std::vector{parts[0].nodes->find("a")});
 }
 
-TEST_CASE("a tensor brings the news that its node has run with it") {
+TEST_CASE("a received tensor also implies that its node has run") {
   world w;
-  auto a = w.op("Neg", "a", {w.one}, "/job:a");
+  auto a = w.op("Neg", "a", {w.unit}, "/job:a");
   auto b = w.op("Neg", "b", {a}, "/job:b");
   auto b2 = w.op("Add", "b2", {b, b}, "/job:b", {a.node});
   auto parts = w.cut({.fetches = {b2}});
@@ -182,9 +182,9 @@ TEST_CASE("a tensor brings the news that its node has run with it") {
   CHECK(parts[1].nodes->find("b2")->controls().at(0)->op().name == "_Recv");
 }
 
-TEST_CASE("control edges to nodes that the step does not run are dropped") {
+TEST_CASE("control edges to nodes outside of the step are dropped") {
   world w;
-  auto a = w.op("Neg", "a", {w.one}, "/job:a", {w.x.node});
+  auto a = w.op("Neg", "a", {w.unit}, "/job:a", {w.x.node});
   auto parts = w.cut({.feeds = {w.x}, .fetches = {a}});
   check(parts);
   CHECK(parts[0].nodes->find("a")->controls().empty());
@@ -194,7 +194,7 @@ TEST_CASE("a variable's value is read where it lives and sent") {
   world w;
   auto v = add(
       w.in, {.op = "Variable", .name = "v", .attrs = {{"dtype", dtype::f32}}, .device = "/job:b"});
-  auto c = w.op("Add", "c", {v, w.one}, "/job:c");
+  auto c = w.op("Add", "c", {v, w.unit}, "/job:c");
   auto parts = w.cut({.fetches = {c, v}});
   check(parts);
   REQUIRE(parts.size() == 2);
@@ -209,22 +209,22 @@ struct world_with_variable : world {
                     .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}},
                     .device = "/job:b"});
   edge update(std::string name, std::vector<node*> controls = {}) {
-    return op("AssignAdd", name, {v, one}, "", std::move(controls));
+    return op("AssignAdd", name, {v, unit}, "", std::move(controls));
   }
   edge reader(std::string name, std::vector<node*> controls, std::string device = "/job:c") {
     return op("Neg", name, {v}, device, std::move(controls));
   }
 };
 
-// What stands behind the tensor that a node takes: the other end of its Recv, or its input.
+// The producer of a node's input: the node at the other end of its Recv, or its direct input.
 const node& source_of(const std::vector<partition>& parts, std::string_view reader) {
   for (const auto& part : parts)
     if (auto* at = part.nodes->find(reader)) {
       const auto* from = at->inputs()[0].node;
       if (from->op().name != "_Recv")
         return *from;
-      for (const auto& other : parts)
-        for (const auto& node : other.nodes->nodes())
+      for (const auto& sender_part : parts)
+        for (const auto& node : sender_part.nodes->nodes())
           if (node->op().name == "_Send" &&
               node->attr<int64_t>("key") == from->attr<int64_t>("key"))
             return *node->inputs()[0].node;
@@ -255,7 +255,7 @@ TEST_CASE("a read elsewhere that comes after an update is taken after it, and on
   CHECK(waits_for(second, "more"));
 }
 
-TEST_CASE("what reads a variable where it lies reads for itself") {
+TEST_CASE("nodes on the variable's device read it directly") {
   world_with_variable w;
   auto update = w.update("more");
   auto old = w.reader("old", {}, "/job:b"), fresh = w.reader("fresh", {update.node}, "/job:b");
@@ -264,17 +264,17 @@ TEST_CASE("what reads a variable where it lies reads for itself") {
   CHECK(count(parts, "_Read") == 0);
 }
 
-TEST_CASE("a read that stands behind an update which it does not depend on is taken ahead of it") {
+TEST_CASE("a read that does not depend on an earlier update is moved before it") {
   for (auto device : {"/job:b", "/job:c"}) {
     INFO(device);
     world_with_variable w;
-    auto other = add(w.in, {.op = "Variable",
-                            .name = "other",
-                            .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}},
-                            .device = "/job:b"});
-    // Both updates come late, in this order.
+    auto other_variable = add(w.in, {.op = "Variable",
+                                     .name = "other",
+                                     .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}},
+                                     .device = "/job:b"});
+    // The two updates come late, in this order.
     auto update = w.update("more");
-    auto second = w.op("AssignAdd", "second", {other, w.one}, "");
+    auto second = w.op("AssignAdd", "second", {other_variable, w.unit}, "");
     auto old = w.reader("old", {second.node}, device);
     auto parts = w.cut({.fetches = {old}, .targets = {update.node}});
     check(parts);
@@ -286,15 +286,15 @@ TEST_CASE("a read that stands behind an update which it does not depend on is ta
 
 TEST_CASE("a read elsewhere waits for the effects that its reader waits for") {
   world_with_variable w;
-  auto asked = w.op("AssignAdd", "effect",
-                    {add(w.in, {.op = "Variable",
-                                .name = "other",
-                                .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}},
-                                .device = "/job:c"}),
-                     w.one},
-                    "");
-  auto pure = w.op("Neg", "pure", {w.one}, "/job:c");
-  auto y = w.reader("y", {asked.node, pure.node});
+  auto requested_effect = w.op("AssignAdd", "effect",
+                               {add(w.in, {.op = "Variable",
+                                           .name = "other",
+                                           .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}},
+                                           .device = "/job:c"}),
+                                w.unit},
+                               "");
+  auto pure = w.op("Neg", "pure", {w.unit}, "/job:c");
+  auto y = w.reader("y", {requested_effect.node, pure.node});
   auto parts = w.cut({.fetches = {y}});
   check(parts);
   CHECK(count(parts, "_SendControl") == 1);
@@ -302,21 +302,21 @@ TEST_CASE("a read elsewhere waits for the effects that its reader waits for") {
   CHECK(source_of(parts, "y").controls()[0]->op().name == "_RecvControl");
 }
 
-TEST_CASE("names of users and of the runtime do not meet") {
+TEST_CASE("names of users and of the runtime do not collide") {
   world w;
-  auto a = w.op("Neg", "recv_0", {w.one}, "/job:b");
+  auto a = w.op("Neg", "recv_0", {w.unit}, "/job:b");
   auto b = w.op("Neg", "feed_0", {w.x}, "/job:b");
   check(w.cut({.feeds = {w.x}, .fetches = {a, b}}));
 }
 
-TEST_CASE("random graphs cut into partitions that fit together") {
+TEST_CASE("random graphs are cut into consistent partitions") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 100; ++round) {
     auto seed = base + round;
     INFO("seed " << seed);
     std::mt19937 dice{seed};
     world w;
-    std::vector<edge> values{w.x, w.one};
+    std::vector<edge> values{w.x, w.unit};
     auto v = add(w.in, {.op = "Variable",
                         .name = "v",
                         .attrs = {{"dtype", dtype::f32}, {"shape", shape{}}},
@@ -335,9 +335,9 @@ TEST_CASE("random graphs cut into partitions that fit together") {
       values.push_back(w.op("Both", concat("n", i), {x}, jobs[dice() % 4], controls));
       values.push_back({values.back().node, 1});
     }
-    for (int i = 0; i < 5; ++i) // controls that are younger than what waits for them
-      if (auto before = any(), after = any(); after.node != w.x.node)
-        CHECK(w.in.add_control(*before.node, *after.node).ok());
+    for (int i = 0; i < 5; ++i) // controls that were added after the nodes that wait for them
+      if (auto earlier = any(), later = any(); later.node != w.x.node)
+        CHECK(w.in.add_control(*earlier.node, *later.node).ok());
     if (!topological_order(w.in))
       continue; // a cycle: prune() refuses it
     step_signature signature{.feeds = {w.x}, .fetches = {any(), any(), any()}};

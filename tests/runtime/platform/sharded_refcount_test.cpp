@@ -7,7 +7,7 @@
 
 namespace troupe::test::sharded_refcount_test {
 
-TEST_CASE("what nobody uses is destroyed by whoever closes it") {
+TEST_CASE("closing an unused object destroys it") {
   sharded_refcount users;
   auto inside = users.enter();
   REQUIRE(inside);
@@ -16,7 +16,7 @@ TEST_CASE("what nobody uses is destroyed by whoever closes it") {
   CHECK_FALSE(users.enter());
 }
 
-TEST_CASE("the last user destroys what was closed meanwhile") {
+TEST_CASE("the last user destroys an object that was closed meanwhile") {
   sharded_refcount users;
   auto first = users.enter(), second = users.enter();
   CHECK_FALSE(users.close());

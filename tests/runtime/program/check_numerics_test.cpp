@@ -10,23 +10,23 @@ namespace {
 
 template <class T>
 tensor filled(int64_t elements) {
-  auto made = tensor::make(dtype_of<T>, shape{elements});
-  REQUIRE(made);
+  auto value = tensor::make(dtype_of<T>, shape{elements});
+  REQUIRE(value);
   for (int64_t i = 0; i < elements; ++i)
-    made->template data<T>()[i] = T{1.5f};
-  return *made;
+    value->template data<T>()[i] = T{1.5f};
+  return *value;
 }
 
 template <class T>
-T bad(float what) {
-  return T{what};
+T bad(float number) {
+  return T{number};
 }
 
 } // namespace
 
-TEMPLATE_TEST_CASE("a number that is not finite is found wherever it stands", "", float16, bfloat16,
+TEMPLATE_TEST_CASE("a number that is not finite is found at any position", "", float16, bfloat16,
                    float, double, std::complex<float>, std::complex<double>) {
-  for (float what :
+  for (float number :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
         -std::numeric_limits<float>::infinity()})
     for (int64_t elements : {1, 7, 1023, 1024, 1025, 5000})
@@ -34,15 +34,15 @@ TEMPLATE_TEST_CASE("a number that is not finite is found wherever it stands", ""
         auto value = filled<TestType>(elements);
         CHECK(all_finite(value));
         CHECK(summarize(value).finite());
-        value.template data<TestType>()[at] = bad<TestType>(what);
+        value.template data<TestType>()[at] = bad<TestType>(number);
         CHECK_FALSE(all_finite(value));
-        auto found = summarize(value);
-        CHECK(found.first == at);
-        CHECK(found.nans + found.infinities == 1);
-        CHECK((found.nans == 1) == std::isnan(what));
+        auto summary = summarize(value);
+        CHECK(summary.first == at);
+        CHECK(summary.nans + summary.infinities == 1);
+        CHECK((summary.nans == 1) == std::isnan(number));
         if (elements > 1) {
-          CHECK(found.least == 1.5);
-          CHECK(found.most == 1.5);
+          CHECK(summary.least == 1.5);
+          CHECK(summary.most == 1.5);
         }
       }
 }
@@ -53,20 +53,20 @@ TEST_CASE("the greatest and smallest numbers are finite") {
   auto huge = std::numeric_limits<double>::max();
   auto corner = tensor::vector<std::complex<double>>({{huge, huge}});
   CHECK(all_finite(corner));
-  CHECK(summarize(corner).finite()); // though its magnitude is not
+  CHECK(summarize(corner).finite()); // although its magnitude is infinite
 }
 
 TEST_CASE("an imaginary part counts as well as a real one") {
   auto value =
       tensor::vector<std::complex<float>>({{1, 0}, {0, NAN}, {INFINITY, NAN}, {INFINITY, 1}});
   CHECK_FALSE(all_finite(value));
-  auto found = summarize(value);
-  CHECK(found.nans == 2);
-  CHECK(found.infinities == 1);
-  CHECK(found.first == 1);
+  auto summary = summarize(value);
+  CHECK(summary.nans == 2);
+  CHECK(summary.infinities == 1);
+  CHECK(summary.first == 1);
 }
 
-TEST_CASE("types that know no NaN are always finite") {
+TEST_CASE("types without NaN are always finite") {
   CHECK(all_finite(tensor::vector<int>({1, 2})));
   CHECK(all_finite(tensor::vector<std::string>({"NaN"})));
   CHECK(describe(summarize(tensor::vector<int>({1, 2}))) == "i32[2]");

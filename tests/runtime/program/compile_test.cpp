@@ -18,118 +18,119 @@ struct world {
   edge recv(int key) {
     return op("_Recv", {}, {{"key", key}, {"from", ""}, {"dtype", dtype::i64}, {"shape", shape{}}});
   }
-  void fetch(int index, edge what) { op("_Fetch", {what}, {{"index", index}}); }
-  edge one = constant(*in, int64_t{1});
+  void fetch(int index, edge source) { op("_Fetch", {source}, {{"index", index}}); }
+  edge unit = constant(*in, int64_t{1});
 
   result<std::shared_ptr<const program>> compile() {
     return program::compile(std::move(in), device, std::ref(state));
   }
   std::string refused() {
-    auto made = compile();
-    REQUIRE_FALSE(made);
-    return concat(made.status());
+    auto compiled = compile();
+    REQUIRE_FALSE(compiled);
+    return concat(compiled.status());
   }
 };
 
 } // namespace
 
-TEST_CASE("code without waits is one region, in order, and knows where tensors die") {
+TEST_CASE("code without waits is one region, in order, and marks the last uses of tensors") {
   world w;
-  auto x = w.op("Neg", {w.one});
+  auto x = w.op("Neg", {w.unit});
   auto sum = w.op("Add", {x, x}), product = w.op("Mul", {sum, x});
   w.fetch(3, product);
-  auto made = *w.compile();
-  REQUIRE(made->regions().size() == 1);
-  CHECK(made->regions()[0].required_tokens == 1);
-  auto code = made->code();
+  auto compiled = *w.compile();
+  REQUIRE(compiled->regions().size() == 1);
+  CHECK(compiled->regions()[0].required_tokens == 1);
+  auto code = compiled->code();
   REQUIRE(code.size() == 4);
   CHECK(code[0].origin->name() == "Neg");
-  CHECK(code[0].last_uses == 0); // of a constant, which stays
+  CHECK(code[0].last_uses == 0); // a constant is kept
   CHECK(code[1].last_uses == 0); // it is used again
   CHECK(code[2].last_uses == 0b11);
   CHECK(code[2].release_count == 2);
   CHECK(code[3].what == action::fetch);
   CHECK(code[3].target == 3);
-  REQUIRE(made->constants().size() == 1);
-  CHECK(made->constants()[0].origin->name() == "Const");
-  CHECK(std::vector<uint32_t>(made->fetches().begin(), made->fetches().end()) ==
+  REQUIRE(compiled->constants().size() == 1);
+  CHECK(compiled->constants()[0].origin->name() == "Const");
+  CHECK(std::vector<uint32_t>(compiled->fetches().begin(), compiled->fetches().end()) ==
         std::vector<uint32_t>{3});
 }
 
-TEST_CASE("an input that is used twice by its last user dies in both places") {
+TEST_CASE("an input that is used twice by its last user is released at the two inputs") {
   world w;
-  auto x = w.op("Neg", {w.one});
+  auto x = w.op("Neg", {w.unit});
   w.fetch(0, w.op("Add", {x, x}));
-  auto made = *w.compile();
-  CHECK(made->code()[1].last_uses == 0b11); // element-wise: reads each element before it writes it
-  CHECK(made->code()[1].release_count == 1);
+  auto compiled = *w.compile();
+  CHECK(compiled->code()[1].last_uses ==
+        0b11); // element-wise: reads each element before it writes it
+  CHECK(compiled->code()[1].release_count == 1);
 }
 
 TEST_CASE("an op that is not element-wise may not write over an input that it takes twice") {
   world w;
-  auto x = w.op("Neg", {w.one});
+  auto x = w.op("Neg", {w.unit});
   w.fetch(0, w.op("AddN", {x, x}));
-  auto made = *w.compile();
-  CHECK(made->code()[1].last_uses == 0);
-  CHECK(made->code()[1].release_count == 1);
+  auto compiled = *w.compile();
+  CHECK(compiled->code()[1].last_uses == 0);
+  CHECK(compiled->code()[1].release_count == 1);
 }
 
-TEST_CASE("waits start regions of their own, and tokens carry what these need") {
+TEST_CASE("waits start regions of their own, and tokens carry the tensors that these need") {
   world w;
   auto a = w.recv(7);
-  auto sum = w.op("Add", {w.one, a});
-  w.fetch(0, w.op("Mul", {sum, w.one}));
-  auto made = *w.compile();
-  REQUIRE(made->regions().size() == 2);
-  CHECK(made->regions()[1].required_tokens == 2); // the answer, and the constant once
-  REQUIRE(made->waits().size() == 1);
-  CHECK(made->waits()[0].region == 1);
-  CHECK(made->waits()[0].by == answered_by::channel);
-  CHECK(made->waits()[0].origin->name() == "_Recv");
-  CHECK(made->describe() == "constant Const -> 0\n"
-                            "region 0, after 1 tokens:\n"
-                            "  token to region 1 Const 'Const' (0)\n"
-                            "region 1, after 2 tokens:\n"
-                            "  run Add 'Add' (2, 1) -> 3\n"
-                            "  run Mul 'Mul' (3, 2) -> 4\n"
-                            "  fetch 0 _Fetch '_Fetch' (4)\n");
+  auto sum = w.op("Add", {w.unit, a});
+  w.fetch(0, w.op("Mul", {sum, w.unit}));
+  auto compiled = *w.compile();
+  REQUIRE(compiled->regions().size() == 2);
+  CHECK(compiled->regions()[1].required_tokens == 2); // the answer, and the constant once
+  REQUIRE(compiled->waits().size() == 1);
+  CHECK(compiled->waits()[0].region == 1);
+  CHECK(compiled->waits()[0].by == answered_by::channel);
+  CHECK(compiled->waits()[0].origin->name() == "_Recv");
+  CHECK(compiled->describe() == "constant Const -> 0\n"
+                                "region 0, after 1 tokens:\n"
+                                "  token to region 1 Const 'Const' (0)\n"
+                                "region 1, after 2 tokens:\n"
+                                "  run Add 'Add' (2, 1) -> 3\n"
+                                "  run Mul 'Mul' (3, 2) -> 4\n"
+                                "  fetch 0 _Fetch '_Fetch' (4)\n");
 }
 
-TEST_CASE("feeds, exports and queues are listed with what the conductor needs") {
+TEST_CASE("feeds, exports and queues are listed with the data that the conductor needs") {
   world w;
   auto x = w.op("_Feed", {}, {{"index", 2}, {"dtype", dtype::i64}});
-  w.op("_Feed", {}, {{"index", 5}, {"dtype", dtype::i64}}); // nobody wants it
+  w.op("_Feed", {}, {{"index", 5}, {"dtype", dtype::i64}}); // it is not used
   auto q = w.op("Queue", {});
   auto ask = w.op("Ask", {q, x});
   w.op("_Send", {ask}, {{"key", 9}, {"to", "/job:b"}});
   add(*w.in,
       {.op = "_SendControl", .attrs = {{"key", 10}, {"to", "/job:c"}}, .controls = {ask.node}});
-  auto made = *w.compile();
-  REQUIRE(made->feeds().size() == 1);
-  CHECK(made->feeds()[0].index == 2);
-  REQUIRE(made->exports().size() == 2);
-  CHECK(made->exports()[0].key == 9);
-  CHECK(made->exports()[0].to == "/job:b");
-  CHECK(made->exports()[1].key == 10);
-  REQUIRE(made->waits().size() == 1);
-  CHECK(made->waits()[0].state->name() == "Queue");
-  CHECK(made->waits()[0].slots.size() == 2);
-  CHECK(made->waits()[0].slots[1] == UINT32_MAX); // nobody wants it
+  auto compiled = *w.compile();
+  REQUIRE(compiled->feeds().size() == 1);
+  CHECK(compiled->feeds()[0].index == 2);
+  REQUIRE(compiled->exports().size() == 2);
+  CHECK(compiled->exports()[0].key == 9);
+  CHECK(compiled->exports()[0].to == "/job:b");
+  CHECK(compiled->exports()[1].key == 10);
+  REQUIRE(compiled->waits().size() == 1);
+  CHECK(compiled->waits()[0].state->name() == "Queue");
+  CHECK(compiled->waits()[0].slots.size() == 2);
+  CHECK(compiled->waits()[0].slots[1] == UINT32_MAX); // its output is not used
 }
 
-TEST_CASE("a node that comes before what it depends on is a defect, not a wrong result") {
+TEST_CASE("a node before its dependency is reported as a defect, not computed wrongly") {
   world w;
-  auto first = w.op("Neg", {w.one}), second = w.op("Neg", {w.one});
+  auto first = w.op("Neg", {w.unit}), second = w.op("Neg", {w.unit});
   CHECK(w.in->add_control(*second.node, *first.node).ok());
   auto text = w.refused();
   CHECK(text.starts_with("internal: Neg 'Neg' (compile_test.cpp:"));
   CHECK(text.ends_with("comes before what it depends on"));
 }
 
-TEST_CASE("what cannot run here is refused with the node's name") {
+TEST_CASE("a node that cannot run on the device is refused with its name") {
   world w;
   SECTION("no kernel at all") {
-    w.op("GivesUp", {w.one});
+    w.op("GivesUp", {w.unit});
     CHECK(w.refused().ends_with("there is no cpu kernel for its types"));
   }
   SECTION("no kernel for the type") {
@@ -140,49 +141,49 @@ TEST_CASE("what cannot run here is refused with the node's name") {
     CHECK(text.starts_with("unimplemented: AssignAdd 'AssignAdd' (compile_test.cpp:"));
     CHECK(text.ends_with("there is no cpu kernel for its types"));
   }
-  SECTION("a queue where a value is wanted") {
+  SECTION("a queue as a value input") {
     auto v = w.op("Variable", {}, {{"dtype", dtype::string}});
     w.op("Assign", {v, w.op("Queue", {})});
     CHECK(w.refused().ends_with("input 1 must be a value, and 'Queue' is a queue"));
   }
-  SECTION("a variable that cannot be had") {
+  SECTION("a variable that is not available") {
     auto v = w.op("Variable", {}, {{"dtype", dtype::i64}});
     w.fetch(0, v);
-    auto made = program::compile(std::move(w.in), w.device, [](const node&) {
+    auto compiled = program::compile(std::move(w.in), w.device, [](const node&) {
       return result<std::shared_ptr<named_state>>{invalid("exists with another type")};
     });
-    CHECK(made.status().message().starts_with("Variable 'Variable' (compile_test.cpp:"));
-    CHECK(made.status().message().ends_with("): exists with another type"));
+    CHECK(compiled.status().message().starts_with("Variable 'Variable' (compile_test.cpp:"));
+    CHECK(compiled.status().message().ends_with("): exists with another type"));
   }
 }
 
-TEST_CASE("a program keeps its variables alive, and asks for each once") {
+TEST_CASE("a program keeps its variables alive, and looks up each once") {
   world w;
-  int asked = 0;
+  int lookup_count = 0;
   auto v = w.op("Variable", {}, {{"dtype", dtype::i64}});
-  w.op("AssignAdd", {v, w.one});
+  w.op("AssignAdd", {v, w.unit});
   w.fetch(0, v);
-  std::weak_ptr<variable> seen;
-  auto made = *program::compile(std::move(w.in), w.device, [&](const node& of) {
-    ++asked;
-    auto one = std::make_shared<variable>(of.name(), dtype::i64, partial_shape{});
-    seen = one;
-    return result<std::shared_ptr<named_state>>{one};
+  std::weak_ptr<variable> weak_variable;
+  auto compiled = *program::compile(std::move(w.in), w.device, [&](const node& variable_node) {
+    ++lookup_count;
+    auto created = std::make_shared<variable>(variable_node.name(), dtype::i64, partial_shape{});
+    weak_variable = created;
+    return result<std::shared_ptr<named_state>>{created};
   });
-  CHECK(asked == 1);
-  CHECK_FALSE(seen.expired());
-  made.reset();
-  CHECK(seen.expired());
+  CHECK(lookup_count == 1);
+  CHECK_FALSE(weak_variable.expired());
+  compiled.reset();
+  CHECK(weak_variable.expired());
 }
 
-TEST_CASE("a region does not wait for the node that stands for a variable") {
+TEST_CASE("a region does not wait for a variable's node") {
   world w;
   auto v = w.op("Variable", {}, {{"dtype", dtype::i64}});
   w.op("AssignAdd", {v, w.recv(1)});
   w.fetch(0, v);
-  auto made = *w.compile();
-  REQUIRE(made->regions().size() == 2);
-  CHECK(made->regions()[1].required_tokens == 1); // the answer
+  auto compiled = *w.compile();
+  REQUIRE(compiled->regions().size() == 2);
+  CHECK(compiled->regions()[1].required_tokens == 1); // the answer
 }
 
 } // namespace troupe::test::compile_test

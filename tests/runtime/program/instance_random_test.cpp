@@ -1,4 +1,4 @@
-// Programs against direct evaluation, with everything that is under way delivered in random order.
+// Programs against direct evaluation, with tokens and answers delivered in random order.
 #include "tests/support/catch.hpp"
 #include "tests/support/test_steps.hpp"
 
@@ -8,8 +8,8 @@ namespace {
 
 std::vector<int64_t> random_feeds(std::mt19937& dice, int count) {
   std::vector<int64_t> feeds(static_cast<size_t>(count));
-  for (auto& one : feeds)
-    one = static_cast<int64_t>(dice() % 1000);
+  for (auto& feed : feeds)
+    feed = static_cast<int64_t>(dice() % 1000);
   return feeds;
 }
 
@@ -37,7 +37,7 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("a program computes what its graph says, in whatever order tokens and answers come") {
+TEST_CASE("a program computes its graph for any order of tokens and answers") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 300; ++round) {
     auto seed = base + round;
@@ -45,10 +45,10 @@ TEST_CASE("a program computes what its graph says, in whatever order tokens and 
     scene s{seed, 5 + static_cast<int>(round % 60), cutting(round)};
     INFO(s.code->describe());
     instance running{s.code};
-    stage on_stage{running, s.dice, [](const wait_point& wait, const auto& asked) {
-                     return random_play::reply(*wait.origin, asked);
+    stage on_stage{running, s.dice, [](const wait_point& wait, const auto& inputs) {
+                     return random_play::reply(*wait.origin, inputs);
                    }};
-    for (int step = 0; step < 4; ++step) { // the same instance again and again
+    for (int step = 0; step < 4; ++step) { // reuses the same instance
       auto feeds = random_feeds(s.dice, s.play.feeds());
       auto expected = s.play.expected(
           s.code->of(), feeds, [](const node&) { return false; }, s.expected_state);
@@ -63,7 +63,7 @@ TEST_CASE("a program computes what its graph says, in whatever order tokens and 
   }
 }
 
-TEST_CASE("what depends on a dead answer is dead, the rest is not, and every region ends") {
+TEST_CASE("values that depend on a dead answer are dead, others are not, and every region ends") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 300; ++round) {
     auto seed = base + round;
@@ -75,9 +75,9 @@ TEST_CASE("what depends on a dead answer is dead, the rest is not, and every reg
     auto dies = [&](const node& node) {
       return (static_cast<unsigned>(node.id()) + seed + step) % 3 == 0;
     };
-    stage on_stage{running, s.dice, [&](const wait_point& wait, const auto& asked) {
+    stage on_stage{running, s.dice, [&](const wait_point& wait, const auto& inputs) {
                      return dies(*wait.origin) ? std::vector<int64_t>{}
-                                               : random_play::reply(*wait.origin, asked);
+                                               : random_play::reply(*wait.origin, inputs);
                    }};
     for (; step < 3; ++step) {
       auto feeds = random_feeds(s.dice, s.play.feeds());
@@ -93,7 +93,7 @@ TEST_CASE("what depends on a dead answer is dead, the rest is not, and every reg
   }
 }
 
-TEST_CASE("a step that breaks off anywhere leaves nothing behind after the reset") {
+TEST_CASE("a step that is interrupted anywhere holds no memory after the reset") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 100; ++round) {
     auto seed = base + round;
@@ -101,11 +101,11 @@ TEST_CASE("a step that breaks off anywhere leaves nothing behind after the reset
     scene s{seed, 40, cutting(round)};
     instance running{s.code};
     stage* self = nullptr;
-    auto left = static_cast<int>(s.dice() % 8);
-    stage on_stage{running, s.dice, [&](const wait_point& wait, const auto& asked) {
-                     if (left-- <= 0)
-                       self->stop.raise(); // an answer comes, and the step is stopped
-                     return random_play::reply(*wait.origin, asked);
+    auto remaining = static_cast<int>(s.dice() % 8);
+    stage on_stage{running, s.dice, [&](const wait_point& wait, const auto& inputs) {
+                     if (remaining-- <= 0)
+                       self->stop.raise(); // stops the step when an answer arrives
+                     return random_play::reply(*wait.origin, inputs);
                    }};
     self = &on_stage;
     auto feeds = random_feeds(s.dice, s.play.feeds());
@@ -113,7 +113,7 @@ TEST_CASE("a step that breaks off anywhere leaves nothing behind after the reset
     REQUIRE((ended.ok() || ended.kind() == error_kind::cancelled));
     running.reset();
     on_stage.stop.arm();
-    left = 1 << 30;
+    remaining = 1 << 30;
     for (auto& [name, value] : s.expected_state)
       value = s.value_of(name);
     auto expected = s.play.expected(

@@ -12,23 +12,23 @@ namespace troupe::test::instance_test {
 
 namespace {
 
-// Collects what a region sends.
+// Collects the outputs of a region.
 struct record final : emission_sink {
-  void send_token(token&& what) override { tokens.push_back(std::move(what)); }
-  void send_export(uint32_t which, tensor&& value, bool dead) override {
-    text += concat("export ", which, dead ? " dead" : concat(' ', value), '\n');
+  void send_token(token&& sent) override { tokens.push_back(std::move(sent)); }
+  void send_export(uint32_t export_index, tensor&& value, bool dead) override {
+    text += concat("export ", export_index, dead ? " dead" : concat(' ', value), '\n');
   }
-  void send_fetch(uint32_t which, tensor&& value, bool dead) override {
-    text += concat("fetch ", which, dead ? " dead" : concat(' ', value), '\n');
-    kept.push_back(std::move(value));
+  void send_fetch(uint32_t fetch_index, tensor&& value, bool dead) override {
+    text += concat("fetch ", fetch_index, dead ? " dead" : concat(' ', value), '\n');
+    kept_tensors.push_back(std::move(value));
   }
-  void start_wait(uint32_t which, std::span<tensor> inputs) override {
-    text += concat("wait ", which, " with ", inputs.size(), '\n');
+  void start_wait(uint32_t wait_index, std::span<tensor> inputs) override {
+    text += concat("wait ", wait_index, " with ", inputs.size(), '\n');
   }
   std::string take() { return std::exchange(text, {}); }
 
   std::vector<token> tokens;
-  std::vector<tensor> kept;
+  std::vector<tensor> kept_tensors;
   std::string text;
 };
 
@@ -38,19 +38,19 @@ struct world {
   variables state;
   stop_signal stop;
   record out;
-  edge one = constant(*in, int64_t{1});
+  edge unit = constant(*in, int64_t{1});
 
   edge op(std::string name, std::vector<edge> inputs, attr_map attrs = {}) {
     return add(*in,
                {.op = std::move(name), .inputs = std::move(inputs), .attrs = std::move(attrs)});
   }
   edge feed(int index) { return op("_Feed", {}, {{"index", index}, {"dtype", dtype::i64}}); }
-  void fetch(int index, edge what) { op("_Fetch", {what}, {{"index", index}}); }
+  void fetch(int index, edge source) { op("_Fetch", {source}, {{"index", index}}); }
   instance start() {
-    auto made = program::compile(std::move(in), device, std::ref(state));
-    if (!made)
-      FAIL(made.status());
-    return instance{*made};
+    auto compiled = program::compile(std::move(in), device, std::ref(state));
+    if (!compiled)
+      FAIL(compiled.status());
+    return instance{*compiled};
   }
 };
 
@@ -61,8 +61,8 @@ tensor number(int64_t value) { return tensor::scalar(value); }
 TEST_CASE("a region starts with the last of its tokens, and only then") {
   world w;
   auto q = w.op("Queue", {});
-  auto ask = w.op("Ask", {q, w.one});
-  w.fetch(0, w.op("Add", {ask, w.one}));
+  auto ask = w.op("Ask", {q, w.unit});
+  w.fetch(0, w.op("Add", {ask, w.unit}));
   auto running = w.start();
   REQUIRE(running.receive({.region = 0}));
   REQUIRE(running.run(0, w.out, w.stop).ok());
@@ -78,7 +78,7 @@ TEST_CASE("a region starts with the last of its tokens, and only then") {
 TEST_CASE("an error names the node and its line, and nothing after it runs") {
   world w;
   auto line = std::source_location::current().line() + 1;
-  auto fails = add(*w.in, {.op = "Fail", .name = "trouble", .inputs = {w.one}});
+  auto fails = add(*w.in, {.op = "Fail", .name = "trouble", .inputs = {w.unit}});
   w.fetch(0, fails);
   auto running = w.start();
   running.receive({.region = 0});
@@ -100,9 +100,9 @@ TEST_CASE("reading a variable that was never assigned names reader and variable"
   CHECK(ended.message().find("variable 'weights' is uninitialised") != std::string::npos);
 }
 
-TEST_CASE("a stopped step ends between two instructions") {
+TEST_CASE("a stopped step ends after its present instruction") {
   world w;
-  w.fetch(0, w.one);
+  w.fetch(0, w.unit);
   auto running = w.start();
   running.receive({.region = 0});
   w.stop.raise();
@@ -115,7 +115,7 @@ TEST_CASE("a stopped step ends between two instructions") {
   CHECK(w.out.take() == "fetch 0 i64[] {1}\n");
 }
 
-TEST_CASE("a reset lets go of feeds that were never used") {
+TEST_CASE("a reset releases unused feeds") {
   world w;
   w.fetch(0, w.feed(0));
   auto running = w.start();
@@ -128,36 +128,36 @@ TEST_CASE("a reset lets go of feeds that were never used") {
 TEST_CASE("an element-wise op writes over an input that dies, and over no other") {
   world w;
   auto x = w.feed(0), y = w.feed(1);
-  auto first = w.op("Add", {x, w.one});  // x dies here
-  auto second = w.op("Add", {y, first}); // y is needed again: takes first's memory
+  auto first = w.op("Add", {x, w.unit}); // the last use of x
+  auto second = w.op("Add", {y, first}); // y is needed again, so this reuses first's memory
   w.fetch(0, w.op("Add", {second, y}));
   w.fetch(1, y);
   auto running = w.start();
   auto block = [&](int64_t value) {
-    auto made = *tensor::make(dtype::i64, {4}, w.device.memory());
-    std::ranges::fill(made.values<int64_t>(), value);
-    return made;
+    auto filled = *tensor::make(dtype::i64, {4}, w.device.memory());
+    std::ranges::fill(filled.values<int64_t>(), value);
+    return filled;
   };
   running.set_feed(0, block(10));
   running.set_feed(1, block(20));
   running.receive({.region = 0});
   REQUIRE(running.run(0, w.out, w.stop).ok());
   CHECK(w.out.take() == "fetch 0 i64[4] {51, 51, 51, 51}\nfetch 1 i64[4] {20, 20, 20, 20}\n");
-  CHECK(w.device.memory().live == 2); // nothing was allocated
+  CHECK(w.device.memory().live == 2); // no new allocation
   auto shared = block(5);
   running.reset();
   running.set_feed(0, shared);
   running.set_feed(1, shared);
   running.receive({.region = 0});
   REQUIRE(running.run(0, w.out, w.stop).ok());
-  CHECK(shared.values<int64_t>()[0] == 5); // the client's tensor is not touched
+  CHECK(shared.values<int64_t>()[0] == 5); // the client's tensor is unchanged
 }
 
-TEST_CASE("a dead token reaches every fetch, export and wait behind it, and runs nothing") {
+TEST_CASE("a dead token reaches every dependent fetch, export and wait, and runs no kernel") {
   world w;
   auto q = w.op("Queue", {});
   auto v = w.op("Variable", {}, {{"dtype", dtype::i64}});
-  auto ask = w.op("Ask", {q, w.one});
+  auto ask = w.op("Ask", {q, w.unit});
   w.op("AssignAdd", {v, ask});
   w.fetch(0, ask);
   w.op("_Send", {ask}, {{"key", 1}, {"to", "/job:b"}});
@@ -172,7 +172,7 @@ TEST_CASE("a dead token reaches every fetch, export and wait behind it, and runs
   CHECK(w.out.take() == "fetch 0 dead\nexport 0 dead\n");
   REQUIRE(w.out.tokens.size() == 1);
   CHECK(w.out.tokens[0].dead);
-  REQUIRE(running.receive(std::move(w.out.tokens[0]))); // in the place of the second answer
+  REQUIRE(running.receive(std::move(w.out.tokens[0]))); // replaces the second answer
   REQUIRE(running.run(2, w.out, w.stop).ok());
   CHECK(w.out.take() == "fetch 1 dead\n");
   CHECK(w.state["Variable"].read()->data<int64_t>()[0] == 5);
@@ -199,14 +199,14 @@ TEST_CASE("regions of one step may run on several threads") {
   auto q = w.op("Queue", {});
   std::vector<edge> parts;
   for (int i = 0; i < 64; ++i)
-    parts.push_back(w.op("Add", {w.op("Ask", {q, w.one}), w.one}));
+    parts.push_back(w.op("Add", {w.op("Ask", {q, w.unit}), w.unit}));
   w.fetch(0, w.op("AddN", parts));
   auto running = w.start();
 
   struct crew final : emission_sink {
-    void send_token(token&& what) override {
-      auto region = what.region;
-      if (on.receive(std::move(what)))
+    void send_token(token&& sent) override {
+      auto region = sent.region;
+      if (on.receive(std::move(sent)))
         offer(region);
     }
     void send_export(uint32_t, tensor&&, bool) override {}
@@ -215,10 +215,10 @@ TEST_CASE("regions of one step may run on several threads") {
       sum = value.data<int64_t>()[0];
       changed.notify_all();
     }
-    void start_wait(uint32_t which, std::span<tensor>) override {
-      std::vector<tensor> reply{number(which), number(0)};
-      if (on.answer(which, reply, false))
-        offer(on.program().waits()[which].region);
+    void start_wait(uint32_t wait_index, std::span<tensor>) override {
+      std::vector<tensor> reply{number(wait_index), number(0)};
+      if (on.answer(wait_index, reply, false))
+        offer(on.program().waits()[wait_index].region);
     }
     void offer(uint32_t region) {
       std::lock_guard guard{mutex};
@@ -240,7 +240,7 @@ TEST_CASE("regions of one step may run on several threads") {
         failed = failed || !ended;
       }
     }
-    explicit crew(instance& of) : on(of) {}
+    explicit crew(instance& running_instance) : on(running_instance) {}
     instance& on;
     std::mutex mutex;
     std::condition_variable changed;
@@ -251,15 +251,15 @@ TEST_CASE("regions of one step may run on several threads") {
 
   for (int step = 0; step < 50; ++step) {
     running.reset();
-    crew all{running};
-    all.send_token({.region = 0});
+    crew workers{running};
+    workers.send_token({.region = 0});
     {
       std::vector<std::jthread> threads;
       for (int i = 0; i < 3; ++i)
-        threads.emplace_back([&] { all.work(w.stop); });
+        threads.emplace_back([&] { workers.work(w.stop); });
     }
-    CHECK(all.sum == 63 * 64 / 2 + 64);
-    CHECK_FALSE(all.failed);
+    CHECK(workers.sum == 63 * 64 / 2 + 64);
+    CHECK_FALSE(workers.failed);
   }
 }
 
@@ -278,7 +278,7 @@ TEST_CASE("a region of many instructions notices its deadline") {
   CHECK(w.out.take().empty());
 }
 
-TEST_CASE("element-wise nodes write over what nobody needs any more") {
+TEST_CASE("element-wise nodes overwrite inputs that are not needed any more") {
   world w;
   auto x = w.feed(0);
   auto y = w.op("AddN", {x, x});
@@ -293,10 +293,10 @@ TEST_CASE("element-wise nodes write over what nobody needs any more") {
   running.receive({.region = 0});
   REQUIRE(running.run(0, w.out, w.stop).ok());
   CHECK(running.memory().allocations == 1);
-  CHECK(running.memory().peak == 8064); // and the buffer's own 64 bytes
+  CHECK(running.memory().peak == 8064); // including the buffer's header of 64 bytes
 }
 
-TEST_CASE("a step's memory counts each step for itself, whatever is left of those before") {
+TEST_CASE("a step's memory counts only the step itself") {
   world w;
   auto x = w.feed(0);
   w.fetch(0, w.op("AddN", {x, x}));
@@ -305,7 +305,7 @@ TEST_CASE("a step's memory counts each step for itself, whatever is left of thos
   step_profiler times{running.program()};
   times.begin({.times = true});
   running.watch(&times);
-  for (int step = 0; step < 20; ++step) { // w.out keeps what was fetched
+  for (int step = 0; step < 20; ++step) { // w.out keeps the fetched tensors
     running.reset();
     running.set_feed(0, *tensor::make(dtype::i64, {100}));
     running.receive({.region = 0});
@@ -314,14 +314,14 @@ TEST_CASE("a step's memory counts each step for itself, whatever is left of thos
     CHECK(running.memory().in_use == 864);
     CHECK(running.memory().peak <= 3 * 864);
   }
-  CHECK(w.out.kept.size() == 20);
+  CHECK(w.out.kept_tensors.size() == 20);
 }
 
 TEST_CASE("the largest tensors of a step are listed by the nodes that made them") {
   world w;
   auto x = w.feed(0);
-  w.op("Add", {x, w.op("Neg", {w.one})});
-  w.fetch(0, x); // needed afterwards: not written over
+  w.op("Add", {x, w.op("Neg", {w.unit})});
+  w.fetch(0, x); // needed later, so it is not overwritten
   auto running = w.start();
   step_profiler times{running.program()};
   times.begin({.times = true});
@@ -333,9 +333,9 @@ TEST_CASE("the largest tensors of a step are listed by the nodes that made them"
   REQUIRE(ended.kind() == error_kind::resource_exhausted);
   CHECK(ended.message().find("8000 bytes") != std::string::npos);
   CHECK(ended.message().find("its limit is") != std::string::npos);
-  std::vector<held_tensor> held;
-  running.list_tensors(held);
-  auto text = describe_largest(held, 1);
+  std::vector<held_tensor> largest;
+  running.list_tensors(largest);
+  auto text = describe_largest(largest, 1);
   CHECK(text.starts_with("; the step's largest tensors: 8000 bytes, i64[1000] of _Feed '"));
   CHECK(text.find(", 8 bytes") == std::string::npos);
   CHECK(describe_largest({}, 10).empty());

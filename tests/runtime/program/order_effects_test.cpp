@@ -13,20 +13,20 @@ namespace {
 struct scene {
   graph in{ops()};
   edge v = add(in, {.op = "Variable", .attrs = {{"dtype", dtype::i64}, {"shape", shape{}}}});
-  edge one = constant(in, int64_t{1});
-  edge update(edge with) { return add(in, {.op = "AssignAdd", .inputs = {v, with}}); }
+  edge unit = constant(in, int64_t{1});
+  edge update(edge amount) { return add(in, {.op = "AssignAdd", .inputs = {v, amount}}); }
   edge read() { return add(in, {.op = "Neg", .inputs = {v}}); }
 };
 
-bool waits_for(edge later, edge before) {
-  return std::ranges::count(later.node->controls(), before.node) == 1;
+bool waits_for(edge later, edge earlier) {
+  return std::ranges::count(later.node->controls(), earlier.node) == 1;
 }
 
 } // namespace
 
-TEST_CASE("an update waits for the reads and updates that stand before it") {
+TEST_CASE("an update waits for the reads and updates before it") {
   scene s;
-  auto early = s.read(), first = s.update(s.one), between = s.read(), second = s.update(s.one);
+  auto early = s.read(), first = s.update(s.unit), between = s.read(), second = s.update(s.unit);
   order_effects(s.in, false);
   CHECK(waits_for(first, early));
   CHECK(waits_for(second, between));
@@ -34,16 +34,16 @@ TEST_CASE("an update waits for the reads and updates that stand before it") {
   CHECK(!waits_for(between, first));
 }
 
-TEST_CASE("strictly, reads wait for the updates before them, too") {
+TEST_CASE("in strict mode, reads wait for the updates before them, too") {
   scene s;
-  auto first = s.update(s.one), late = s.read();
+  auto first = s.update(s.unit), late = s.read();
   order_effects(s.in, true);
   CHECK(waits_for(late, first));
 }
 
-TEST_CASE("a fetched variable has the value that the step leaves it with") {
+TEST_CASE("a fetched variable has its value at the end of the step") {
   scene s;
-  auto first = s.update(s.one);
+  auto first = s.update(s.unit);
   auto fetch = add(s.in, {.op = "_Fetch", .inputs = {s.v}, .attrs = {{"index", 0}}});
   order_effects(s.in, false);
   CHECK(waits_for(fetch, first));
@@ -51,13 +51,14 @@ TEST_CASE("a fetched variable has the value that the step leaves it with") {
 
 TEST_CASE("a step reads a variable before it updates it, unless the read depends on the update") {
   scene s;
-  auto first = s.update(s.one); // added before the read
-  auto independent = s.read(), after = add(s.in, {.op = "Neg", .inputs = {first}});
-  auto order = prune(s.in, {.feeds = {}, .fetches = {after, independent}, .targets = {first.node}});
+  auto first_update = s.update(s.unit); // added before the read
+  auto independent = s.read(), after = add(s.in, {.op = "Neg", .inputs = {first_update}});
+  auto order =
+      prune(s.in, {.feeds = {}, .fetches = {after, independent}, .targets = {first_update.node}});
   REQUIRE(order);
-  auto place = [&](edge of) { return std::ranges::find(*order, of.node) - order->begin(); };
-  CHECK(place(independent) < place(first));
-  CHECK(place(first) < place(after));
+  auto place = [&](edge source) { return std::ranges::find(*order, source.node) - order->begin(); };
+  CHECK(place(independent) < place(first_update));
+  CHECK(place(first_update) < place(after));
 }
 
 } // namespace troupe::test::order_effects_test

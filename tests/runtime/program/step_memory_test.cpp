@@ -6,7 +6,7 @@
 
 namespace troupe::test::step_memory_test {
 
-TEST_CASE("a step's memory counts what is in use, the most at once, and all together") {
+TEST_CASE("a step's memory counts the bytes in use, their peak, and their total") {
   counting_allocator heap;
   auto memory = step_memory::make(heap);
   auto* a = memory->allocate(100);
@@ -28,7 +28,7 @@ TEST_CASE("a step's memory counts what is in use, the most at once, and all toge
   CHECK(memory->statistics().allocated == 0);
 }
 
-TEST_CASE("what the device refuses is refused, and not counted") {
+TEST_CASE("an allocation that the device refuses is not counted") {
   counting_allocator heap;
   heap.limit = 10;
   auto memory = step_memory::make(heap);

@@ -11,113 +11,115 @@ namespace troupe::test::accumulator_test {
 
 namespace {
 
-request_id who(uint64_t number, uint64_t step = 1) { return {{0, step}, number}; }
+request_id request_of(uint64_t number, uint64_t step = 1) { return {{0, step}, number}; }
 
 const status stopped = failure(error_kind::cancelled, "stopped");
 
 } // namespace
 
-TEST_CASE("an accumulator gives the mean of what was added, and begins the next step") {
-  auto made = *accumulator::make({.name = "a", .dims = shape{2}});
+TEST_CASE("an accumulator returns the mean of its gradients, and starts the next step") {
+  auto tested = *accumulator::make({.name = "a", .dims = shape{2}});
   answers done;
-  made->take(who(1), 2, done);
+  tested->take(request_of(1), 2, done);
   CHECK(done.empty());
-  made->apply(who(2), 0, tensor::vector<float>({1, 2}), done);
+  tested->apply(request_of(2), 0, tensor::vector<float>({1, 2}), done);
   CHECK(done.size() == 1);
-  made->apply(who(3), 0, tensor::vector<float>({3, 6}), done);
+  tested->apply(request_of(3), 0, tensor::vector<float>({3, 6}), done);
   REQUIRE(done.size() == 3);
   CHECK(done[2].who.number == 1);
   CHECK(std::ranges::equal(done[2].tensors.at(0).values<float>(), std::vector{2.f, 4.f}));
-  CHECK(made->global_step() == 1);
-  CHECK(made->accumulated() == 0);
+  CHECK(tested->global_step() == 1);
+  CHECK(tested->accumulated() == 0);
 }
 
-TEST_CASE("gradients for an older step are dropped, and are no errors") {
-  auto made = *accumulator::make({.name = "a", .mean = false});
+TEST_CASE("gradients for an older step are dropped without an error") {
+  auto tested = *accumulator::make({.name = "a", .mean = false});
   answers done;
-  made->set_global_step(3);
-  made->apply(who(1), 2, tensor::scalar(100.f), done);
-  made->apply(who(2), 3, tensor::scalar(1.f), done);
-  made->apply(who(3), 7, tensor::scalar(2.f), done);
-  made->take(who(4), 1, done);
+  tested->set_global_step(3);
+  tested->apply(request_of(1), 2, tensor::scalar(100.f), done);
+  tested->apply(request_of(2), 3, tensor::scalar(1.f), done);
+  tested->apply(request_of(3), 7, tensor::scalar(2.f), done);
+  tested->take(request_of(4), 1, done);
   REQUIRE(done.size() == 4);
   CHECK(done[0].outcome.ok());
   CHECK(*done[3].tensors.at(0).data<float>() == 3.f);
 }
 
-TEST_CASE("gradients that do not fit are refused and change nothing") {
-  auto made = *accumulator::make({.name = "a", .dims = partial_shape{unknown_extent}});
+TEST_CASE("gradients with a wrong shape are refused and change nothing") {
+  auto tested = *accumulator::make({.name = "a", .dims = partial_shape{unknown_extent}});
   answers done;
-  made->apply(who(1), 0, tensor::scalar(1.f), done);
-  made->apply(who(2), 0, tensor::vector<int>({1}), done);
-  made->apply(who(3), 0,
-              sparse_gradient{tensor::vector<int64_t>({0}), tensor::vector<float>({1}), {}}, done);
-  made->apply(who(4), 0, tensor::vector<float>({1, 2}), done);
-  made->apply(who(5), 0, tensor::vector<float>({1, 2, 3}), done);
-  made->take(who(6), 0, done);
+  tested->apply(request_of(1), 0, tensor::scalar(1.f), done);
+  tested->apply(request_of(2), 0, tensor::vector<int>({1}), done);
+  tested->apply(request_of(3), 0,
+                sparse_gradient{tensor::vector<int64_t>({0}), tensor::vector<float>({1}), {}},
+                done);
+  tested->apply(request_of(4), 0, tensor::vector<float>({1, 2}), done);
+  tested->apply(request_of(5), 0, tensor::vector<float>({1, 2, 3}), done);
+  tested->take(request_of(6), 0, done);
   REQUIRE(done.size() == 6);
   for (auto i : {0, 1, 2, 4, 5})
     CHECK(done[static_cast<size_t>(i)].outcome.kind() == error_kind::invalid_argument);
-  CHECK(made->accumulated() == 1);
+  CHECK(tested->accumulated() == 1);
 }
 
-TEST_CASE("who waits for gradients can be given up, and the next is served") {
-  auto made = *accumulator::make({.name = "a"});
+TEST_CASE("a waiting take can be cancelled, and the next one is served") {
+  auto tested = *accumulator::make({.name = "a"});
   answers done;
-  made->take(who(1, 10), 2, done);
-  made->take(who(2, 20), 1, done);
-  made->apply(who(3), 0, tensor::scalar(5.f), done);
-  CHECK(done.size() == 1); // the first wants two
-  made->cancel(step_id{0, 10}, stopped, done);
+  tested->take(request_of(1, 10), 2, done);
+  tested->take(request_of(2, 20), 1, done);
+  tested->apply(request_of(3), 0, tensor::scalar(5.f), done);
+  CHECK(done.size() == 1); // the first take needs two
+  tested->cancel(step_id{0, 10}, stopped, done);
   REQUIRE(done.size() == 3);
   CHECK(done[1].outcome.kind() == error_kind::cancelled);
   CHECK(done[2].who.number == 2);
-  made->apply(who(4), 1, tensor::scalar(7.f), done);
-  made->take(who(5, 30), 4, done);
-  made->reset(stopped, done);
+  tested->apply(request_of(4), 1, tensor::scalar(7.f), done);
+  tested->take(request_of(5, 30), 4, done);
+  tested->reset(stopped, done);
   CHECK(done.back().outcome.kind() == error_kind::cancelled);
-  CHECK(made->global_step() == 0);
-  CHECK(made->accumulated() == 0);
+  CHECK(tested->global_step() == 0);
+  CHECK(tested->accumulated() == 0);
 }
 
-TEST_CASE("a sparse accumulator averages each row over the gradients that have it") {
-  auto made =
+TEST_CASE("a sparse accumulator averages each row over the gradients that contain it") {
+  auto tested =
       *accumulator::make({.name = "a", .dims = partial_shape{unknown_extent, 2}, .sparse = true});
   answers done;
   auto rows = [](std::vector<float> values) {
     auto count = static_cast<int64_t>(values.size() / 2);
     return tensor::of<float>(shape{count, 2}, values);
   };
-  made->apply(who(1), 0, {tensor::vector<int64_t>({7, 2}), rows({1, 1, 2, 2}), {}}, done);
-  // One index twice in one gradient: a sum, which counts once.
-  made->apply(who(2), 0, {tensor::vector<int64_t>({7, 7}), rows({2, 2, 3, 5}), {}}, done);
-  made->take(who(3), 2, done);
+  tested->apply(request_of(1), 0, {tensor::vector<int64_t>({7, 2}), rows({1, 1, 2, 2}), {}}, done);
+  // An index that occurs twice in one gradient: the rows are added, and count once.
+  tested->apply(request_of(2), 0, {tensor::vector<int64_t>({7, 7}), rows({2, 2, 3, 5}), {}}, done);
+  tested->take(request_of(3), 2, done);
   REQUIRE(done.size() == 3);
   REQUIRE(done[2].outcome.ok());
   CHECK(std::ranges::equal(done[2].tensors.at(0).values<int64_t>(), std::vector<int64_t>{2, 7}));
   CHECK(std::ranges::equal(done[2].tensors.at(1).values<float>(), std::vector{2.f, 2.f, 3.f, 4.f}));
-  made->apply(who(4), 1,
-              {tensor::vector<int64_t>({9}), rows({1, 1}), tensor::vector<int64_t>({9, 2})}, done);
+  tested->apply(request_of(4), 1,
+                {tensor::vector<int64_t>({9}), rows({1, 1}), tensor::vector<int64_t>({9, 2})},
+                done);
   CHECK(done.back().outcome.message().find("index 9 is not in 0 to 8") != std::string::npos);
 }
 
 TEST_CASE("means of integers and of 16-bit numbers are rounded once") {
   for (auto type : {dtype::i8, dtype::u8, dtype::i64}) {
-    auto made = *accumulator::make({.name = "a", .type = type});
+    auto tested = *accumulator::make({.name = "a", .type = type});
     answers done;
-    for (uint64_t i = 0; i < 300; ++i) { // more than 8 bits count
-      auto one = *tensor::make(type, shape{});
-      std::memset(one.raw(), 0, one.bytes());
-      made->apply(who(i), 0, one, done);
+    for (uint64_t i = 0; i < 300; ++i) { // more than 8 bits can count
+      auto addend = *tensor::make(type, shape{});
+      std::memset(addend.raw(), 0, addend.bytes());
+      tested->apply(request_of(i), 0, addend, done);
     }
-    made->take(who(1000), 300, done);
+    tested->take(request_of(1000), 300, done);
     CHECK(done.back().outcome.ok());
   }
-  auto made = *accumulator::make({.name = "a", .type = dtype::bf16});
+  auto tested = *accumulator::make({.name = "a", .type = dtype::bf16});
   answers done;
   for (uint64_t i = 0; i < 1000; ++i)
-    made->apply(who(i), 0, tensor::scalar(bfloat16{1.f}), done);
-  made->take(who(1000), 1000, done);
+    tested->apply(request_of(i), 0, tensor::scalar(bfloat16{1.f}), done);
+  tested->take(request_of(1000), 1000, done);
   CHECK(float(*done.back().tensors.at(0).data<bfloat16>()) == 1.f); // 256 + 1 is 256 in 16 bits
 }
 
@@ -132,7 +134,7 @@ void compare_with_a_list(unsigned rounds) {
   for (unsigned round = 0; round < rounds; ++round) {
     INFO("seed " << base + round);
     std::mt19937 dice{base + round};
-    auto made = *accumulator::make({.name = "a", .type = dtype::i64, .mean = false});
+    auto tested = *accumulator::make({.name = "a", .type = dtype::i64, .mean = false});
     answers done;
     std::vector<int64_t> list;
     std::vector<std::pair<uint64_t, take>> waiting;
@@ -147,29 +149,29 @@ void compare_with_a_list(unsigned rounds) {
       }
     };
     for (uint64_t id = 0; id < 100; ++id) {
-      auto of = dice() % 5;
-      if (auto what = dice() % 10; what < 5) {
+      auto step_number = dice() % 5;
+      if (auto event = dice() % 10; event < 5) {
         auto local = static_cast<int64_t>(dice() % 20);
         auto value = static_cast<int64_t>(dice() % 1000);
-        made->apply(who(id), local, tensor::scalar(value), done);
+        tested->apply(request_of(id), local, tensor::scalar(value), done);
         if (local >= step)
           list.push_back(value);
-      } else if (what < 9) {
+      } else if (event < 9) {
         auto required = 1 + dice() % 4;
-        made->take(who(id, of), static_cast<int64_t>(required), done);
-        waiting.push_back({id, {of, required}});
+        tested->take(request_of(id, step_number), static_cast<int64_t>(required), done);
+        waiting.push_back({id, {step_number, required}});
       } else {
-        made->cancel(step_id{0, of}, stopped, done);
-        std::erase_if(waiting, [&](auto& one) { return one.second.step == of; });
+        tested->cancel(step_id{0, step_number}, stopped, done);
+        std::erase_if(waiting, [&](auto& waiter) { return waiter.second.step == step_number; });
       }
       serve();
-      REQUIRE(made->accumulated() == static_cast<int64_t>(list.size()));
+      REQUIRE(tested->accumulated() == static_cast<int64_t>(list.size()));
     }
     size_t sums = 0;
-    for (const auto& one : done)
-      if (!one.tensors.empty()) {
+    for (const auto& answered : done)
+      if (!answered.tensors.empty()) {
         ++sums;
-        REQUIRE(*one.tensors[0].data<int64_t>() == expected.at(one.who.number));
+        REQUIRE(*answered.tensors[0].data<int64_t>() == expected.at(answered.who.number));
       }
     REQUIRE(sums == expected.size());
   }
@@ -177,61 +179,62 @@ void compare_with_a_list(unsigned rounds) {
 
 } // namespace
 
-TEST_CASE("an accumulator does what a list of gradients would, whoever comes and goes") {
+TEST_CASE("an accumulator behaves like a list of gradients under random requests") {
   compare_with_a_list(300);
 }
 
-TEST_CASE("an accumulator does what a list would through a million requests", "[slow]") {
+TEST_CASE("an accumulator behaves like a list through a million requests", "[slow]") {
   compare_with_a_list(10'000);
 }
 
-TEST_CASE("of one contributor the first gradient counts, until all are taken") {
-  auto made = *accumulator::make({.name = "a", .mean = false});
+TEST_CASE("only the first gradient of each contributor counts, until all are taken") {
+  auto tested = *accumulator::make({.name = "a", .mean = false});
   answers done;
-  made->apply(who(1), 0, tensor::scalar(1.f), done, 3);
-  made->apply(who(2), 0, tensor::scalar(100.f), done, 3);
-  made->apply(who(3), 0, tensor::scalar(2.f), done, 4);
-  made->apply(who(4), 0, tensor::scalar(4.f), done); // these have no name
-  made->apply(who(5), 0, tensor::scalar(8.f), done);
-  CHECK(made->accumulated() == 4);
-  made->take(who(6), 4, done);
+  tested->apply(request_of(1), 0, tensor::scalar(1.f), done, 3);
+  tested->apply(request_of(2), 0, tensor::scalar(100.f), done, 3);
+  tested->apply(request_of(3), 0, tensor::scalar(2.f), done, 4);
+  tested->apply(request_of(4), 0, tensor::scalar(4.f),
+                done); // gradients without a contributor
+  tested->apply(request_of(5), 0, tensor::scalar(8.f), done);
+  CHECK(tested->accumulated() == 4);
+  tested->take(request_of(6), 4, done);
   REQUIRE(done.size() == 6);
   CHECK(*done[5].tensors.at(0).data<float>() == 15.f);
-  made->apply(who(7), 1, tensor::scalar(5.f), done, 3);
-  CHECK(made->accumulated() == 1);
-  made->clear(stopped, done);
-  made->apply(who(8), 1, tensor::scalar(5.f), done, 3);
-  CHECK(made->accumulated() == 1);
+  tested->apply(request_of(7), 1, tensor::scalar(5.f), done, 3);
+  CHECK(tested->accumulated() == 1);
+  tested->clear(stopped, done);
+  tested->apply(request_of(8), 1, tensor::scalar(5.f), done, 3);
+  CHECK(tested->accumulated() == 1);
 }
 
-TEST_CASE("clearing an accumulator drops what it has, and gives up who waits") {
-  auto made = *accumulator::make({.name = "a"});
+TEST_CASE("clearing an accumulator drops its gradients, and cancels waiting takes") {
+  auto tested = *accumulator::make({.name = "a"});
   answers done;
-  made->set_global_step(5);
-  made->apply(who(1), 5, tensor::scalar(1.f), done);
-  made->take(who(2), 2, done);
-  made->clear(stopped, done);
+  tested->set_global_step(5);
+  tested->apply(request_of(1), 5, tensor::scalar(1.f), done);
+  tested->take(request_of(2), 2, done);
+  tested->clear(stopped, done);
   REQUIRE(done.size() == 2);
   CHECK(done[1].outcome.kind() == error_kind::cancelled);
-  CHECK(made->accumulated() == 0);
-  CHECK(made->global_step() == 5);
-  made->apply(who(3), 5, tensor::scalar(7.f), done);
-  made->take(who(4), 1, done);
+  CHECK(tested->accumulated() == 0);
+  CHECK(tested->global_step() == 5);
+  tested->apply(request_of(3), 5, tensor::scalar(7.f), done);
+  tested->take(request_of(4), 1, done);
   CHECK(*done.at(3).tensors.at(0).data<float>() == 7.f);
 }
 
-TEST_CASE("the mean of a row may be over all gradients, also those without the row") {
-  auto made = *accumulator::make({.name = "a", .sparse = true, .rows_by_all = true});
+TEST_CASE("the mean of a row may be over all gradients, including those without the row") {
+  auto tested = *accumulator::make({.name = "a", .sparse = true, .rows_by_all = true});
   answers done;
   auto gradient = [](std::vector<int64_t> rows, std::vector<float> values) {
     return sparse_gradient{tensor::vector(rows), tensor::vector(values), {}};
   };
-  made->apply(who(1), 0, gradient({0, 2}, {4, 8}), done);
-  made->apply(who(2), 0, gradient({2}, {2}), done);
-  made->take(who(3), 2, done);
+  tested->apply(request_of(1), 0, gradient({0, 2}, {4, 8}), done);
+  tested->apply(request_of(2), 0, gradient({2}, {2}), done);
+  tested->take(request_of(3), 2, done);
   REQUIRE(done.size() == 3);
   CHECK(std::ranges::equal(done[2].tensors.at(1).values<float>(), std::vector{2.f, 5.f}));
-  CHECK_FALSE(made->declare_again(**accumulator::make({.name = "a", .sparse = true})).ok());
+  CHECK_FALSE(tested->declare_again(**accumulator::make({.name = "a", .sparse = true})).ok());
 }
 
 } // namespace troupe::test::accumulator_test

@@ -10,36 +10,37 @@ namespace troupe::test::barrier_test {
 
 namespace {
 
-request_id who(uint64_t number, uint64_t step = 1) { return {{0, step}, number}; }
+request_id request_of(uint64_t number, uint64_t step = 1) { return {{0, step}, number}; }
 
 const status stopped = failure(error_kind::cancelled, "stopped");
 
-tensor keys(const std::vector<std::string>& all) { return tensor::vector(all); }
+tensor keys(const std::vector<std::string>& names) { return tensor::vector(names); }
 
 struct theatre {
-  std::unique_ptr<barrier> made;
+  std::unique_ptr<barrier> tested;
   answers done;
   explicit theatre(int64_t capacity = -1)
-      : made(*barrier::make(
+      : tested(*barrier::make(
             {.name = "b", .types = {dtype::i32, dtype::i32}, .capacity = capacity})) {}
-  void put(uint64_t request, const std::vector<std::string>& which, int component,
+  void put(uint64_t request, const std::vector<std::string>& keys_inserted, int component,
            const std::vector<int>& values) {
-    made->insert_many(who(request), keys(which), tensor::vector(values), component, done);
+    tested->insert_many(request_of(request), keys(keys_inserted), tensor::vector(values), component,
+                        done);
   }
   void take(uint64_t request, int64_t count, bool small = false, uint64_t step = 2) {
-    made->take_many(who(request, step), {.count = count, .small_batch = small}, done);
+    tested->take_many(request_of(request, step), {.count = count, .small_batch = small}, done);
   }
-  // "3:[x y]" for a take, "2:ok" for others.
+  // "3:[x y]" for a take, "2:ok" for other requests.
   std::string answered() {
     std::string text;
-    for (const auto& one : std::exchange(done, {})) {
-      text += concat(text.empty() ? "" : " ", one.who.number, ':');
-      if (one.tensors.empty()) {
-        text += to_string(one.outcome.kind());
+    for (const auto& reply : std::exchange(done, {})) {
+      text += concat(text.empty() ? "" : " ", reply.who.number, ':');
+      if (reply.tensors.empty()) {
+        text += to_string(reply.outcome.kind());
         continue;
       }
       const char* between = "[";
-      for (const auto& key : one.tensors.at(1).values<std::string>())
+      for (const auto& key : reply.tensors.at(1).values<std::string>())
         text += concat(std::exchange(between, " "), key);
       text += ']';
     }
@@ -49,13 +50,13 @@ struct theatre {
 
 } // namespace
 
-TEST_CASE("an element comes out when it has all components, in the order of the first ones") {
+TEST_CASE("a complete element is returned in the order of its first component") {
   theatre t;
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.take(2, 2);
   t.put(3, {"y"}, 1, {20});
-  CHECK(t.made->ready() == 1);
-  CHECK(t.made->incomplete() == 1);
+  CHECK(t.tested->ready() == 1);
+  CHECK(t.tested->incomplete() == 1);
   t.put(4, {"x"}, 1, {10});
   REQUIRE(t.done.size() == 4);
   const auto& batch = t.done.back().tensors;
@@ -66,24 +67,24 @@ TEST_CASE("an element comes out when it has all components, in the order of the 
   CHECK(std::ranges::equal(batch.at(3).values<int>(), std::vector{10, 20}));
 }
 
-TEST_CASE("an insertion that does not fit changes nothing") {
+TEST_CASE("an invalid insertion changes nothing") {
   theatre t;
   t.put(1, {"x"}, 0, {1});
-  t.put(2, {"y", "x"}, 0, {2, 3}); // x has it
+  t.put(2, {"y", "x"}, 0, {2, 3}); // x already has this component
   t.put(3, {"z", "z"}, 1, {2, 3});
   t.put(4, {"z"}, 2, {2});
   t.put(5, {"z"}, 1, {2, 3});
   CHECK(t.answered() == "1:ok 2:invalid_argument 3:invalid_argument 4:invalid_argument "
                         "5:invalid_argument");
-  CHECK(t.made->incomplete() == 1);
+  CHECK(t.tested->incomplete() == 1);
 }
 
-TEST_CASE("a closed barrier takes no new key, lets others be completed, and then ends") {
+TEST_CASE("a closed barrier takes no new key, lets existing elements be completed, and then ends") {
   theatre t;
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.take(2, 3, true);
   t.take(3, 1);
-  t.made->close(false, t.done);
+  t.tested->close(false, t.done);
   t.put(4, {"z"}, 0, {3});
   t.put(5, {"x"}, 1, {1});
   CHECK(t.answered() == "1:ok 4:cancelled 5:ok");
@@ -91,17 +92,17 @@ TEST_CASE("a closed barrier takes no new key, lets others be completed, and then
   CHECK(t.answered() == "6:ok 2:[x y] 3:out_of_range");
 }
 
-TEST_CASE("closing a barrier with what is pending drops incomplete elements") {
+TEST_CASE("closing a barrier with cancellation drops incomplete elements") {
   theatre t;
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.put(2, {"x"}, 1, {1});
-  t.made->close(true, t.done);
+  t.tested->close(true, t.done);
   t.put(3, {"y"}, 1, {1});
   t.take(4, 2, true);
   CHECK(t.answered() == "1:ok 2:ok 3:cancelled 4:[x]");
 }
 
-TEST_CASE("an insertion waits while there are as many complete elements as may be") {
+TEST_CASE("an insertion waits while the maximum number of complete elements is reached") {
   theatre t{1};
   t.put(1, {"x"}, 0, {1});
   t.put(2, {"x"}, 1, {1});
@@ -111,14 +112,14 @@ TEST_CASE("an insertion waits while there are as many complete elements as may b
   CHECK(t.answered() == "4:[x] 3:ok");
 }
 
-TEST_CASE("what a step takes of a barrier goes back if it fails") {
+TEST_CASE("a failed step's elements return to the barrier") {
   theatre t;
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.put(2, {"x", "y"}, 1, {1, 2});
   t.take(3, 1, false, 20);
   t.take(4, 1, false, 30);
-  t.made->settle({0, 30}, false, t.done);
-  t.made->settle({0, 20}, true, t.done);
+  t.tested->settle({0, 30}, false, t.done);
+  t.tested->settle({0, 20}, true, t.done);
   t.take(5, 1, false, 40);
   CHECK(t.answered() == "1:ok 2:ok 3:[x] 4:[y] 5:[x]");
 }
@@ -134,58 +135,58 @@ void keep_books(unsigned rounds) {
     std::multiset<std::string> complete;
     std::map<std::string, int> parts;
     std::map<uint64_t, std::vector<std::string>> asked; // keys by insertion
-    std::map<uint64_t, std::multiset<std::string>> held;
+    std::map<uint64_t, std::multiset<std::string>> held_keys;
     std::set<uint64_t> failed;
     size_t read = 0;
     auto look = [&] {
       for (; read < t.done.size(); ++read) {
-        const auto& one = t.done[read];
-        if (!one.tensors.empty())
-          for (const auto& key : one.tensors.at(1).values<std::string>()) {
-            auto it = complete.find(key);
-            REQUIRE(it != complete.end());
-            complete.erase(it);
-            held[one.who.step.sequence].insert(key);
+        const auto& answered = t.done[read];
+        if (!answered.tensors.empty())
+          for (const auto& key : answered.tensors.at(1).values<std::string>()) {
+            auto place = complete.find(key);
+            REQUIRE(place != complete.end());
+            complete.erase(place);
+            held_keys[answered.who.step.sequence].insert(key);
           }
-        else if (one.outcome.ok() && asked.contains(one.who.number))
-          for (const auto& key : asked[one.who.number])
-            if (++parts[key] % 2 == 0) // it may come again before it is known to be complete
+        else if (answered.outcome.ok() && asked.contains(answered.who.number))
+          for (const auto& key : asked[answered.who.number])
+            if (++parts[key] % 2 == 0) // it may be returned before it is known to be complete
               complete.insert(key);
       }
     };
     uint64_t step = 100;
     for (uint64_t id = 0; id < 120; ++id) {
-      auto what = dice() % 10;
-      if (what < 5) {
+      auto event = dice() % 10;
+      if (event < 5) {
         auto component = static_cast<int>(dice() % 2);
         auto key = concat("k", dice() % 40);
         asked[id] = {key};
         if (parts[key] < 2)
           t.put(id, {key}, component, {component});
-      } else if (what < 8) {
+      } else if (event < 8) {
         t.take(id, 1 + dice() % 2, false, ++step);
       } else {
-        auto of = 101 + dice() % 60;
+        auto step_number = 101 + dice() % 60;
         look();
-        t.made->cancel(step_id{0, of}, stopped, t.done);
+        t.tested->cancel(step_id{0, step_number}, stopped, t.done);
         auto fails = dice() % 2 == 0;
         if (fails)
-          complete.merge(held[of]);
-        held[of].clear();
-        t.made->settle(step_id{0, of}, fails, t.done);
+          complete.merge(held_keys[step_number]);
+        held_keys[step_number].clear();
+        t.tested->settle(step_id{0, step_number}, fails, t.done);
       }
       look();
-      REQUIRE(t.made->ready() == static_cast<int64_t>(complete.size()));
+      REQUIRE(t.tested->ready() == static_cast<int64_t>(complete.size()));
     }
   }
 }
 
 } // namespace
 
-TEST_CASE("no element of a barrier is lost or doubled, whoever comes, goes and fails") {
+TEST_CASE("no element of a barrier is lost or duplicated under random requests") {
   keep_books(300);
 }
 
-TEST_CASE("a barrier keeps its books through a million requests", "[slow]") { keep_books(8500); }
+TEST_CASE("a barrier loses no element through a million requests", "[slow]") { keep_books(8500); }
 
 } // namespace troupe::test::barrier_test

@@ -1,4 +1,4 @@
-// The queue against a model that is too simple to be wrong, under random requests.
+// The queue against a simple model, under random requests.
 #include "tests/support/catch.hpp"
 #include "troupe/runtime/state/element_queue.hpp"
 
@@ -9,12 +9,12 @@ namespace troupe::test::element_queue_random_test {
 
 namespace {
 
-// Keeps every request ever made and finds what can happen next by looking through all of them.
+// Keeps every request and finds the next possible event by searching all of them.
 struct model {
   struct request {
     uint64_t step;
     bool puts;
-    std::vector<int> values; // still to put in
+    std::vector<int> values; // not yet put in
     int64_t wanted;
     bool open = true;
   };
@@ -25,19 +25,19 @@ struct model {
   };
 
   request* first(bool puts) {
-    for (auto& [id, one] : requests)
-      if (one.open && one.puts == puts)
-        return &one;
+    for (auto& [id, candidate] : requests)
+      if (candidate.open && candidate.puts == puts)
+        return &candidate;
     return nullptr;
   }
-  void finish(request& which, answer how) {
-    which.open = false;
-    for (auto& [id, one] : requests)
-      if (&one == &which)
-        answers[id] = std::move(how);
+  void finish(request& finished, answer result) {
+    finished.open = false;
+    for (auto& [id, candidate] : requests)
+      if (&candidate == &finished)
+        answers[id] = std::move(result);
   }
-  void add(uint64_t id, request what) {
-    auto& added = requests.emplace(id, std::move(what)).first->second;
+  void add(uint64_t id, request new_request) {
+    auto& added = requests.emplace(id, std::move(new_request)).first->second;
     if (added.puts && added.values.empty())
       finish(added, {});
     else if (added.puts && closed)
@@ -67,10 +67,10 @@ struct model {
     }
   }
   template <class Which>
-  void cancel(Which which) {
-    for (auto& [id, one] : requests)
-      if (one.open && which(id, one))
-        finish(one, {error_kind::cancelled});
+  void cancel(Which matches) {
+    for (auto& [id, candidate] : requests)
+      if (candidate.open && matches(id, candidate))
+        finish(candidate, {error_kind::cancelled});
     settle();
   }
 
@@ -83,19 +83,20 @@ struct model {
 
 std::map<uint64_t, model::answer> to_answers(const answers& done) {
   std::map<uint64_t, model::answer> answers;
-  for (const auto& one : done) {
-    model::answer how{one.outcome.kind()};
-    if (!one.tensors.empty())
-      how.values.assign(one.tensors[0].values<int>().begin(), one.tensors[0].values<int>().end());
-    if (!answers.emplace(one.who.number, std::move(how)).second)
-      FAIL("request " << one.who.number << " was answered twice");
+  for (const auto& answered : done) {
+    model::answer model_answer{answered.outcome.kind()};
+    if (!answered.tensors.empty())
+      model_answer.values.assign(answered.tensors[0].values<int>().begin(),
+                                 answered.tensors[0].values<int>().end());
+    if (!answers.emplace(answered.who.number, std::move(model_answer)).second)
+      FAIL("request " << answered.who.number << " was answered twice");
   }
   return answers;
 }
 
 } // namespace
 
-TEST_CASE("no element is lost, doubled or reordered, whoever comes, goes and closes") {
+TEST_CASE("no element is lost, duplicated or reordered under random requests") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 400; ++round) {
     auto seed = base + round;
@@ -103,53 +104,56 @@ TEST_CASE("no element is lost, doubled or reordered, whoever comes, goes and clo
     std::mt19937 dice{seed};
     auto below = [&](int bound) { return static_cast<int>(dice() % static_cast<unsigned>(bound)); };
     auto capacity = below(6);
-    auto made = *element_queue::make({.name = "q", .capacity = capacity, .types = {dtype::i32}});
-    auto& queue = *made;
+    auto new_queue =
+        *element_queue::make({.name = "q", .capacity = capacity, .types = {dtype::i32}});
+    auto& queue = *new_queue;
     model expected{.capacity = capacity};
     answers done;
     auto stopped = failure(error_kind::cancelled, "stopped");
     int next_value = 0;
     for (uint64_t id = 0; id < 150; ++id) {
       auto step = static_cast<uint64_t>(below(8));
-      auto what = below(100);
-      if (what < 45) {
-        std::vector<int> values(static_cast<size_t>(what < 25 ? 1 : below(7)));
+      auto event = below(100);
+      if (event < 45) {
+        std::vector<int> values(static_cast<size_t>(event < 25 ? 1 : below(7)));
         for (auto& value : values)
           value = next_value++;
-        if (what < 25)
+        if (event < 25)
           queue.enqueue({{0, step}, id}, {tensor::scalar(values[0])}, done);
         else
           queue.enqueue_many({{0, step}, id}, {tensor::vector(values)}, done);
         expected.add(id, {step, true, values, 0});
-      } else if (what < 90) {
-        int64_t wanted = what < 70 ? 1 : 1 + below(8);
-        if (what < 70)
+      } else if (event < 90) {
+        int64_t wanted_count = event < 70 ? 1 : 1 + below(8);
+        if (event < 70)
           queue.dequeue({{0, step}, id}, {}, done);
         else
-          queue.dequeue({{0, step}, id}, {.count = wanted, .many = true}, done);
-        expected.add(id, {step, false, {}, wanted});
-      } else if (what < 94) {
+          queue.dequeue({{0, step}, id}, {.count = wanted_count, .many = true}, done);
+        expected.add(id, {step, false, {}, wanted_count});
+      } else if (event < 94) {
         queue.cancel(step_id{0, step}, stopped, done);
-        expected.cancel([&](uint64_t, const auto& one) { return one.step == step; });
-      } else if (what < 99 || id < 75) {
+        expected.cancel([&](uint64_t, const auto& candidate) { return candidate.step == step; });
+      } else if (event < 99 || id < 75) {
         auto victim = static_cast<uint64_t>(below(150));
         queue.cancel(request_id{{0, step}, victim}, stopped, done);
-        expected.cancel(
-            [&](uint64_t other, const auto& one) { return other == victim && one.step == step; });
+        expected.cancel([&](uint64_t other_id, const auto& candidate) {
+          return other_id == victim && candidate.step == step;
+        });
       } else {
         bool cancel_pending = below(2) == 0;
         queue.close(cancel_pending, done);
         expected.closed = true;
-        expected.cancel([&](uint64_t, const auto& one) { return cancel_pending && one.puts; });
+        expected.cancel(
+            [&](uint64_t, const auto& candidate) { return cancel_pending && candidate.puts; });
       }
       REQUIRE(to_answers(done) == expected.answers);
       REQUIRE(queue.size() == static_cast<int64_t>(expected.elements.size()));
     }
-    // In the order of the answers, dequeues gave rising numbers.
+    // In the order of the answers, dequeues returned ascending numbers.
     int last = -1;
-    for (const auto& one : done)
-      if (!one.tensors.empty())
-        for (auto value : one.tensors[0].values<int>()) {
+    for (const auto& answered : done)
+      if (!answered.tensors.empty())
+        for (auto value : answered.tensors[0].values<int>()) {
           REQUIRE(value > last);
           last = value;
         }
@@ -158,10 +162,11 @@ TEST_CASE("no element is lost, doubled or reordered, whoever comes, goes and clo
 
 namespace {
 
-// What is in, what running steps hold, and what came out for good: of each element one of these.
+// The elements in the queue, those that running steps hold, and those consumed. Each element is in
+// one of these.
 struct books {
-  std::map<int, int> in; // by value: its priority
-  std::map<uint64_t, std::vector<int>> held;
+  std::map<int, int> in; // the priority of each value
+  std::map<uint64_t, std::vector<int>> held_values;
   size_t spent = 0;
 };
 
@@ -171,7 +176,7 @@ element of_value(queue_order order, int value) {
   return {tensor::scalar(value)};
 }
 
-// Random requests to a queue of any kind, with steps that end well and steps that fail.
+// Random requests to a queue of any kind, with steps that succeed and steps that fail.
 void keep_books(unsigned seed, int requests) {
   INFO("seed " << seed);
   std::mt19937 dice{seed};
@@ -193,25 +198,26 @@ void keep_books(unsigned seed, int requests) {
   bool closed = false;
   auto look = [&] {
     for (; read < done.size(); ++read) {
-      auto& one = done[read];
-      if (auto put = puts.find(one.who.number); put != puts.end() && one.outcome.ok()) {
+      auto& answered = done[read];
+      if (auto put = puts.find(answered.who.number); put != puts.end() && answered.outcome.ok()) {
         for (auto value : put->second)
           REQUIRE(expected.in.emplace(value, value % 7).second);
-      } else if (!one.tensors.empty()) {
-        for (auto value : one.tensors.back().values<int>()) {
-          auto it = expected.in.find(value);
-          REQUIRE(it != expected.in.end()); // neither invented nor given twice
+      } else if (!answered.tensors.empty()) {
+        for (auto value : answered.tensors.back().values<int>()) {
+          auto position = expected.in.find(value);
+          REQUIRE(position != expected.in.end()); // neither invented nor returned twice
           if (order == queue_order::fifo)
-            REQUIRE(it == expected.in.begin());
+            REQUIRE(position == expected.in.begin());
           if (order == queue_order::by_priority) {
-            for (auto& [other, priority] : expected.in)
-              REQUIRE((priority > it->second || (priority == it->second && other >= value)));
+            for (auto& [other_value, priority] : expected.in)
+              REQUIRE((priority > position->second ||
+                       (priority == position->second && other_value >= value)));
           }
-          expected.in.erase(it);
-          expected.held[one.who.step.sequence].push_back(value);
+          expected.in.erase(position);
+          expected.held_values[answered.who.step.sequence].push_back(value);
         }
       }
-      one.tensors.clear();
+      answered.tensors.clear();
     }
   };
   int next_value = 0;
@@ -222,28 +228,28 @@ void keep_books(unsigned seed, int requests) {
     if (running.size() < 6)
       running.push_back(++steps);
     auto step = running[static_cast<size_t>(below(static_cast<int>(running.size())))];
-    auto what = below(100);
-    if (what < 45) {
+    auto event = below(100);
+    if (event < 45) {
       puts[id] = {next_value};
       queue->enqueue({{0, step}, id}, of_value(order, next_value++), done);
-    } else if (what < 80) {
+    } else if (event < 80) {
       auto count = 1 + below(3);
-      auto many = count > 1 || below(2) == 0;
+      auto is_batch = count > 1 || below(2) == 0;
       queue->dequeue({{0, step}, id},
-                     {.count = count, .many = many, .up_to = many && below(2) == 0}, done);
-    } else if (what < 98) {
+                     {.count = count, .many = is_batch, .up_to = is_batch && below(2) == 0}, done);
+    } else if (event < 98) {
       auto failed = below(2) == 0;
       if (failed)
         queue->cancel(step_id{0, step}, stopped, done);
       look();
-      // What goes back may come out again in the same call.
+      // Returned elements may be taken again in the same call.
       if (failed)
-        for (auto value : expected.held[step])
+        for (auto value : expected.held_values[step])
           expected.in.emplace(value, value % 7);
       else
-        expected.spent += expected.held[step].size();
-      expected.held.erase(step);
-      queue->cancel(step_id{0, step}, stopped, done); // it asks nothing more
+        expected.spent += expected.held_values[step].size();
+      expected.held_values.erase(step);
+      queue->cancel(step_id{0, step}, stopped, done); // it has no further requests
       queue->settle({0, step}, failed, done);
       std::erase(running, step);
     } else if (!closed && i > requests / 2) {
@@ -257,13 +263,13 @@ void keep_books(unsigned seed, int requests) {
 
 } // namespace
 
-TEST_CASE("a queue of any kind keeps its books, whichever steps fail") {
+TEST_CASE("a queue of any kind loses no element, whichever steps fail") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 300; ++round)
     keep_books(base + round, 200);
 }
 
-TEST_CASE("a queue of any kind keeps its books through a million requests", "[slow]") {
+TEST_CASE("a queue of any kind loses no element through a million requests", "[slow]") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 2000; ++round)
     keep_books(base + round, 500);

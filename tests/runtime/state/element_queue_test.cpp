@@ -9,10 +9,10 @@ namespace troupe::test::element_queue_test {
 
 namespace {
 
-// Lets tests read like a story: requests are numbered, answers are collected.
+// Makes tests readable: requests are numbered, answers are collected.
 struct theatre {
   explicit theatre(queue_options options)
-      : made(*element_queue::make(std::move(options))), queue(*made) {}
+      : owned_queue(*element_queue::make(std::move(options))), queue(*owned_queue) {}
   theatre(int64_t capacity) : theatre({.name = "q", .capacity = capacity, .types = {dtype::i32}}) {}
 
   void put(uint64_t request, int value, uint64_t step = 1) {
@@ -25,35 +25,35 @@ struct theatre {
   void take_many(uint64_t request, int64_t count, uint64_t step = 2) {
     queue.dequeue({{0, step}, request}, {.count = count, .many = true}, done);
   }
-  // Prints what was answered since the last call: "3:ok 4:[1 2] 5:cancelled".
+  // The answers since the last call: "3:ok 4:[1 2] 5:cancelled".
   std::string answers() {
     std::ostringstream out;
-    for (const auto& one : std::exchange(done, {})) {
-      out << (out.tellp() ? " " : "") << one.who.number << ':';
-      last = one.outcome;
-      if (!one.outcome || one.tensors.empty()) {
-        out << to_string(one.outcome.kind());
+    for (const auto& answered : std::exchange(done, {})) {
+      out << (out.tellp() ? " " : "") << answered.who.number << ':';
+      last = answered.outcome;
+      if (!answered.outcome || answered.tensors.empty()) {
+        out << to_string(answered.outcome.kind());
         continue;
       }
       const char* between = "[";
-      for (auto value : one.tensors[0].values<int>())
+      for (auto value : answered.tensors[0].values<int>())
         out << std::exchange(between, " ") << value;
       out << ']';
     }
     return out.str();
   }
 
-  std::unique_ptr<element_queue> made;
+  std::unique_ptr<element_queue> owned_queue;
   element_queue& queue;
   troupe::answers done;
-  status last; // of the latest answer
+  status last; // the outcome of the latest answer
 };
 
 const status stopped = failure(error_kind::cancelled, "the step was stopped");
 
 } // namespace
 
-TEST_CASE("a queue gives elements in the order in which they came") {
+TEST_CASE("a queue returns elements in insertion order") {
   theatre t{10};
   t.put(1, 5);
   t.put_many(2, {6, 7});
@@ -75,17 +75,17 @@ TEST_CASE(
   CHECK(t.answers() == "1:ok 2:[5] 3:[6 7] 4:[8]");
   t.queue.settle({0, 30}, false, t.done);
   t.queue.settle({0, 20}, true, t.done);
-  t.queue.settle({0, 20}, true, t.done); // only once
-  t.queue.settle({0, 30}, true, t.done); // it has ended well
+  t.queue.settle({0, 20}, true, t.done); // the second time has no effect
+  t.queue.settle({0, 30}, true, t.done); // it has already succeeded
   CHECK(t.queue.size() == 4);
   t.take_many(5, 4, 40);
   CHECK(t.answers() == "5:[5 6 7 9]");
-  t.take(6, 50); // who waits gets what goes back
+  t.take(6, 50); // a waiting take gets the returned elements
   t.queue.settle({0, 40}, true, t.done);
   CHECK(t.answers() == "6:[5]");
 }
 
-TEST_CASE("what is dropped if its step fails does not go back") {
+TEST_CASE("an element that is dropped if its step fails does not return") {
   theatre t{10};
   t.put(1, 5);
   t.queue.dequeue({{0, 20}, 2}, {.goes_back = false}, t.done);
@@ -93,7 +93,7 @@ TEST_CASE("what is dropped if its step fails does not go back") {
   CHECK(t.queue.size() == 0);
 }
 
-TEST_CASE("what goes back may exceed the capacity") {
+TEST_CASE("returned elements may exceed the capacity") {
   theatre t{1};
   t.put(1, 5);
   t.take(2, 20);
@@ -106,7 +106,7 @@ TEST_CASE("what goes back may exceed the capacity") {
   CHECK(t.answers() == "5:[5 6] 4:ok");
 }
 
-TEST_CASE("a reset gives up all that waits, drops what is in, and opens the queue again") {
+TEST_CASE("a reset cancels waiting requests, drops the elements, and reopens the queue") {
   theatre t{1};
   t.put(1, 5);
   t.put(2, 6);
@@ -122,7 +122,7 @@ TEST_CASE("a reset gives up all that waits, drops what is in, and opens the queu
   CHECK(t.answers() == "4:ok");
 }
 
-TEST_CASE("a dequeue waits for an element, an enqueue for room, each in its line") {
+TEST_CASE("dequeues wait for elements and enqueues for room, in separate queues") {
   theatre t{1};
   t.take(1);
   t.take(2);
@@ -165,7 +165,7 @@ TEST_CASE("a batch larger than the capacity passes in both directions") {
   CHECK(t.answers() == "4:ok 3:[5 6 7 8]");
 }
 
-TEST_CASE("a queue of capacity 0 is a meeting point") {
+TEST_CASE("a queue of capacity 0 passes elements directly to waiting dequeues") {
   theatre t{0};
   t.put(1, 1);
   CHECK(t.answers() == "");
@@ -173,7 +173,7 @@ TEST_CASE("a queue of capacity 0 is a meeting point") {
   CHECK(t.answers() == "1:ok 2:[1]");
 }
 
-TEST_CASE("a dequeue_many that is given up leaves the queue as it was") {
+TEST_CASE("a cancelled dequeue_many leaves the queue unchanged") {
   theatre t{3};
   t.put_many(1, {1, 2, 3});
   t.take_many(2, 5, 7);
@@ -183,18 +183,18 @@ TEST_CASE("a dequeue_many that is given up leaves the queue as it was") {
     t.queue.cancel(step_id{0, 7}, stopped, t.done);
     CHECK(t.answers() == "2:cancelled");
   }
-  SECTION("alone, for it waited too long") {
+  SECTION("alone, at its timeout") {
     t.queue.cancel(request_id{{0, 7}, 2}, failure(error_kind::deadline_exceeded, "late"), t.done);
     CHECK(t.answers() == "2:deadline_exceeded");
   }
   CHECK(t.queue.size() == 4);
   t.put(4, 5);
-  CHECK(t.answers() == ""); // full again
+  CHECK(t.answers() == ""); // the queue is full again
   t.take_many(5, 5);
   CHECK(t.answers() == "4:ok 5:[1 2 3 4 5]");
 }
 
-TEST_CASE("giving up the first in a line lets the others go on") {
+TEST_CASE("cancelling the first waiting request lets the others proceed") {
   theatre t{10};
   t.put(1, 1);
   t.take_many(2, 3, 7);
@@ -207,7 +207,7 @@ TEST_CASE("giving up the first in a line lets the others go on") {
   CHECK(t.answers() == "");
 }
 
-TEST_CASE("a closed queue gives what it holds and then says that the data has ended") {
+TEST_CASE("a closed queue returns its elements and then reports the end of the data") {
   theatre t{10};
   t.put_many(1, {1, 2, 3});
   t.queue.close(false, t.done);
@@ -235,7 +235,7 @@ TEST_CASE("closing wakes the dequeues that cannot be served any more, and only t
   CHECK(t.answers() == "2:out_of_range 3:[1] 4:[2] 5:out_of_range");
 }
 
-TEST_CASE("a closed queue refuses new elements, and finishes the enqueues that waited") {
+TEST_CASE("a closed queue refuses new elements, and completes waiting enqueues") {
   theatre t{1};
   t.put_many(1, {1, 2, 3});
   t.put(2, 4);
@@ -250,7 +250,7 @@ TEST_CASE("a closed queue refuses new elements, and finishes the enqueues that w
   CHECK(t.answers() == "1:ok 5:[1 2 3] 2:ok 6:[4] 7:out_of_range");
 }
 
-TEST_CASE("closing can cancel the enqueues that wait; what is in stays in") {
+TEST_CASE("closing can cancel waiting enqueues; the elements stay") {
   theatre t{1};
   t.put_many(1, {1, 2, 3});
   t.put(2, 4);
@@ -261,13 +261,13 @@ TEST_CASE("closing can cancel the enqueues that wait; what is in stays in") {
   CHECK(t.answers() == "3:[1] 4:out_of_range");
 }
 
-TEST_CASE("an element that does not fit is refused, naming queue and component") {
+TEST_CASE("an invalid element is refused, naming queue and component") {
   theatre t{{.name = "pairs", .types = {dtype::i32, dtype::f32}, .shapes = {shape{}, {-1, 2}}}};
-  auto refused = [&](std::vector<tensor> what, bool many = false) {
-    if (many)
-      t.queue.enqueue_many({{0, 1}, 1}, std::move(what), t.done);
+  auto refused = [&](std::vector<tensor> components, bool is_batch = false) {
+    if (is_batch)
+      t.queue.enqueue_many({{0, 1}, 1}, std::move(components), t.done);
     else
-      t.queue.enqueue({{0, 1}, 1}, std::move(what), t.done);
+      t.queue.enqueue({{0, 1}, 1}, std::move(components), t.done);
     REQUIRE(t.answers() == "1:invalid_argument");
     return t.last.message();
   };
@@ -290,7 +290,7 @@ TEST_CASE("an element that does not fit is refused, naming queue and component")
             .message() == "queue 'x': has 1 component types, but 2 shapes");
 }
 
-TEST_CASE("elements of different shapes come out one by one, but not as a batch") {
+TEST_CASE("elements of different shapes are dequeued one by one, but not as a batch") {
   theatre t{{.name = "q", .types = {dtype::i32}, .shapes = {{-1}}}};
   t.put_many(1, {});
   CHECK(t.last.ok());
@@ -313,7 +313,7 @@ TEST_CASE("elements of different shapes come out one by one, but not as a batch"
   CHECK(t.answers() == "7:invalid_argument 8:invalid_argument");
 }
 
-TEST_CASE("batches of several components, strings and empty elements are cut and joined") {
+TEST_CASE("batches of several components, strings and empty elements are split and joined") {
   theatre t{{.name = "q",
              .types = {dtype::string, dtype::f64, dtype::u8},
              .shapes = {{2}, {0}, shape{}}}};
@@ -332,13 +332,13 @@ TEST_CASE("batches of several components, strings and empty elements are cut and
   CHECK(t.done[2].tensors.at(0).dims() == shape{0, 2});
 }
 
-TEST_CASE("a queue without memory for a batch says so and keeps its elements") {
+TEST_CASE("a queue without memory for a batch fails the dequeue and keeps its elements") {
   struct exhausted final : allocator {
     void* allocate(size_t) noexcept override { return nullptr; }
     void deallocate(void*, size_t) noexcept override {}
   } none;
-  auto made = *element_queue::make({.name = "q", .types = {dtype::i32}}, none);
-  auto& queue = *made;
+  auto owned_queue = *element_queue::make({.name = "q", .types = {dtype::i32}}, none);
+  auto& queue = *owned_queue;
   answers done;
   queue.enqueue({{0, 1}, 1}, {tensor::scalar(1)}, done);
   queue.enqueue_many({{0, 1}, 2}, {tensor::vector<int>({2, 3})}, done);
@@ -350,7 +350,7 @@ TEST_CASE("a queue without memory for a batch says so and keeps its elements") {
   CHECK(done[3].tensors.at(0).values<int>()[0] == 1);
 }
 
-TEST_CASE("a batch, and an element that does not go back, are held by nobody once they are taken") {
+TEST_CASE("a taken batch, and a taken element that does not return, are not held by the queue") {
   theatre t{10};
   t.put_many(1, {1, 2, 3});
   t.take_many(2, 2);
@@ -359,7 +359,7 @@ TEST_CASE("a batch, and an element that does not go back, are held by nobody onc
   CHECK(t.done.at(2).tensors.at(0).unique());
 }
 
-TEST_CASE("a queue of shuffled elements keeps some until it is closed, and gives each once") {
+TEST_CASE("a shuffling queue keeps some elements until it is closed, and returns each once") {
   theatre t{{.name = "q",
              .capacity = 8,
              .types = {dtype::i32},
@@ -373,14 +373,15 @@ TEST_CASE("a queue of shuffled elements keeps some until it is closed, and gives
   t.answers();
   CHECK(t.queue.size() == 2);
   t.take_many(5, 2, 30);
-  CHECK(t.answers().empty()); // waits with the one before: both would take what must stay
+  CHECK(t.answers()
+            .empty()); // waits like the previous one: either would take elements that must stay
   t.queue.close(false, t.done);
   CHECK(t.queue.size() == 1);
   CHECK(t.done.size() == 2);
   CHECK(t.done.back().outcome.kind() == error_kind::out_of_range);
 }
 
-TEST_CASE("shuffled elements come in every order, and in the same for the same seed") {
+TEST_CASE("shuffled elements come in random order, which the seed determines") {
   std::set<std::string> orders;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     std::string twice[2];
@@ -396,35 +397,35 @@ TEST_CASE("shuffled elements come in every order, and in the same for the same s
   CHECK(orders.size() == 6);
 }
 
-TEST_CASE("a queue by priority gives the least first, and equal ones in their order") {
-  auto made = *element_queue::make(
+TEST_CASE("a priority queue returns the lowest number first, and equal ones in insertion order") {
+  auto owned_queue = *element_queue::make(
       {.name = "q", .types = {dtype::i64, dtype::i32}, .order = queue_order::by_priority});
   answers done;
-  made->enqueue_many({{0, 1}, 1},
-                     {tensor::vector<int64_t>({3, 1, 3, 1}), tensor::vector<int>({30, 10, 31, 11})},
-                     done);
-  made->dequeue({{0, 2}, 2}, {}, done);
-  made->settle({0, 2}, true, done);
-  made->dequeue({{0, 3}, 3}, {.count = 4, .many = true}, done);
+  owned_queue->enqueue_many(
+      {{0, 1}, 1}, {tensor::vector<int64_t>({3, 1, 3, 1}), tensor::vector<int>({30, 10, 31, 11})},
+      done);
+  owned_queue->dequeue({{0, 2}, 2}, {}, done);
+  owned_queue->settle({0, 2}, true, done);
+  owned_queue->dequeue({{0, 3}, 3}, {.count = 4, .many = true}, done);
   REQUIRE(done.size() == 3);
   CHECK(*done[1].tensors.at(1).data<int>() == 10);
   CHECK(std::ranges::equal(done[2].tensors.at(1).values<int>(), std::vector{10, 11, 30, 31}));
 }
 
-TEST_CASE("a queue that pads fills up the elements of a batch with zeros") {
-  auto made = *element_queue::make({.name = "q",
-                                    .types = {dtype::i32, dtype::string},
-                                    .shapes = {partial_shape{unknown_extent, 2}, shape{}},
-                                    .pads = true});
+TEST_CASE("a padding queue pads the elements of a batch with zeros") {
+  auto owned_queue = *element_queue::make({.name = "q",
+                                           .types = {dtype::i32, dtype::string},
+                                           .shapes = {partial_shape{unknown_extent, 2}, shape{}},
+                                           .pads = true});
   answers done;
-  made->enqueue({{0, 1}, 1},
-                {tensor::of<int>(shape{1, 2}, {1, 2}), tensor::scalar<std::string>("a")}, done);
-  made->enqueue({{0, 1}, 2},
-                {tensor::of<int>(shape{2, 2}, {3, 4, 5, 6}), tensor::scalar<std::string>("b")},
-                done);
-  made->enqueue({{0, 1}, 3}, {tensor::of<int>(shape{0, 2}, {}), tensor::scalar<std::string>("c")},
-                done);
-  made->dequeue({{0, 2}, 4}, {.count = 3, .many = true}, done);
+  owned_queue->enqueue(
+      {{0, 1}, 1}, {tensor::of<int>(shape{1, 2}, {1, 2}), tensor::scalar<std::string>("a")}, done);
+  owned_queue->enqueue(
+      {{0, 1}, 2}, {tensor::of<int>(shape{2, 2}, {3, 4, 5, 6}), tensor::scalar<std::string>("b")},
+      done);
+  owned_queue->enqueue({{0, 1}, 3},
+                       {tensor::of<int>(shape{0, 2}, {}), tensor::scalar<std::string>("c")}, done);
+  owned_queue->dequeue({{0, 2}, 4}, {.count = 3, .many = true}, done);
   REQUIRE(done.size() == 4);
   const auto& batch = done[3].tensors.at(0);
   CHECK(batch.dims() == shape{3, 2, 2});
@@ -432,7 +433,7 @@ TEST_CASE("a queue that pads fills up the elements of a batch with zeros") {
   CHECK(done[3].tensors.at(1).values<std::string>()[2] == "c");
 }
 
-TEST_CASE("who takes up to so many gets fewer once the queue is closed") {
+TEST_CASE("dequeue_up_to returns fewer elements once the queue is closed") {
   theatre t{10};
   t.put_many(1, {1, 2, 3});
   auto take_up_to = [&](uint64_t request, int64_t count) {

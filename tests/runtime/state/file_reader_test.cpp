@@ -25,7 +25,7 @@ void write_records(file_system& disk, const std::string& path, int count,
 
 } // namespace
 
-TEST_CASE("a reader gives the records of one file after the other, until the queue has ended") {
+TEST_CASE("a reader returns the records of one file after another, until the queue ends") {
   reader_world world{lines};
   world.disk.put("a", "1\n2\n");
   world.disk.put("empty", "");
@@ -35,7 +35,7 @@ TEST_CASE("a reader gives the records of one file after the other, until the que
   world.end_of_data();
   CHECK(world.read() == "a:1=1");
   CHECK(world.read() == "a:2=2");
-  CHECK(world.reader.work_units_completed() == 0); // who reads on finds the end
+  CHECK(world.reader.work_units_completed() == 0); // only a further read finds the end
   CHECK(world.read() == "b:1=3");
   CHECK(world.reader.work_units_completed() == 2);
   for (int i = 0; i < 2; ++i)
@@ -44,7 +44,7 @@ TEST_CASE("a reader gives the records of one file after the other, until the que
   CHECK(world.reader.work_units_completed() == 3);
 }
 
-TEST_CASE("reads wait for the name of a file, and are served in their order") {
+TEST_CASE("reads wait for the name of a file, and are served in order") {
   reader_world world{{.format = record_format::whole}};
   world.disk.put("a", "A");
   world.disk.put("b", "B");
@@ -60,7 +60,7 @@ TEST_CASE("reads wait for the name of a file, and are served in their order") {
   CHECK(world.told(2) == "b=B");
 }
 
-TEST_CASE("the name that comes when its read is given up serves the next") {
+TEST_CASE("a name that arrives after its read was cancelled serves the next read") {
   reader_world world{lines};
   world.disk.put("a", "1\n2");
   world.begin(1);
@@ -73,7 +73,7 @@ TEST_CASE("the name that comes when its read is given up serves the next") {
   CHECK(world.told(3) == "a:2=2");
 }
 
-TEST_CASE("the next read asks for a file where the step of the one before fails") {
+TEST_CASE("the next read asks for a file if the step of the previous read fails") {
   reader_world world{lines};
   world.disk.put("a", "1");
   world.begin(1);
@@ -85,7 +85,7 @@ TEST_CASE("the next read asks for a file where the step of the one before fails"
   CHECK(world.told(2) == "a:1=1");
 }
 
-TEST_CASE("what a step has read goes back to its place if the step fails") {
+TEST_CASE("the records of a failed step return to their place") {
   reader_world world{lines};
   world.disk.put("a", "1\n2\n3\n4\n5");
   world.offer("a");
@@ -103,7 +103,7 @@ TEST_CASE("what a step has read goes back to its place if the step fails") {
   CHECK(world.read() == "a:1=1");
 }
 
-TEST_CASE("reading up to so many records ends where a file ends") {
+TEST_CASE("read_up_to stops at the end of a file") {
   reader_world world{lines};
   world.disk.put("a", "1\n2\n3");
   world.disk.put("b", "4");
@@ -117,37 +117,37 @@ TEST_CASE("reading up to so many records ends where a file ends") {
   CHECK(world.read(two) == "b:1=4");
 }
 
-TEST_CASE("a missing file is an error of each read, until it is there") {
+TEST_CASE("a missing file fails each read until it exists") {
   reader_world world{tfrecords};
   world.offer("gone");
   CHECK_THAT(world.read(), Contains("gone"));
   CHECK(world.done.back().outcome.kind() == error_kind::not_found);
   CHECK_THAT(world.read(), Contains("gone"));
-  auto errands = world.file_errands;
-  CHECK(errands == 2); // nothing tries again by itself
+  auto file_requests = world.file_errands;
+  CHECK(file_requests == 2); // there is no automatic retry
   write_records(world.disk, "gone", 1);
   CHECK(world.read() == "gone:0=gone record 0");
 }
 
-TEST_CASE("what is before a cut is read, and what follows once the file is whole") {
+TEST_CASE("records before a truncation are read, and the others once the file is complete") {
   reader_world world{tfrecords};
   write_records(world.disk, "a", 3);
-  auto whole = world.disk.content("a");
-  world.disk.put("a", whole.substr(0, whole.size() - 1));
+  auto content = world.disk.content("a");
+  world.disk.put("a", content.substr(0, content.size() - 1));
   world.offer("a");
   CHECK(world.read() == "a:0=a record 0");
   CHECK(world.read() == "a:26=a record 1");
   for (int i = 0; i < 2; ++i)
     CHECK_THAT(world.read(), Contains("a: record 2 at byte 52: the file ends within its bytes"));
-  CHECK(world.done.back().outcome.kind() == error_kind::data_loss); // no end of the data
+  CHECK(world.done.back().outcome.kind() == error_kind::data_loss); // it is not the end of the data
   auto state = world.reader.state();
   REQUIRE(state);
-  world.disk.put("a", whole);
+  world.disk.put("a", content);
   REQUIRE(world.reader.restore(*state, world.done)); // opens the file again
   CHECK(world.read() == "a:52=a record 2");
 }
 
-TEST_CASE("a damaged record is one error, and those behind it are read") {
+TEST_CASE("a damaged record is one error, and the following records are read") {
   reader_world world{tfrecords};
   write_records(world.disk, "a", 3);
   auto bytes = world.disk.content("a");
@@ -160,7 +160,7 @@ TEST_CASE("a damaged record is one error, and those behind it are read") {
   CHECK(world.read() == "a:52=a record 2");
 }
 
-TEST_CASE("a reader goes on where another one stood, in files of all kinds") {
+TEST_CASE("a restored reader continues at the saved position, in files of all kinds") {
   std::string text;
   for (int i = 0; i < 200; ++i)
     text += concat("line ", i, '\n');
@@ -192,53 +192,53 @@ TEST_CASE("a reader goes on where another one stood, in files of all kinds") {
       }
     };
     INFO(static_cast<int>(layout.format) << ' ' << layout.compression);
-    reader_world one{layout};
-    fill(one);
-    one.offer("a");
-    one.end_of_data();
+    reader_world saved{layout};
+    fill(saved);
+    saved.offer("a");
+    saved.end_of_data();
     for (int read = 0; read < 300; ++read) {
-      auto state = one.reader.state();
+      auto state = saved.reader.state();
       REQUIRE(state);
       if (read % 40 == 3 || read == 1) {
-        reader_world other{layout};
-        fill(other);
-        other.end_of_data();
-        REQUIRE(other.reader.restore(*state, other.done));
-        CHECK(other.reader.records_produced() == one.reader.records_produced());
-        auto kept = other.reader.state();
-        REQUIRE(kept);
-        CHECK(*kept == *state);
-        auto expected = one.read();
-        CHECK(other.read() == expected);
+        reader_world restored{layout};
+        fill(restored);
+        restored.end_of_data();
+        REQUIRE(restored.reader.restore(*state, restored.done));
+        CHECK(restored.reader.records_produced() == saved.reader.records_produced());
+        auto resaved = restored.reader.state();
+        REQUIRE(resaved);
+        CHECK(*resaved == *state);
+        auto expected = saved.read();
+        CHECK(restored.read() == expected);
       } else {
-        one.read();
+        saved.read();
       }
     }
   }
 }
 
-TEST_CASE("a reader's state has the file whose name came when its read was given up") {
-  reader_world one{lines}, other{lines};
-  for (auto* world : {&one, &other}) {
+TEST_CASE("a reader's state includes a file whose name arrived after its read was cancelled") {
+  reader_world saved{lines}, restored{lines};
+  for (auto* world : {&saved, &restored}) {
     world->disk.put("a", "1\n2");
     world->disk.put("b", "3");
   }
-  one.begin(1);
-  one.reader.cancel(reader_world::step(1), failure(error_kind::cancelled, "late"), one.done);
-  one.offer("a"); // what was asked for that read is spent
-  auto state = one.reader.state();
+  saved.begin(1);
+  saved.reader.cancel(reader_world::step(1), failure(error_kind::cancelled, "late"), saved.done);
+  saved.offer("a"); // the request of the cancelled read has consumed it
+  auto state = saved.reader.state();
   REQUIRE(state);
-  other.offer("b");
-  other.end_of_data();
-  REQUIRE(other.reader.restore(*state, other.done));
-  CHECK(*other.reader.state() == *state);
-  CHECK(other.read() == "a:1=1");
-  CHECK(other.read() == "a:2=2");
-  CHECK(other.read() == "b:1=3");
-  CHECK_THAT(other.read(), Contains("is closed"));
+  restored.offer("b");
+  restored.end_of_data();
+  REQUIRE(restored.reader.restore(*state, restored.done));
+  CHECK(*restored.reader.state() == *state);
+  CHECK(restored.read() == "a:1=1");
+  CHECK(restored.read() == "a:2=2");
+  CHECK(restored.read() == "b:1=3");
+  CHECK_THAT(restored.read(), Contains("is closed"));
 }
 
-TEST_CASE("what is no state of a reader is refused, and changes nothing") {
+TEST_CASE("an invalid state of a reader is refused, and changes nothing") {
   reader_world world{lines};
   world.disk.put("a", "1\n2\n3");
   world.offer("a");
@@ -248,13 +248,13 @@ TEST_CASE("what is no state of a reader is refused, and changes nothing") {
            "\x7a\x03"
            "0 0",
            "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\xff\xff",
-           // A record of a file that was not begun, and one that is cut off.
+           // A record of a file that was not started, and a truncated record.
            std::string{"\x8a\x01\x03\x01\x00\x00", 6}, std::string{"\x8a\x01\x02\x00\x01", 5},
-           // Numbers that could not be counted on.
+           // Numbers that are out of range.
            "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"})
     CHECK(world.reader.restore(bytes, world.done).kind() == error_kind::invalid_argument);
   CHECK(world.read() == "a:2=2");
-  // A place that the file does not have: said by who reads.
+  // A position that the file does not have; the next read reports it.
   REQUIRE(world.reader.restore("\x08\x01\x22\x01"
                                "a\x7a\x05"
                                "99 10",
@@ -262,7 +262,7 @@ TEST_CASE("what is no state of a reader is refused, and changes nothing") {
   CHECK_THAT(world.read(), Contains("a: ends before byte 99"));
 }
 
-TEST_CASE("a reader that is reset forgets its file, and reads wait on") {
+TEST_CASE("a reset reader forgets its file, and its reads keep waiting") {
   reader_world world{lines};
   world.disk.put("a", "1\n2\n3");
   world.disk.put("b", "4");
@@ -276,38 +276,38 @@ TEST_CASE("a reader that is reset forgets its file, and reads wait on") {
   CHECK(world.told(77) == "b:1=4");
 }
 
-TEST_CASE("a reader's state has the records that came back from steps that failed") {
-  reader_world one{lines}, other{lines};
-  for (auto* world : {&one, &other}) {
+TEST_CASE("a reader's state includes the records returned by failed steps") {
+  reader_world saved{lines}, restored{lines};
+  for (auto* world : {&saved, &restored}) {
     world->disk.put("a", "1");
     world->disk.put("b", "2\n3\n4\n5");
   }
-  one.offer("a");
-  one.offer("b");
+  saved.offer("a");
+  saved.offer("b");
   std::vector<uint64_t> reads;
   for (const auto* text : {"a:1=1", "b:1=2", "b:2=3", "b:3=4"}) {
-    CHECK(one.read() == text);
-    reads.push_back(one.last_read());
+    CHECK(saved.read() == text);
+    reads.push_back(saved.last_read());
   }
-  // Of an earlier file, and one that is followed by one which is spent.
-  one.fail(reads[0]);
-  one.fail(reads[2]);
-  auto state = one.reader.state();
+  // One record of an earlier file, and one that is followed by a consumed record.
+  saved.fail(reads[0]);
+  saved.fail(reads[2]);
+  auto state = saved.reader.state();
   REQUIRE(state);
-  REQUIRE(other.reader.restore(*state, other.done));
-  CHECK(*other.reader.state() == *state);
-  other.end_of_data();
-  CHECK(other.reader.records_produced() == 2);
+  REQUIRE(restored.reader.restore(*state, restored.done));
+  CHECK(*restored.reader.state() == *state);
+  restored.end_of_data();
+  CHECK(restored.reader.records_produced() == 2);
   for (const auto* text : {"a:1=1", "b:2=3", "b:4=5"})
-    CHECK(other.read() == text);
-  CHECK_THAT(other.read(), Contains("is closed"));
-  // They come apart where all are to be of one file.
-  REQUIRE(one.reader.restore(*state, one.done));
-  CHECK(one.read({.count = 5, .many = true}) == "a:1=1");
-  CHECK(one.read({.count = 5, .many = true}) == "b:2=3 b:4=5");
+    CHECK(restored.read() == text);
+  CHECK_THAT(restored.read(), Contains("is closed"));
+  // They are returned separately where all must be from one file.
+  REQUIRE(saved.reader.restore(*state, saved.done));
+  CHECK(saved.read({.count = 5, .many = true}) == "a:1=1");
+  CHECK(saved.read({.count = 5, .many = true}) == "b:2=3 b:4=5");
 }
 
-TEST_CASE("a reader reads ahead within bounds, and many records for one errand") {
+TEST_CASE("a reader reads ahead within limits, and many records per file operation") {
   reader_world world{lines};
   std::string text;
   for (int i = 0; i < 10'000; ++i)
@@ -322,7 +322,7 @@ TEST_CASE("a reader reads ahead within bounds, and many records for one errand")
   CHECK_THAT(world.reader.describe(), Contains("records read ahead"));
 }
 
-TEST_CASE("whatever steps do, each record comes once to a step that succeeds, and none is lost") {
+TEST_CASE("each record reaches exactly one successful step, and none is lost") {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     INFO("seed " << seed);
     std::mt19937_64 dice{seed};
@@ -332,15 +332,15 @@ TEST_CASE("whatever steps do, each record comes once to a step that succeeds, an
     int files = 0;
     std::map<uint64_t, bool> running; // steps that read, and whether their end is known
     uint64_t next = 1;
-    auto end = [&](uint64_t which, bool fails) {
-      auto got = world.answer_of(which);
+    auto end = [&](uint64_t step_number, bool fails) {
+      auto got = world.answer_of(step_number);
       if (fails) {
-        world.fail(which);
+        world.fail(step_number);
       } else if (got) {
         if (got->outcome)
-          for (const auto& one : got->tensors[1].values<std::string>())
-            found.insert(one);
-        world.reader.settle(reader_world::step(which).step, false, world.done);
+          for (const auto& record : got->tensors[1].values<std::string>())
+            found.insert(record);
+        world.reader.settle(reader_world::step(step_number).step, false, world.done);
       }
     };
     for (int i = 0; i < 400; ++i) {
@@ -355,25 +355,25 @@ TEST_CASE("whatever steps do, each record comes once to a step that succeeds, an
         world.disk.put(name, text);
         world.offer(name);
       } else {
-        auto how = draw(2) ? file_reader::reading{}
-                           : file_reader::reading{.count = static_cast<int64_t>(1 + draw(30)),
-                                                  .many = true};
-        world.begin(next, how);
+        auto options = draw(2) ? file_reader::reading{}
+                               : file_reader::reading{.count = static_cast<int64_t>(1 + draw(30)),
+                                                      .many = true};
+        world.begin(next, options);
         running[next++] = true;
       }
       if (!running.empty() && draw(2)) {
-        auto it = running.begin();
-        std::advance(it, static_cast<std::ptrdiff_t>(draw(running.size())));
+        auto oldest = running.begin();
+        std::advance(oldest, static_cast<std::ptrdiff_t>(draw(running.size())));
         auto fails = draw(3) == 0;
-        if (fails || world.answer_of(it->first)) {
-          end(it->first, fails);
-          running.erase(it);
+        if (fails || world.answer_of(oldest->first)) {
+          end(oldest->first, fails);
+          running.erase(oldest);
         }
       }
     }
     world.end_of_data();
-    for (auto [which, waits] : running)
-      end(which, false);
+    for (auto [step_number, waits] : running)
+      end(step_number, false);
     for (;; ++next) {
       world.begin(next);
       auto got = world.answer_of(next);

@@ -1,4 +1,4 @@
-// What a queue holds as bytes, and what nothing waits for.
+// The saved state of queues, and their suspension.
 #include "tests/support/catch.hpp"
 #include "troupe/runtime/state/element_bytes.hpp"
 #include "troupe/runtime/state/element_queue.hpp"
@@ -9,7 +9,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-// A number and a text each.
+// Elements of a number and a text.
 struct books {
   explicit books(queue_order order, int64_t capacity = -1)
       : queue(*element_queue::make({.name = "q",
@@ -23,7 +23,7 @@ struct books {
     queue->enqueue(next(), {tensor::scalar(number), tensor::scalar(concat("text ", number))}, done);
   }
   request_id next(uint64_t step = 1) { return {{1, step}, ++requests}; }
-  // All that a step can take, "5 3 ".
+  // All elements that a step can take, as "5 3 ".
   std::string take_all(uint64_t step = 2) {
     std::string text;
     for (;;) {
@@ -44,84 +44,84 @@ struct books {
 
 } // namespace
 
-TEST_CASE("a queue of any kind goes on with what another one held, in the same order") {
+TEST_CASE("a restored queue of any kind has the saved elements, in the same order") {
   for (auto order : {queue_order::fifo, queue_order::shuffled, queue_order::by_priority}) {
-    books one{order}, other{order};
+    books saved{order}, restored{order};
     for (int64_t number : {5, 1, 9, 3, 7, 2, 8})
-      one.put(number);
-    one.queue->dequeue(one.next(), {}, one.done);
+      saved.put(number);
+    saved.queue->dequeue(saved.next(), {}, saved.done);
     answers settled;
-    one.queue->settle({1, 1}, false, settled);
-    other.put(77); // is dropped
-    auto state = one.queue->state();
+    saved.queue->settle({1, 1}, false, settled);
+    restored.put(77); // the restore drops it
+    auto state = saved.queue->state();
     REQUIRE(state);
-    REQUIRE(other.queue->restore(*state, other.done));
-    CHECK(other.queue->size() == 6);
-    CHECK(*other.queue->state() == *state);
-    for (auto* each : {&one, &other}) {
-      each->put(4);
-      each->queue->close(false, each->done);
+    REQUIRE(restored.queue->restore(*state, restored.done));
+    CHECK(restored.queue->size() == 6);
+    CHECK(*restored.queue->state() == *state);
+    for (auto* queue_books : {&saved, &restored}) {
+      queue_books->put(4);
+      queue_books->queue->close(false, queue_books->done);
     }
-    CHECK(other.take_all() == one.take_all());
-    // That it is closed is part of it.
-    REQUIRE(other.queue->restore(*one.queue->state(), other.done));
-    CHECK(other.queue->closed());
+    CHECK(restored.take_all() == saved.take_all());
+    // Whether it is closed is part of the state.
+    REQUIRE(restored.queue->restore(*saved.queue->state(), restored.done));
+    CHECK(restored.queue->closed());
   }
 }
 
-TEST_CASE("what running steps have taken is in the state of a queue, in its place") {
-  books one{queue_order::fifo}, other{queue_order::fifo};
+TEST_CASE("elements taken by running steps are in the state of a queue, in their place") {
+  books saved{queue_order::fifo}, restored{queue_order::fifo};
   for (int64_t number : {1, 2, 3})
-    one.put(number);
-  one.queue->dequeue(one.next(8), {}, one.done);
-  CHECK(one.queue->size() == 2);
-  REQUIRE(other.queue->restore(*one.queue->state(), other.done));
-  CHECK(other.take_all() == "1 2 3 ");
-  // What a step had taken before does not come back into what was restored.
-  REQUIRE(one.queue->restore(*one.queue->state(), one.done));
-  one.queue->settle({1, 8}, true, one.done);
-  CHECK(one.take_all() == "1 2 3 ");
+    saved.put(number);
+  saved.queue->dequeue(saved.next(8), {}, saved.done);
+  CHECK(saved.queue->size() == 2);
+  REQUIRE(restored.queue->restore(*saved.queue->state(), restored.done));
+  CHECK(restored.take_all() == "1 2 3 ");
+  // An element that a step had taken before does not return into the restored queue.
+  REQUIRE(saved.queue->restore(*saved.queue->state(), saved.done));
+  saved.queue->settle({1, 8}, true, saved.done);
+  CHECK(saved.take_all() == "1 2 3 ");
 }
 
-TEST_CASE("who waits for an element is given one that was restored") {
-  books one{queue_order::fifo}, other{queue_order::fifo};
-  one.put(6);
-  other.queue->dequeue(other.next(), {}, other.done);
-  REQUIRE(other.done.empty());
-  REQUIRE(other.queue->restore(*one.queue->state(), other.done));
-  REQUIRE(other.done.size() == 1);
-  CHECK(*other.done[0].tensors[0].data<int64_t>() == 6);
+TEST_CASE("a waiting dequeue gets a restored element") {
+  books saved{queue_order::fifo}, restored{queue_order::fifo};
+  saved.put(6);
+  restored.queue->dequeue(restored.next(), {}, restored.done);
+  REQUIRE(restored.done.empty());
+  REQUIRE(restored.queue->restore(*saved.queue->state(), restored.done));
+  REQUIRE(restored.done.size() == 1);
+  CHECK(*restored.done[0].tensors[0].data<int64_t>() == 6);
 }
 
-TEST_CASE("what waits to be put in belongs to what a restore replaces") {
-  books one{queue_order::fifo, 2}, other{queue_order::fifo, 2};
+TEST_CASE("a restore replaces waiting enqueues, too") {
+  books saved{queue_order::fifo, 2}, restored{queue_order::fifo, 2};
   for (int64_t number : {1, 2})
-    one.put(number);
+    saved.put(number);
   for (int64_t number : {3, 4, 5})
-    other.put(number);
-  REQUIRE(other.done.size() == 2); // the third waits
-  REQUIRE(other.queue->restore(*one.queue->state(), other.done));
-  REQUIRE(other.done.size() == 3);
-  CHECK(other.done[2].outcome);
-  CHECK(other.queue->waiting_enqueues() == 0);
-  CHECK(other.take_all() == "1 2 ");
+    restored.put(number);
+  REQUIRE(restored.done.size() == 2); // the third enqueue waits
+  REQUIRE(restored.queue->restore(*saved.queue->state(), restored.done));
+  REQUIRE(restored.done.size() == 3);
+  CHECK(restored.done[2].outcome);
+  CHECK(restored.queue->waiting_enqueues() == 0);
+  CHECK(restored.take_all() == "1 2 ");
 }
 
-TEST_CASE("what is no state of a queue is refused, and changes nothing") {
-  books one{queue_order::by_priority}, other{queue_order::by_priority};
+TEST_CASE("an invalid state of a queue is refused, and changes nothing") {
+  books saved{queue_order::by_priority}, restored{queue_order::by_priority};
   for (int64_t number : {1, 2, 3})
-    one.put(number);
-  other.put(4);
-  auto state = *one.queue->state();
+    saved.put(number);
+  restored.put(4);
+  auto state = *saved.queue->state();
   for (size_t size = 0; size < state.size(); ++size) {
-    auto why = other.queue->restore(state.substr(0, size), other.done);
-    CHECK(why.kind() == error_kind::invalid_argument);
-    CHECK_THAT(why.message(), Contains("queue 'q'"));
+    auto refusal = restored.queue->restore(state.substr(0, size), restored.done);
+    CHECK(refusal.kind() == error_kind::invalid_argument);
+    CHECK_THAT(refusal.message(), Contains("queue 'q'"));
   }
-  CHECK(!other.queue->restore(state + "x", other.done));
-  CHECK(other.queue->size() == 1);
+  CHECK(!restored.queue->restore(state + "x", restored.done));
+  CHECK(restored.queue->size() == 1);
   auto numbers = *element_queue::make({.name = "other", .types = {dtype::i64}});
-  CHECK(!numbers->restore(state, other.done));
+  CHECK(!numbers->restore(state, restored.done));
 }
 
 TEST_CASE("elements that are lists are not saved, and the error names the queue") {
@@ -133,76 +133,76 @@ TEST_CASE("elements that are lists are not saved, and the error names the queue"
   CHECK_THAT(state.status().message(), Contains("queue 'lists'"));
 }
 
-TEST_CASE("nothing waits for a queue that is suspended, and all goes on when it ends") {
-  books of{queue_order::fifo, 2};
+TEST_CASE("requests of a suspended queue fail, and waiting ones proceed after its end") {
+  books suspended{queue_order::fifo, 2};
   for (int64_t number : {1, 2, 3})
-    of.put(number); // the third waits
-  CHECK(of.queue->waiting_enqueues() == 1);
-  of.done.clear();
-  of.queue->suspend(true, of.done);
-  REQUIRE(of.done.size() == 1);
-  CHECK(of.done[0].outcome.ok());
-  CHECK_THAT(of.queue->describe(), Contains("3 of 2 elements, suspended"));
-  of.done.clear();
-  of.put(4);
-  of.queue->dequeue(of.next(), {}, of.done);
-  REQUIRE(of.done.size() == 2);
-  CHECK(of.done[0].outcome.ok());
-  CHECK(of.done[1].outcome.kind() == error_kind::cancelled);
-  of.done.clear();
-  of.queue->suspend(false, of.done);
-  CHECK(of.done.empty());
-  of.put(5); // waits again
-  CHECK(of.done.empty());
-  CHECK(of.take_all() == "1 2 3 4 5 ");
+    suspended.put(number); // the third enqueue waits
+  CHECK(suspended.queue->waiting_enqueues() == 1);
+  suspended.done.clear();
+  suspended.queue->suspend(true, suspended.done);
+  REQUIRE(suspended.done.size() == 1);
+  CHECK(suspended.done[0].outcome.ok());
+  CHECK_THAT(suspended.queue->describe(), Contains("3 of 2 elements, suspended"));
+  suspended.done.clear();
+  suspended.put(4);
+  suspended.queue->dequeue(suspended.next(), {}, suspended.done);
+  REQUIRE(suspended.done.size() == 2);
+  CHECK(suspended.done[0].outcome.ok());
+  CHECK(suspended.done[1].outcome.kind() == error_kind::cancelled);
+  suspended.done.clear();
+  suspended.queue->suspend(false, suspended.done);
+  CHECK(suspended.done.empty());
+  suspended.put(5); // waits again
+  CHECK(suspended.done.empty());
+  CHECK(suspended.take_all() == "1 2 3 4 5 ");
 }
 
-TEST_CASE("a queue that was suspended by who is gone goes on when it is restored or reset") {
+TEST_CASE("a queue suspended by a lost client resumes when it is restored or reset") {
   for (auto resets : {false, true}) {
-    books of{queue_order::fifo}, other{queue_order::fifo};
-    other.put(7);
-    of.queue->suspend(true, of.done);
+    books suspended{queue_order::fifo}, restored{queue_order::fifo};
+    restored.put(7);
+    suspended.queue->suspend(true, suspended.done);
     if (resets)
-      of.queue->reset(failure(error_kind::cancelled, "reset"), of.done);
+      suspended.queue->reset(failure(error_kind::cancelled, "reset"), suspended.done);
     else
-      REQUIRE(of.queue->restore(*other.queue->state(), of.done));
-    of.done.clear();
-    of.queue->dequeue(of.next(), {.count = 2, .many = true}, of.done);
-    CHECK(of.done.empty()); // it waits
+      REQUIRE(suspended.queue->restore(*restored.queue->state(), suspended.done));
+    suspended.done.clear();
+    suspended.queue->dequeue(suspended.next(), {.count = 2, .many = true}, suspended.done);
+    CHECK(suspended.done.empty()); // the dequeue waits
   }
 }
 
-TEST_CASE("a dequeue that waits is given up when its queue is suspended") {
-  books of{queue_order::fifo};
-  of.queue->dequeue(of.next(), {.count = 2, .many = true}, of.done);
-  of.put(1);
-  of.done.clear();
-  of.queue->suspend(true, of.done);
-  REQUIRE(of.done.size() == 1);
-  CHECK(of.done[0].outcome.kind() == error_kind::cancelled);
-  CHECK(of.queue->size() == 1);
+TEST_CASE("a waiting dequeue is cancelled when its queue is suspended") {
+  books suspended{queue_order::fifo};
+  suspended.queue->dequeue(suspended.next(), {.count = 2, .many = true}, suspended.done);
+  suspended.put(1);
+  suspended.done.clear();
+  suspended.queue->suspend(true, suspended.done);
+  REQUIRE(suspended.done.size() == 1);
+  CHECK(suspended.done[0].outcome.kind() == error_kind::cancelled);
+  CHECK(suspended.queue->size() == 1);
 }
 
-TEST_CASE("tensors of all types are the same when their bytes are read") {
+TEST_CASE("tensors of all types survive encoding and decoding") {
   for (auto type : {dtype::boolean, dtype::i32, dtype::f64, dtype::c64, dtype::string}) {
     for (const auto& dims : {shape{}, shape{0, 3}, shape{2, 3}}) {
-      auto made = *tensor::make(type, dims);
+      auto filled = *tensor::make(type, dims);
       if (type == dtype::string) {
-        for (auto& text : made.values<std::string>())
-          text = concat("text ", &text - made.data<std::string>());
-      } else if (made.bytes() > 0) {
-        std::memset(made.raw(), 1, made.bytes());
+        for (auto& text : filled.values<std::string>())
+          text = concat("text ", &text - filled.data<std::string>());
+      } else if (filled.bytes() > 0) {
+        std::memset(filled.raw(), 1, filled.bytes());
       }
       element_writer to;
       to.add(std::string_view{"before"});
-      REQUIRE(to.add(made));
+      REQUIRE(to.add(filled));
       to.add(uint64_t{1} << 60);
       auto bytes = to.take();
       element_reader from{bytes};
       CHECK(from.text() == "before");
       auto read = from.read();
       REQUIRE(read);
-      CHECK(identical(*read, made));
+      CHECK(identical(*read, filled));
       CHECK(from.number() == uint64_t{1} << 60);
       CHECK((from.left() == 0 && !from.number() && !from.text() && !from.read()));
     }

@@ -12,8 +12,8 @@ namespace {
 
 const status stopped = failure(error_kind::cancelled, "stopped");
 
-// Random requests of steps that end well or fail: what is in, what steps hold and what was spent is
-// all that was put in, each once; nobody waits in vain.
+// Random requests of steps that succeed or fail. The tuples in the area, those that steps hold and
+// those consumed are all tuples that were put, each once; no request waits forever.
 void keep_books(unsigned seed, int requests) {
   INFO("seed " << seed);
   std::mt19937 dice{seed};
@@ -22,26 +22,26 @@ void keep_books(unsigned seed, int requests) {
   int64_t capacity = below(2) == 0 ? 0 : 1 + below(5);
   auto area = *staging_area::make({.name = "s", .order = order, .capacity = capacity});
   std::set<int64_t> in;
-  std::map<uint64_t, std::set<int64_t>> held;
-  std::map<uint64_t, int64_t> puts;                 // that wait, by request
-  std::map<uint64_t, std::optional<int64_t>> takes; // the same; of a key, or of any
+  std::map<uint64_t, std::set<int64_t>> held_values;
+  std::map<uint64_t, int64_t> puts;                 // waiting puts, by request
+  std::map<uint64_t, std::optional<int64_t>> takes; // waiting takes; of a key, or of any
   answers done;
   auto look = [&] {
-    for (auto& one : std::exchange(done, {})) {
-      auto id = one.who.number;
-      if (auto put = puts.extract(id); !put.empty() && one.outcome.ok())
+    for (auto& answered : std::exchange(done, {})) {
+      auto id = answered.who.number;
+      if (auto put = puts.extract(id); !put.empty() && answered.outcome.ok())
         REQUIRE(in.insert(put.mapped()).second);
       auto take = takes.extract(id);
-      if (take.empty() || !one.outcome.ok())
+      if (take.empty() || !answered.outcome.ok())
         continue;
-      auto value = *one.tensors.back().data<int64_t>();
-      REQUIRE(in.contains(value)); // neither invented nor given twice
+      auto value = *answered.tensors.back().data<int64_t>();
+      REQUIRE(in.contains(value)); // neither invented nor returned twice
       if (take.mapped())
         REQUIRE(value == *take.mapped());
       else if (order == staging_order::line)
         REQUIRE(value == *in.begin());
       in.erase(value);
-      held[one.who.step.sequence].insert(value);
+      held_values[answered.who.step.sequence].insert(value);
     }
   };
   int64_t next = 0;
@@ -52,31 +52,31 @@ void keep_books(unsigned seed, int requests) {
     if (running.size() < 6)
       running.push_back(++last_step);
     auto step = running[static_cast<size_t>(below(static_cast<int>(running.size())))];
-    request_id who{{0, step}, id};
-    auto what = below(100);
-    if (what < 40) {
+    request_id request{{0, step}, id};
+    auto event = below(100);
+    if (event < 40) {
       puts[id] = next;
       auto value = tensor::scalar(next);
       if (order == staging_order::line)
-        area->put(who, {value}, done);
+        area->put(request, {value}, done);
       else
-        area->put(who, {.key = next, .indices = {0}}, {value}, done);
+        area->put(request, {.key = next, .indices = {0}}, {value}, done);
       ++next;
-    } else if (what < 75) {
+    } else if (event < 75) {
       auto key = order == staging_order::keys && next > 0 && below(2) == 0
                      ? std::optional{next - 1 - below(static_cast<int>(std::min<int64_t>(next, 8)))}
                      : std::nullopt;
       takes[id] = key;
-      area->take(who, {.key = key}, done);
+      area->take(request, {.key = key}, done);
     } else {
-      // What waits is given up, and what was taken goes back, or is spent.
+      // Waiting requests are cancelled, and taken tuples are returned or consumed.
       auto failed = below(2) == 0;
       area->cancel(step_id{0, step}, stopped, done);
       look();
-      CHECK(area->holds_for({0, step}) == !held[step].empty());
+      CHECK(area->holds_for({0, step}) == !held_values[step].empty());
       if (failed)
-        in.merge(held[step]);
-      held.erase(step);
+        in.merge(held_values[step]);
+      held_values.erase(step);
       area->settle({0, step}, failed, done);
       std::erase(running, step);
     }
@@ -91,13 +91,13 @@ void keep_books(unsigned seed, int requests) {
 
 } // namespace
 
-TEST_CASE("a staging area keeps its books, whichever steps fail") {
+TEST_CASE("a staging area loses no tuple, whichever steps fail") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 300; ++round)
     keep_books(base + round, 200);
 }
 
-TEST_CASE("a staging area keeps its books through a million requests", "[slow]") {
+TEST_CASE("a staging area loses no tuple through a million requests", "[slow]") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 2000; ++round)
     keep_books(base + round, 500);

@@ -9,12 +9,12 @@ namespace {
 
 tensor block(int64_t value) { return tensor::of<int64_t>({2}, {value, value}); }
 
-int64_t first(const tensor& of) { return of.values<int64_t>()[0]; }
+int64_t first(const tensor& source) { return source.values<int64_t>()[0]; }
 
 auto adding(int64_t delta) {
   return [delta](tensor& value) {
-    for (auto& one : value.values<int64_t>())
-      one += delta;
+    for (auto& element : value.values<int64_t>())
+      element += delta;
     return status{};
   };
 }
@@ -23,7 +23,7 @@ variable counter() { return {"v", dtype::i64, {-1}}; }
 
 } // namespace
 
-TEST_CASE("a variable is uninitialised until it is assigned, and says so by name") {
+TEST_CASE("a variable is uninitialized until it is assigned, and its error names it") {
   variable v{"w", dtype::i64, {-1}};
   CHECK_FALSE(v.initialized());
   auto text =
@@ -38,7 +38,7 @@ TEST_CASE("a variable is uninitialised until it is assigned, and says so by name
   CHECK_FALSE(v.initialized());
 }
 
-TEST_CASE("a variable takes only what fits its type and what is known of its shape") {
+TEST_CASE("a variable accepts only values of its type and known shape") {
   variable v{"w", dtype::i64, {-1, 2}};
   CHECK(v.assign(tensor::scalar(1.f)).message() == "variable 'w' holds i64, got f32");
   CHECK(v.assign(block(1)).message() == "variable 'w' has shape [?,2], got [2]");
@@ -47,49 +47,49 @@ TEST_CASE("a variable takes only what fits its type and what is known of its sha
   CHECK(v.assign(block(1).reshaped({1, 2})).ok());
 }
 
-TEST_CASE("what was read is a snapshot that no update changes") {
+TEST_CASE("a value that was read is a snapshot that no update changes") {
   auto v = counter();
   CHECK(v.assign(block(1)).ok());
-  auto before = *v.read();
+  auto old_value = *v.read();
   CHECK(v.update(adding(10)).ok());
-  CHECK(first(before) == 1);
+  CHECK(first(old_value) == 1);
   CHECK(first(*v.read()) == 11);
 }
 
-TEST_CASE("an update copies only while somebody still holds the old value") {
+TEST_CASE("an update copies only while the old value is still held") {
   auto v = counter();
   CHECK(v.assign(block(1)).ok());
   const void* at = v.read()->raw();
   CHECK(v.update(adding(1)).ok());
   CHECK(v.read()->raw() == at);
-  auto held = *v.read();
+  auto snapshot = *v.read();
   CHECK(v.update(adding(1)).ok());
   CHECK(v.read()->raw() != at);
 }
 
-TEST_CASE("the tensor that was assigned is never written to, in the racy way neither") {
+TEST_CASE("an assigned tensor is never written to, not even by unlocked updates") {
   auto v = counter();
-  auto mine = block(1);
-  CHECK(v.assign(mine).ok());
+  auto assigned = block(1);
+  CHECK(v.assign(assigned).ok());
   CHECK(v.update_unlocked(adding(1)).ok());
   CHECK(v.update_unlocked(adding(1)).ok());
   CHECK(v.update(adding(1)).ok());
-  CHECK(first(mine) == 1);
+  CHECK(first(assigned) == 1);
   CHECK(first(*v.read()) == 4);
 }
 
-TEST_CASE("a racy update goes in place, over the eyes of readers") {
+TEST_CASE("an unlocked update changes a value in place, even if it is held") {
   auto v = counter();
   CHECK(v.assign(block(1)).ok());
-  CHECK(v.update_unlocked(adding(1)).ok()); // the memory is the variable's own from now on
+  CHECK(v.update_unlocked(adding(1)).ok()); // from now on only the variable holds the memory
   auto watched = *v.read();
   CHECK(v.update_unlocked(adding(1)).ok());
   CHECK(first(watched) == 3);
-  CHECK(v.update(adding(1)).ok()); // a locked one respects readers
+  CHECK(v.update(adding(1)).ok()); // a locked update copies a held value
   CHECK(first(watched) == 3);
 }
 
-TEST_CASE("a racy update inside another loses nothing") {
+TEST_CASE("an unlocked update inside another loses nothing") {
   auto v = counter();
   CHECK(v.assign(block(1)).ok());
   auto outer = v.update_unlocked([&](tensor& value) {
@@ -122,8 +122,8 @@ TEST_CASE("updates from many threads all count, and readers see whole values") {
       });
     threads.emplace_back([&] {
       for (int i = 0; i < 3000; ++i) {
-        auto seen = *v.read();
-        torn += seen.values<int64_t>()[0] != seen.values<int64_t>()[1];
+        auto snapshot = *v.read();
+        torn += snapshot.values<int64_t>()[0] != snapshot.values<int64_t>()[1];
       }
     });
   }
@@ -135,8 +135,8 @@ namespace {
 
 result<std::shared_ptr<variable>> declare(container& in, const std::string& name, dtype type,
                                           const partial_shape& dims) {
-  TROUPE_ASSIGN(auto found, in.find_or_add(std::make_shared<variable>(name, type, dims)));
-  return std::static_pointer_cast<variable>(std::move(found));
+  TROUPE_ASSIGN(auto state, in.find_or_add(std::make_shared<variable>(name, type, dims)));
+  return std::static_pointer_cast<variable>(std::move(state));
 }
 
 // State of another kind.
@@ -153,93 +153,94 @@ public:
 } // namespace
 
 TEST_CASE("a container gives one variable per name") {
-  container all;
-  auto v = *declare(all, "v", dtype::f32, {-1, 2});
-  CHECK(*declare(all, "v", dtype::f32, {3, 2}) == v);
-  CHECK(*declare(all, "u", dtype::f32, {3, 2}) != v);
-  CHECK(all.size() == 2);
-  CHECK(declare(all, "v", dtype::f64, {-1, 2}).status().message() ==
+  container states;
+  auto v = *declare(states, "v", dtype::f32, {-1, 2});
+  CHECK(*declare(states, "v", dtype::f32, {3, 2}) == v);
+  CHECK(*declare(states, "u", dtype::f32, {3, 2}) != v);
+  CHECK(states.size() == 2);
+  CHECK(declare(states, "v", dtype::f64, {-1, 2}).status().message() ==
         "variable 'v' exists as f32[3,2], and is declared again as f64[?,2]");
-  CHECK_FALSE(declare(all, "v", dtype::f32, {3}));
-  CHECK(all.size() == 2);
+  CHECK_FALSE(declare(states, "v", dtype::f32, {3}));
+  CHECK(states.size() == 2);
 }
 
 TEST_CASE("a container that is cleared leaves its variables uninitialised, never silently zero") {
-  container all;
-  auto v = *declare(all, "v", dtype::i64, {});
+  container states;
+  auto v = *declare(states, "v", dtype::i64, {});
   CHECK(v->assign(tensor::scalar<int64_t>(1)).ok());
-  all.clear();
-  CHECK(all.size() == 0);
+  states.clear();
+  CHECK(states.size() == 0);
   CHECK_FALSE(v->initialized());
-  CHECK(v->assign(tensor::scalar<int64_t>(2)).ok()); // by a program that had found it before
-  all.clear();
+  CHECK(v->assign(tensor::scalar<int64_t>(2)).ok()); // by a program that already holds the variable
+  states.clear();
   CHECK_FALSE(v->initialized());
 }
 
-TEST_CASE("a variable that a program holds through a reset stays the one of its name") {
-  container all;
-  auto v = *declare(all, "v", dtype::i64, {});
-  all.clear();
-  CHECK(*declare(all, "v", dtype::i64, {}) == v);
-  CHECK(all.size() == 1);
-  all.clear();
-  auto before = named_state::retirements();
-  auto other = *declare(all, "v", dtype::f32, {}); // may be declared otherwise after a reset
-  CHECK(other != v);
+TEST_CASE("a variable that a program holds through a reset keeps its name") {
+  container states;
+  auto v = *declare(states, "v", dtype::i64, {});
+  states.clear();
+  CHECK(*declare(states, "v", dtype::i64, {}) == v);
+  CHECK(states.size() == 1);
+  states.clear();
+  auto retired_before = named_state::retirements();
+  auto redeclared =
+      *declare(states, "v", dtype::f32, {}); // may be declared otherwise after a reset
+  CHECK(redeclared != v);
   CHECK(v->retired());
-  CHECK_FALSE(other->retired());
-  CHECK(named_state::retirements() == before + 1);
-  CHECK_FALSE(declare(all, "v", dtype::i64, {}));
+  CHECK_FALSE(redeclared->retired());
+  CHECK(named_state::retirements() == retired_before + 1);
+  CHECK_FALSE(declare(states, "v", dtype::i64, {}));
 }
 
-TEST_CASE("what a declaration adds to a variable's shape holds for all") {
-  container all;
-  auto v = *declare(all, "v", dtype::f32, {2, -1});
+TEST_CASE("a declaration's knowledge of a variable's shape applies to all users") {
+  container states;
+  auto v = *declare(states, "v", dtype::f32, {2, -1});
   REQUIRE(v->assign(*tensor::make(dtype::f32, {2, 5})));
-  CHECK(declare(all, "v", dtype::f32, {2, 3}).status().message() ==
+  CHECK(declare(states, "v", dtype::f32, {2, 3}).status().message() ==
         "variable 'v' holds f32[2,5], and is declared again as f32[2,3]");
   REQUIRE(v->assign(*tensor::make(dtype::f32, {2, 3})));
-  CHECK(*declare(all, "v", dtype::f32, {-1, 3}) == v);
+  CHECK(*declare(states, "v", dtype::f32, {-1, 3}) == v);
   CHECK(v->dims() == partial_shape{2, 3});
   CHECK(v->assign(*tensor::make(dtype::f32, {2, 5})).message() ==
         "variable 'v' has shape [2,3], got [2,5]");
 }
 
 TEST_CASE("state of different kinds may have the same name in a container") {
-  container all;
-  auto v = *declare(all, "v", dtype::i64, {});
-  auto other = std::make_shared<tally>("v");
-  CHECK(*all.find_or_add(other) == other);
-  CHECK(*all.find_or_add(std::make_shared<tally>("v")) == other);
-  CHECK(*declare(all, "v", dtype::i64, {}) == v);
-  CHECK(all.size() == 2);
-  all.clear();
-  CHECK(other->cleared == 1);
+  container states;
+  auto v = *declare(states, "v", dtype::i64, {});
+  auto other_state = std::make_shared<tally>("v");
+  CHECK(*states.find_or_add(other_state) == other_state);
+  CHECK(*states.find_or_add(std::make_shared<tally>("v")) == other_state);
+  CHECK(*declare(states, "v", dtype::i64, {}) == v);
+  CHECK(states.size() == 2);
+  states.clear();
+  CHECK(other_state->cleared == 1);
 }
 
-TEST_CASE("threads that ask for the same name get the same variable") {
-  container all;
-  std::vector<std::shared_ptr<variable>> found(3);
+TEST_CASE("threads that look up the same name get the same variable") {
+  container states;
+  std::vector<std::shared_ptr<variable>> variables(3);
   {
     std::vector<std::jthread> threads;
-    for (size_t t = 0; t < found.size(); ++t)
-      threads.emplace_back([&, t] { found[t] = *declare(all, "v", dtype::f32, {}); });
+    for (size_t t = 0; t < variables.size(); ++t)
+      threads.emplace_back([&, t] { variables[t] = *declare(states, "v", dtype::f32, {}); });
   }
-  CHECK(found[0] == found[1]);
-  CHECK(found[1] == found[2]);
+  CHECK(variables[0] == variables[1]);
+  CHECK(variables[1] == variables[2]);
 }
 
-TEST_CASE("a container is unused once it is cleared and no program holds what it held") {
-  container all;
-  CHECK(all.unused());
-  auto held = *all.find_or_add(std::make_shared<variable>("v", dtype::f32, shape{}));
-  CHECK(!all.unused());
-  all.clear();
-  CHECK(!all.unused()); // a program that comes later must find the same
-  CHECK(*all.find_or_add(std::make_shared<variable>("v", dtype::f32, shape{})) == held);
-  all.clear();
-  held.reset();
-  CHECK(all.unused());
+TEST_CASE("a container is unused once it is cleared and no program holds its state") {
+  container states;
+  CHECK(states.unused());
+  auto held_variable = *states.find_or_add(std::make_shared<variable>("v", dtype::f32, shape{}));
+  CHECK(!states.unused());
+  states.clear();
+  CHECK(!states.unused()); // a later program must find the same state
+  CHECK(*states.find_or_add(std::make_shared<variable>("v", dtype::f32, shape{})) == held_variable);
+  states.clear();
+  held_variable.reset();
+  CHECK(states.unused());
 }
 
 } // namespace troupe::test::variable_test

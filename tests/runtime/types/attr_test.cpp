@@ -3,7 +3,7 @@
 
 namespace troupe::test::attr_test {
 
-TEST_CASE("an attribute has the kind of what was put into it") {
+TEST_CASE("an attribute has the kind of its value") {
   CHECK(attr_value{true}.kind() == attr_kind::boolean);
   CHECK(attr_value{1}.kind() == attr_kind::integer);
   CHECK(attr_value{uint8_t{1}}.kind() == attr_kind::integer);

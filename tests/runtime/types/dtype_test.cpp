@@ -10,7 +10,7 @@ namespace troupe::test::dtype_test {
 
 namespace {
 
-// What a half's bits mean, by the book.
+// The value of a half's bits, by definition.
 double value_of_half(uint16_t bits) {
   int exponent = bits >> 10 & 31, fraction = bits & 1023;
   auto magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
@@ -28,12 +28,12 @@ double value_of_bfloat(uint16_t bits) {
 }
 
 // Rounds by search: among the numbers of the format around the magnitude, the nearest one, and of
-// two equally near ones the one whose last bit is 0. `infinity` is where the next number would be.
+// two equally near ones the one whose last bit is 0. `infinity` is the number after the largest.
 template <class Value>
 uint16_t round_slowly(float value, uint16_t infinity, Value value_of) {
   auto magnitude = std::abs(double{value});
   uint32_t low = 0, high = infinity;
-  auto at = [&](uint32_t bits) { // beyond the largest the grid goes on
+  auto at = [&](uint32_t bits) { // the grid continues beyond the largest
     if (bits < infinity)
       return value_of(static_cast<uint16_t>(bits));
     auto last = value_of(static_cast<uint16_t>(infinity - 1));
@@ -57,15 +57,15 @@ void for_many_floats(Check check) {
   std::mt19937 dice{seed};
   for (int i = 0; i < 300'000; ++i)
     check(std::bit_cast<float>(static_cast<uint32_t>(dice())));
-  for (int i = 0; i < 300'000; ++i) // where halves live
+  for (int i = 0; i < 300'000; ++i) // in the range of halves
     check(std::ldexp(static_cast<float>(dice() % 65536) - 32768.f,
                      static_cast<int>(dice() % 60) - 45));
 }
 
 } // namespace
 
-TEST_CASE("every half and every bfloat survives the way through float") {
-  int wrong = 0;
+TEST_CASE("every half and every bfloat survives the conversion to float and back") {
+  int mismatches = 0;
   for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
     float16 half;
     half.bits = static_cast<uint16_t>(bits);
@@ -75,16 +75,17 @@ TEST_CASE("every half and every bfloat survives the way through float") {
          {std::tuple{float(half), value_of_half(half.bits), float16{float(half)}.bits},
           std::tuple{float(brain), value_of_bfloat(brain.bits), bfloat16{float(brain)}.bits}}) {
       if (std::isnan(expected))
-        wrong += !std::isnan(wide) || (back >> 15) != (bits >> 15);
+        mismatches += !std::isnan(wide) || (back >> 15) != (bits >> 15);
       else
-        wrong += wide != expected || std::signbit(wide) != std::signbit(expected) || back != bits;
+        mismatches +=
+            wide != expected || std::signbit(wide) != std::signbit(expected) || back != bits;
     }
     if (std::isnan(float(half)))
-      wrong += !std::isnan(float(float16{float(half)}));
+      mismatches += !std::isnan(float(float16{float(half)}));
     if (std::isnan(float(brain)))
-      wrong += !std::isnan(float(bfloat16{float(brain)}));
+      mismatches += !std::isnan(float(bfloat16{float(brain)}));
   }
-  CHECK(wrong == 0);
+  CHECK(mismatches == 0);
 }
 
 TEST_CASE("conversion to half rounds to nearest, ties to even") {
@@ -95,7 +96,7 @@ TEST_CASE("conversion to half rounds to nearest, ties to even") {
       return bits == round_slowly(value, 0x7c00, value_of_half);
   };
   for (uint32_t bits = 0; bits < 0x7bff;
-       ++bits) { // the middle of each two neighbours, and beside it
+       ++bits) { // the middle between adjacent numbers, and next to it
     auto low = value_of_half(static_cast<uint16_t>(bits));
     auto middle = static_cast<float>((low + value_of_half(static_cast<uint16_t>(bits + 1))) / 2);
     for (auto value :

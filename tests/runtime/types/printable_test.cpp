@@ -1,4 +1,4 @@
-// What is printed of names and texts from elsewhere cannot steer a terminal or forge a line.
+// Printed names and texts of other processes cannot control a terminal or forge a line.
 #include "troupe/runtime/types/printable.hpp"
 
 #include "tests/support/catch.hpp"
@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::string_literals;
 
-// Red, a bell, the end of a string, the direction reversed, a control character of Latin 1, and a
-// byte that is no UTF-8.
+// Red, a bell, the end of a string, reversed direction, a control character of Latin 1, and a byte
+// that is not UTF-8.
 const std::string hostile = "a\"\\'\x1b[31mred\a\0 \xe2\x80\xae\xc2\x9b"
                             "2J\xff\r\n> end"s;
 
@@ -34,7 +34,7 @@ bool is_harmless(std::string_view text, bool lines = false) {
 
 } // namespace
 
-TEST_CASE("what is not printable is escaped, and letters of all scripts stay") {
+TEST_CASE("unprintable characters are escaped, and letters of all scripts are kept") {
   for (const auto* readable :
        {"", "plain text", "Zürich, Ελλάδα, 東京, עברית, العربية", "a\\b 'c' \"d\"",
         "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x94\xac" /* joined emoji */})
@@ -47,9 +47,9 @@ TEST_CASE("what is not printable is escaped, and letters of all scripts stay") {
   CHECK(printable("\xe2\x80\xae") == "\\xe2\\x80\\xae"); // text from right to left
   CHECK(printable("\xe2\x81\xa6") == "\\xe2\\x81\\xa6");
   CHECK(printable("\xe2\x80\xa8") == "\\xe2\\x80\\xa8"); // the end of a line
-  for (const auto* wrong :
+  for (const auto* invalid_text :
        {"\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80", "\xe2\x80"})
-    CHECK(is_harmless(printable(wrong)));
+    CHECK(is_harmless(printable(invalid_text)));
   CHECK(printable("\xc3") == "\\xc3");
   CHECK(printable("\xc3x") == "\\xc3x");
   CHECK(is_harmless(printable(hostile)));
@@ -75,7 +75,7 @@ TEST_CASE("strings in tensors and attributes are printed in quotes, with escapes
   CHECK(is_harmless(concat(attr_value{text})));
 }
 
-TEST_CASE("errors hold nothing that a terminal obeys, whoever wrote it") {
+TEST_CASE("errors contain no terminal control characters") {
   CHECK(is_harmless(invalid("no node '", hostile, "'").message()));
   CHECK(invalid("no node '", "a\nb'"s, "'", ", did you mean 'ab'"s).message() ==
         R"(no node 'a\nb\'', did you mean 'ab')");
@@ -87,7 +87,7 @@ TEST_CASE("errors hold nothing that a terminal obeys, whoever wrote it") {
   CHECK(is_harmless(invalid("text").followed_by(hostile).message(), true));
 }
 
-TEST_CASE("logs, metrics and tables of a cluster show one line for each thing, whatever its name") {
+TEST_CASE("logs, metrics and tables of a cluster show one line per entry, for any name") {
   log_event event{.level = log_level::info,
                   .time = {},
                   .task = "/job:" + hostile,

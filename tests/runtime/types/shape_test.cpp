@@ -5,19 +5,19 @@ namespace troupe::test::shape_test {
 
 namespace {
 
-std::string made(std::vector<int64_t> extents) {
-  auto what = shape::make(extents);
-  return what ? concat(*what) : what.status().message();
+std::string made_text(std::vector<int64_t> extents) {
+  auto outcome = shape::make(extents);
+  return outcome ? concat(*outcome) : outcome.status().message();
 }
 
 std::string partly(std::vector<int64_t> extents) {
-  auto what = partial_shape::make(extents);
-  return what ? concat(*what) : what.status().message();
+  auto outcome = partial_shape::make(extents);
+  return outcome ? concat(*outcome) : outcome.status().message();
 }
 
 template <class T>
-std::string shown(const result<T>& what) {
-  return what ? concat(*what) : what.status().message();
+std::string shown(const result<T>& outcome) {
+  return outcome ? concat(*outcome) : outcome.status().message();
 }
 
 const partial_shape any = partial_shape::unknown();
@@ -40,16 +40,16 @@ TEST_CASE("a shape knows its rank, extents and elements") {
 }
 
 TEST_CASE("extents from outside are checked for sign, rank and overflow") {
-  CHECK(made({2, 0, 3}) == "[2,0,3]");
-  CHECK(made({-1}) == "extents must not be negative, got -1");
-  CHECK(made(std::vector<int64_t>(8, 2)) == "[2,2,2,2,2,2,2,2]");
-  CHECK(made(std::vector<int64_t>(9, 2)) == "a tensor has at most 8 axes, got 9");
-  CHECK(made({int64_t{1} << 62}) == "[4611686018427387904]");
+  CHECK(made_text({2, 0, 3}) == "[2,0,3]");
+  CHECK(made_text({-1}) == "extents must not be negative, got -1");
+  CHECK(made_text(std::vector<int64_t>(8, 2)) == "[2,2,2,2,2,2,2,2]");
+  CHECK(made_text(std::vector<int64_t>(9, 2)) == "a tensor has at most 8 axes, got 9");
+  CHECK(made_text({int64_t{1} << 62}) == "[4611686018427387904]");
   auto too_many = "a tensor has at most 2^62 elements";
-  CHECK(made({int64_t{1} << 31, int64_t{1} << 32}) == too_many);
-  CHECK(made({INT64_MAX}) == too_many);
-  CHECK(made({INT64_MAX, INT64_MAX, 0}) == too_many);
-  CHECK(made({3037000500, 3037000500, 3037000500}) == too_many);
+  CHECK(made_text({int64_t{1} << 31, int64_t{1} << 32}) == too_many);
+  CHECK(made_text({INT64_MAX}) == too_many);
+  CHECK(made_text({INT64_MAX, INT64_MAX, 0}) == too_many);
+  CHECK(made_text({3037000500, 3037000500, 3037000500}) == too_many);
 }
 
 TEST_CASE("a partial shape may know nothing, its rank, or some extents") {

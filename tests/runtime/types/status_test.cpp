@@ -27,7 +27,7 @@ status check(int value) {
 
 } // namespace
 
-TEST_CASE("success is one pointer wide and says nothing") {
+TEST_CASE("success is one pointer wide and has no text") {
   STATIC_REQUIRE(sizeof(status) == sizeof(void*));
   status fine;
   CHECK(fine.ok());
@@ -39,11 +39,11 @@ TEST_CASE("success is one pointer wide and says nothing") {
 }
 
 TEST_CASE("each layer puts its name before an error") {
-  auto what =
+  auto outcome =
       failure(error_kind::not_found, "no node '", 'x', "'").within("prune").within("step 3");
-  CHECK_FALSE(what.ok());
-  CHECK(what.kind() == error_kind::not_found);
-  CHECK(concat(what) == "not_found: step 3: prune: no node 'x'");
+  CHECK_FALSE(outcome.ok());
+  CHECK(outcome.kind() == error_kind::not_found);
+  CHECK(concat(outcome) == "not_found: step 3: prune: no node 'x'");
 }
 
 TEST_CASE("a status is copied with its text, and assigned over another") {
@@ -68,16 +68,16 @@ TEST_CASE("a result holds a value or an error, which passes through the callers"
   CHECK(check(12).kind() == error_kind::out_of_range);
 }
 
-TEST_CASE("a result without a value and without an error is a defect that shows") {
+TEST_CASE("a result without a value and without an error is detected as a defect") {
   result<int> empty{status{}};
   CHECK_FALSE(empty.ok());
   CHECK(empty.status().kind() == error_kind::internal);
 }
 
-TEST_CASE("a result gives its value away without a copy") {
-  result<std::unique_ptr<int>> made{std::make_unique<int>(3)};
-  auto mine = *std::move(made);
-  CHECK(*mine == 3);
+TEST_CASE("a result moves its value out without a copy") {
+  result<std::unique_ptr<int>> owner{std::make_unique<int>(3)};
+  auto moved = *std::move(owner);
+  CHECK(*moved == 3);
 }
 
 TEST_CASE("every kind of error has a name of its own") {
@@ -93,8 +93,8 @@ TEST_CASE("every kind of error has a name of its own") {
 }
 
 TEST_CASE("a source location is printed without folders") {
-  auto here = std::source_location::current();
-  CHECK(to_string(here) == concat("status_test.cpp:", here.line()));
+  auto location = std::source_location::current();
+  CHECK(to_string(location) == concat("status_test.cpp:", location.line()));
 }
 
 } // namespace troupe::test::status_test

@@ -40,10 +40,10 @@ TEST_CASE("copies of a tensor share memory until the last is gone") {
 TEST_CASE("memory is aligned, whatever the type and size") {
   for (int i = 1; i < dtype_count; ++i)
     for (int64_t extent : {0, 1, 3, 100}) {
-      auto made = *tensor::make(static_cast<dtype>(i), {extent});
-      CHECK(reinterpret_cast<uintptr_t>(made.raw()) % tensor_alignment == 0);
-      CHECK(made.bytes() == static_cast<size_t>(extent) * size_of(made.type()));
-      CHECK_FALSE(made.empty());
+      auto allocated = *tensor::make(static_cast<dtype>(i), {extent});
+      CHECK(reinterpret_cast<uintptr_t>(allocated.raw()) % tensor_alignment == 0);
+      CHECK(allocated.bytes() == static_cast<size_t>(extent) * size_of(allocated.type()));
+      CHECK_FALSE(allocated.empty());
     }
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("a tensor that no memory can hold is refused, not attempted") {
         error_kind::resource_exhausted);
   CHECK(tensor::make(dtype::f64, {int64_t{1} << 62}).status().kind() ==
         error_kind::invalid_argument);
-  // A shape that was made by broadcasting large ones may have any product.
+  // A shape made by broadcasting large shapes may have any product.
   CHECK_FALSE(tensor::make(dtype::u8, {int64_t{1} << 32, int64_t{1} << 32}));
   CHECK_FALSE(tensor::make(dtype::u8, {int64_t{1} << 32, int64_t{1} << 32, 1}, memory));
   CHECK(memory.live == 0);
@@ -129,10 +129,10 @@ TEST_CASE("threads may copy and drop tensors over the same memory") {
   {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 3; ++t)
-      threads.emplace_back([mine = shared] {
+      threads.emplace_back([own_copy = shared] {
         for (int i = 0; i < 20'000; ++i) {
-          auto copy = mine;
-          auto other = std::move(copy);
+          auto copy = own_copy;
+          auto moved = std::move(copy);
         }
       });
   }

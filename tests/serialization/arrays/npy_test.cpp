@@ -15,7 +15,7 @@ using Catch::Matchers::Contains;
 
 result<tensor> read(const std::string& file) { return read_npy(std::as_bytes(std::span{file})); }
 
-// A file with a header of version 1 as NumPy writes it, except for its padding.
+// A file with a header of version 1 as NumPy writes it, but without padding.
 std::string file(const std::string& header, const std::string& data) {
   auto size = static_cast<char>(header.size());
   return "\x93NUMPY\x01\x00"s + size + '\0' + header + data;
@@ -33,7 +33,7 @@ std::string value(const std::string& npy) {
   return got ? to_string(*got) : got.status().message();
 }
 
-TEST_CASE("arrays of NumPy's types are read, whatever the order of their bytes") {
+TEST_CASE("arrays of NumPy's types are read, in either byte order") {
   CHECK(value(array("<f4", "(2,)", "\0\0\x80\x3f\0\0\0\xc0"s)) == "f32[2] {1, -2}");
   CHECK(value(array(">f4", "(2,)", "\x3f\x80\0\0\xc0\0\0\0"s)) == "f32[2] {1, -2}");
   CHECK(value(array(">f8", "()", "\x3f\xe0\0\0\0\0\0\0"s)) == "f64[] {0.5}");
@@ -51,13 +51,13 @@ TEST_CASE("arrays of NumPy's types are read, whatever the order of their bytes")
   CHECK(identical(*read(array("<c8", "()", "\0\0\x80\x3f\0\0\0\xc0"s)), complex));
 }
 
-TEST_CASE("what fails with a .npy file names it") {
+TEST_CASE("errors of .npy files name the file") {
   temporary_folder folder;
   auto error_of = [](auto act) {
     try {
       act();
-    } catch (const error& why) {
-      return concat(to_string(why.kind()), ": ", why.what());
+    } catch (const error& thrown) {
+      return concat(to_string(thrown.kind()), ": ", thrown.what());
     }
     return std::string{"nothing was thrown"};
   };
@@ -83,7 +83,7 @@ TEST_CASE("text of fixed length becomes strings") {
                   tensor::scalar<std::string>("\xe2\x82\xac")));
 }
 
-TEST_CASE("arrays in Fortran's order are turned into ours") {
+TEST_CASE("arrays in Fortran's order are converted to row-major order") {
   CHECK(value(array("|u1", "(2, 3)", "\1\4\2\5\3\6"s, true)) == "u8[2,3] {1, 2, 3, 4, 5, 6}");
   CHECK(value(array("|S1", "(2, 2)", "acbd", true)) == R"(string[2,2] {"a", "b", "c", "d"})");
   CHECK(value(array("|u1", "(2, 1, 2)", "\1\3\2\4"s, true)) == "u8[2,1,2] {1, 2, 3, 4}");
@@ -91,7 +91,7 @@ TEST_CASE("arrays in Fortran's order are turned into ours") {
   CHECK(value(array("|u1", "(2, 0)", "", true)) == "u8[2,0] {}");
 }
 
-TEST_CASE("what is written is what NumPy would write") {
+TEST_CASE("written .npy files equal NumPy's") {
   auto npy = write_npy(tensor::of<float>({2, 1}, {1, -2}));
   REQUIRE(npy);
   CHECK(npy->size() == 128 + 8);
@@ -123,23 +123,23 @@ TEST_CASE("every type survives a .npy file") {
       tensor::of<std::string>({0}, {}),
       tensor::of<float>({1, 1, 1, 1, 1, 1, 1, 1}, {1}),
   };
-  for (const auto& one : values) {
-    INFO(one);
-    auto npy = write_npy(one);
+  for (const auto& value : values) {
+    INFO(value);
+    auto npy = write_npy(value);
     REQUIRE(npy);
     auto back = read(*npy);
     INFO(back.status());
     REQUIRE(back);
-    CHECK(identical(*back, one));
+    CHECK(identical(*back, value));
   }
 }
 
-TEST_CASE("what NumPy's format cannot hold is refused") {
+TEST_CASE("tensors that NumPy's format cannot hold are refused") {
   CHECK_THAT(write_npy(tensor::scalar("a\0"s)).status().message(), Contains("zero byte"));
   CHECK_FALSE(write_npy(tensor{}));
 }
 
-TEST_CASE("files that are no arrays are refused, and say why") {
+TEST_CASE("files that are no arrays are refused with the reason") {
   auto error = [](const std::string& npy) { return read(npy).status().message(); };
   CHECK_THAT(error(""), Contains("does not begin"));
   CHECK_THAT(error("PK\3\4..........."), Contains("does not begin"));

@@ -84,7 +84,7 @@ TEST_CASE("an archive of many files is read") {
   CHECK(*reader->read(reader->entries()[299]) == "content of 299");
 }
 
-TEST_CASE("a .npz file that was damaged is an error, or what it was") {
+TEST_CASE("a damaged .npz file is an error, or reads as before") {
   std::vector<std::pair<std::string, tensor>> small{{"a", tensor::of<float>({2}, {1, 2})},
                                                     {"b", tensor::vector<int64_t>({1, 2, 3})}};
   for (bool deflate : {false, true}) {
@@ -100,7 +100,7 @@ TEST_CASE("a .npz file that was damaged is an error, or what it was") {
   }
 }
 
-TEST_CASE("archives that we cannot read say why") {
+TEST_CASE("unsupported archives are refused with the reason") {
   simulated_disk disk{1};
   auto writer = zip_writer::create(disk, "x");
   CHECK(writer->add("a.npy", "no array").ok());
@@ -112,9 +112,9 @@ TEST_CASE("archives that we cannot read say why") {
   auto content = disk.content("x");
   auto entry = content.find("PK\1\2");
   auto changed = [&](size_t at, char to) {
-    auto other = content;
-    other[at] = to;
-    disk.put("y", other);
+    auto changed_content = content;
+    changed_content[at] = to;
+    disk.put("y", changed_content);
     return zip_reader::open(disk, "y").status();
   };
   CHECK(changed(entry + 10, 12).kind() == error_kind::unimplemented); // bzip2
@@ -122,7 +122,7 @@ TEST_CASE("archives that we cannot read say why") {
   CHECK_THAT(changed(entry + 45, 'x').message(), Contains("y: 'a.npy' would have"));
   disk.put("y", "no archive");
   CHECK_THAT(zip_reader::open(disk, "y").status().message(), Contains("no zip archive"));
-  // A claim of more than can come of so few bytes takes no memory.
+  // A false claim of a large size takes no memory.
   auto bomb = zip_writer::create(disk, "z");
   CHECK(bomb->add("a", "text", true).ok());
   CHECK(bomb->finish().ok());

@@ -21,13 +21,13 @@ std::vector<checkpoint_item> items_of(int64_t step) {
 }
 
 result<std::string> save(checkpoint_folder& to, int64_t step) {
-  checkpoint_manifest about;
-  about.step = step;
-  about.positions["reader"] = concat(step);
-  return to.save(std::move(about), items_of(step));
+  checkpoint_manifest manifest;
+  manifest.step = step;
+  manifest.positions["reader"] = concat(step);
+  return to.save(std::move(manifest), items_of(step));
 }
 
-// The same as tasks do it that write shards of their own, which become one checkpoint.
+// The same with a writer task per shard, joined to one checkpoint.
 result<std::string> save_by_tasks(checkpoint_folder& to, file_system& files, int64_t step) {
   checkpoint_manifest manifest;
   manifest.step = step;
@@ -35,10 +35,10 @@ result<std::string> save_by_tasks(checkpoint_folder& to, file_system& files, int
   return to.save(
       std::move(manifest), [&](const std::string& draft, checkpoint_manifest& about) -> status {
         std::vector<std::string> parts;
-        for (const auto& one : items_of(step)) {
+        for (const auto& item : items_of(step)) {
           parts.push_back(path_in(draft, concat("part-", parts.size())));
           TROUPE_ASSIGN(auto writer, tensor_bundle_writer::begin(files, parts.back(), true));
-          TROUPE_TRY(add_item(writer, one));
+          TROUPE_TRY(add_item(writer, item));
           TROUPE_TRY(writer.finish());
         }
         auto prefix = path_in(draft, bundle_name);
@@ -49,7 +49,7 @@ result<std::string> save_by_tasks(checkpoint_folder& to, file_system& files, int
       });
 }
 
-// The step of the latest, whose tensors are all right; nothing where there is none.
+// The step of the latest checkpoint, whose tensors are verified; nullopt where there is none.
 std::optional<int64_t> loaded(file_system& files, const checkpoint_folder& from) {
   auto name = from.latest();
   if (!name) {
@@ -68,23 +68,23 @@ std::optional<int64_t> loaded(file_system& files, const checkpoint_folder& from)
 
 } // namespace
 
-TEST_CASE("a checkpoint gives back what was saved, slices put together or apart") {
+TEST_CASE("a checkpoint restores what was saved, with slices joined or separate") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "run/model"};
   CHECK(!loaded(disk, to));
   REQUIRE(save(to, 7));
   CHECK(loaded(disk, to) == 7);
   auto reader = *checkpoint_reader::open(disk, to.path_of(*to.latest()));
-  auto whole = *reader.read("big/part");
-  CHECK(whole.dims() == shape{3, 2});
-  CHECK(std::ranges::equal(whole.values<float>(), std::vector<float>{7, 1, 2, 3, 4, 5}));
+  auto full = *reader.read("big/part");
+  CHECK(full.dims() == shape{3, 2});
+  CHECK(std::ranges::equal(full.values<float>(), std::vector<float>{7, 1, 2, 3, 4, 5}));
   auto part = *reader.read_part("big/part", {1, 1}, shape{2, 1});
   CHECK(std::ranges::equal(part.values<float>(), std::vector<float>{3, 5}));
   CHECK(reader.read("none").status().kind() == error_kind::not_found);
   CHECK(!reader.read_part("big/part", {2, 0}, shape{2, 2}));
 }
 
-TEST_CASE("a step that is saved again has another checkpoint, which is the latest") {
+TEST_CASE("saving a step again makes another checkpoint, which is the latest") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "model"};
   CHECK(*save(to, 7) == "step-7");
@@ -93,7 +93,7 @@ TEST_CASE("a step that is saved again has another checkpoint, which is the lates
   CHECK(to.list()->size() == 2);
 }
 
-TEST_CASE("the newest checkpoints stay, and one of each span of steps") {
+TEST_CASE("the newest checkpoints are kept, and one per span of steps") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "model"};
   for (int64_t step = 0; step <= 100; step += 10) {
@@ -101,9 +101,9 @@ TEST_CASE("the newest checkpoints stay, and one of each span of steps") {
     REQUIRE(to.retain({.newest = 2, .every_steps = 50}));
   }
   std::string names;
-  auto all = *to.list();
-  for (const auto& one : all)
-    names += concat(one.step, ' ');
+  auto checkpoints = *to.list();
+  for (const auto& checkpoint : checkpoints)
+    names += concat(checkpoint.step, ' ');
   CHECK(names == "0 50 90 100 ");
   REQUIRE(to.retain({.newest = 0}));
   CHECK(to.list()->size() == 4);
@@ -111,27 +111,27 @@ TEST_CASE("the newest checkpoints stay, and one of each span of steps") {
   CHECK(to.list()->size() == 1);
 }
 
-TEST_CASE("one checkpoint of each span of hours stays") {
+TEST_CASE("one checkpoint per span of hours is kept") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "model"};
   for (int64_t step = 0; step < 12; ++step) {
-    checkpoint_manifest about;
-    about.step = step;
-    about.made[std::string{time_key}] =
+    checkpoint_manifest manifest;
+    manifest.step = step;
+    manifest.made[std::string{time_key}] =
         concat(int64_t{1'000'000} * 3600 + step * 1800); // half an hour each
     if (step == 5)
-      about.made.clear(); // of a version that did not say
-    REQUIRE(to.save(std::move(about), items_of(step)));
+      manifest.made.clear(); // as in a version without this field
+    REQUIRE(to.save(std::move(manifest), items_of(step)));
     REQUIRE(to.retain({.newest = 2, .every_hours = 2}));
   }
   std::string names;
-  auto all = *to.list();
-  for (const auto& one : all)
-    names += concat(one.step, ' ');
+  auto checkpoints = *to.list();
+  for (const auto& checkpoint : checkpoints)
+    names += concat(checkpoint.step, ' ');
   CHECK(names == "0 4 8 10 11 ");
 }
 
-TEST_CASE("a crash at any write leaves the checkpoint before or the new one, and no rest") {
+TEST_CASE("a crash at any write leaves the previous checkpoint or the new one, and no remains") {
   auto by_tasks = GENERATE(false, true);
   INFO("by tasks: " << by_tasks);
   auto save_as = [&](checkpoint_folder& to, file_system& files, int64_t step) {
@@ -142,10 +142,10 @@ TEST_CASE("a crash at any write leaves the checkpoint before or the new one, and
     simulated_disk disk{1};
     checkpoint_folder to{disk, "model"};
     REQUIRE(save_as(to, disk, 1));
-    auto before = disk.changes();
+    auto changes_before = disk.changes();
     REQUIRE(save_as(to, disk, 2));
     REQUIRE(to.retain({.newest = 1}));
-    changes = disk.changes() - before;
+    changes = disk.changes() - changes_before;
   }
   CHECK(changes > 10);
   for (uint64_t seed = 0; seed < 20; ++seed)
@@ -163,7 +163,7 @@ TEST_CASE("a crash at any write leaves the checkpoint before or the new one, and
       REQUIRE((step == 1 || step == 2));
       if (saved)
         REQUIRE(step == 2);
-      // Training goes on, and what the crash has left goes.
+      // Training continues, and the remains of the crash are removed.
       REQUIRE(to.clean());
       REQUIRE(save_as(to, disk, 3));
       REQUIRE(to.retain({.newest = 1}));
@@ -172,7 +172,7 @@ TEST_CASE("a crash at any write leaves the checkpoint before or the new one, and
     }
 }
 
-TEST_CASE("a full disk and failing writes are errors that leave the checkpoint before") {
+TEST_CASE("a full disk and failing writes are errors that leave the previous checkpoint") {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     INFO("seed " << seed);
     simulated_disk disk{seed};
@@ -188,13 +188,14 @@ TEST_CASE("a full disk and failing writes are errors that leave the checkpoint b
       else
         CHECK(saved.status().message().find("model") != std::string::npos);
     disk.faults = {};
-    auto found = loaded(disk, to);
-    REQUIRE(found);
-    CHECK(*found >= last); // a name whose folder could not be synced may be there
+    auto loaded_step = loaded(disk, to);
+    REQUIRE(loaded_step);
+    CHECK(*loaded_step >= last); // a file whose folder could not be synced may exist
   }
 }
 
-TEST_CASE("changed bytes of a checkpoint are found, with the file and the tensor") {
+TEST_CASE(
+    "changed bytes of a checkpoint are detected, and the error names the file and the tensor") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "model"};
   REQUIRE(save(to, 1));
@@ -204,13 +205,13 @@ TEST_CASE("changed bytes of a checkpoint are found, with the file and the tensor
   disk.put(path, content);
   auto reader = checkpoint_reader::open(disk, to.path_of("step-1"));
   REQUIRE(reader);
-  auto why = reader->verify();
-  CHECK(why.kind() == error_kind::data_loss);
-  CHECK(why.message().find("tensors.safetensors") != std::string::npos);
+  auto outcome = reader->verify();
+  CHECK(outcome.kind() == error_kind::data_loss);
+  CHECK(outcome.message().find("tensors.safetensors") != std::string::npos);
 }
 
-// A program that is killed again and again, and goes on with what it finds. The disks of some seeds
-// are too small, refuse to write and to sync, or cannot be read now and then.
+// A program that is killed repeatedly, and continues with the checkpoints that it finds. The disks
+// of some seeds are too small, refuse to write and to sync, or sometimes cannot be read.
 void crash_and_go_on(uint64_t seed, bool by_tasks) {
   INFO("seed " << seed << ", by tasks: " << by_tasks);
   simulated_disk disk{seed};
@@ -227,8 +228,8 @@ void crash_and_go_on(uint64_t seed, bool by_tasks) {
       faults.failing_reads = 0.05;
     disk.faults = faults;
     disk.crash_in(1 + dice() % (by_tasks ? 200 : 80));
-    // What fails is tried again with the next step, as training does.
-    for (int again = 0; again < 50 && !disk.crashed(); ++again) {
+    // A failed save is retried with the next step, as in training.
+    for (int attempt = 0; attempt < 50 && !disk.crashed(); ++attempt) {
       if (!to.clean())
         continue;
       ++step;
@@ -241,9 +242,9 @@ void crash_and_go_on(uint64_t seed, bool by_tasks) {
     disk.restart();
     disk.faults = {};
     if (disk.list("model").ok()) {
-      auto found = loaded(disk, to).value_or(0);
-      REQUIRE(found >= certain);
-      REQUIRE(found <= step);
+      auto loaded_step = loaded(disk, to).value_or(0);
+      REQUIRE(loaded_step >= certain);
+      REQUIRE(loaded_step <= step);
     } else {
       REQUIRE(certain == 0);
     }
@@ -251,7 +252,7 @@ void crash_and_go_on(uint64_t seed, bool by_tasks) {
 }
 
 TEST_CASE("a checkpoint is complete or invisible through thousands of crashes", "[slow]") {
-  // The first seeds are always the same; TROUPE_SEEDS=N goes through so many.
+  // The first seeds are always the same; TROUPE_SEEDS=N runs N seeds.
   const auto* text = std::getenv("TROUPE_SEEDS");
   auto seeds = text ? std::strtoull(text, nullptr, 10) : 20'000;
   for (uint64_t seed = 0; seed < seeds; ++seed)
@@ -260,7 +261,7 @@ TEST_CASE("a checkpoint is complete or invisible through thousands of crashes", 
     crash_and_go_on(seed, true);
 }
 
-TEST_CASE("a run that does not go on with an earlier one keeps its own checkpoints") {
+TEST_CASE("a run that does not continue an earlier one keeps its own checkpoints") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "model"};
   for (int64_t step : {600, 700, 1000, 10, 20, 30, 40}) {
@@ -268,51 +269,53 @@ TEST_CASE("a run that does not go on with an earlier one keeps its own checkpoin
     REQUIRE(to.retain({.newest = 3}));
   }
   std::string names;
-  auto all = *to.list();
-  for (const auto& one : all)
-    names += concat(one.step, ' ');
+  auto checkpoints = *to.list();
+  for (const auto& checkpoint : checkpoints)
+    names += concat(checkpoint.step, ' ');
   CHECK(names == "20 30 40 ");
-  for (int again = 0; again < 11; ++again)
+  for (int attempt = 0; attempt < 11; ++attempt)
     REQUIRE(save(to, 50));
   CHECK(*to.latest() == "step-50-11");
   disk.put("model/latest", "nonsense");
   CHECK(*to.latest() == "step-50-11");
 }
 
-TEST_CASE("what a process that died while it asked who sees a folder has left is removed") {
+TEST_CASE("the probe files of a process that died are removed") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "model"};
   REQUIRE(save(to, 1));
-  for (auto left : {"0a1b.index", "0a1b.data-00000-of-00001", "0a1b-3.index.new"})
-    disk.put(concat("model/", "writing-probe-", left), "probe");
+  for (auto probe_file : {"0a1b.index", "0a1b.data-00000-of-00001", "0a1b-3.index.new"})
+    disk.put(concat("model/", "writing-probe-", probe_file), "probe");
   REQUIRE(to.clean());
   CHECK(disk.list("model")->size() == 2);
 }
 
-TEST_CASE("a writer that has not noticed yet that it was replaced writes to no other's draft") {
+TEST_CASE("a writer that has not yet noticed its replacement does not write to another's draft") {
   simulated_disk disk{1};
   checkpoint_folder replaced{disk, "model"}, next{disk, "model"};
   replaced.end_drafts_with("-1");
   next.end_drafts_with("-2");
-  checkpoint_manifest about;
-  about.step = 5;
+  checkpoint_manifest manifest;
+  manifest.step = 5;
   auto file = [](const std::string& draft) { return path_in(draft, "tensors"); };
-  auto outer = replaced.save(about, [&](const std::string& slow, checkpoint_manifest&) -> status {
-    auto inner = next.save(about, [&](const std::string& draft, checkpoint_manifest&) -> status {
-      CHECK(draft != slow);
-      disk.put(file(draft), "of the next");
-      disk.put(file(slow), "of the replaced");
-      return {};
-    });
-    REQUIRE(inner);
-    CHECK(*read_whole(disk, file(next.path_of(*inner)), 100) == "of the next");
-    return failure(error_kind::cancelled, "it has noticed");
-  });
+  auto outer =
+      replaced.save(manifest, [&](const std::string& slow, checkpoint_manifest&) -> status {
+        auto inner =
+            next.save(manifest, [&](const std::string& draft, checkpoint_manifest&) -> status {
+              CHECK(draft != slow);
+              disk.put(file(draft), "of the next");
+              disk.put(file(slow), "of the replaced");
+              return {};
+            });
+        REQUIRE(inner);
+        CHECK(*read_whole(disk, file(next.path_of(*inner)), 100) == "of the next");
+        return failure(error_kind::cancelled, "it has noticed");
+      });
   CHECK(outer.status().kind() == error_kind::cancelled);
   CHECK(next.list()->size() == 1);
 }
 
-TEST_CASE("a checkpoint that cannot be removed does not keep others") {
+TEST_CASE("a checkpoint that cannot be removed does not prevent the removal of others") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "model"};
   for (int64_t step = 1; step <= 6; ++step)
@@ -324,7 +327,7 @@ TEST_CASE("a checkpoint that cannot be removed does not keep others") {
   CHECK(to.list()->size() == 2);
 }
 
-TEST_CASE("what others have put into a folder of checkpoints stays") {
+TEST_CASE("foreign files in a folder of checkpoints are kept") {
   simulated_disk disk{1};
   checkpoint_folder to{disk, "model"};
   REQUIRE(save(to, 1));

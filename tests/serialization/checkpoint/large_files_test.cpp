@@ -1,5 +1,5 @@
-// Tensors of more than 4 GiB, on a disk that keeps the beginning of a file only: all that follows
-// are zeros, as in memory that was never written.
+// Tensors of more than 4 GiB, on a disk that stores only the beginning of a file: all later bytes
+// are zeros, like memory that was never written.
 #include "tests/support/catch.hpp"
 #include "troupe/serialization/checkpoint/safetensors.hpp"
 
@@ -56,7 +56,7 @@ private:
   std::string path_;
 };
 
-// One file, whatever it is called.
+// A disk with one file, of any name.
 class kept_disk final : public file_system {
 public:
   result<std::unique_ptr<readable_file>> open(const std::string& path) override {

@@ -11,19 +11,19 @@ using namespace std::string_literals;
 using Catch::Matchers::Contains;
 
 checkpoint_manifest example() {
-  checkpoint_manifest made;
-  made.step = 1200;
-  made.graph_digest = "89ab";
-  made.positions = {{"reader/0", "train.tfrecord 2048"}, {"random/\xc3\xbc", "\0\xff\x01"s}};
-  made.incarnations = {{"/job:ps/task:0", UINT64_MAX}, {"/job:worker/task:1", 7}};
-  made.made = {{"by", "troupe 1.0"}, {"at", "2026-11-23"}};
-  made.tensors = {
+  checkpoint_manifest manifest;
+  manifest.step = 1200;
+  manifest.graph_digest = "89ab";
+  manifest.positions = {{"reader/0", "train.tfrecord 2048"}, {"random/\xc3\xbc", "\0\xff\x01"s}};
+  manifest.incarnations = {{"/job:ps/task:0", UINT64_MAX}, {"/job:worker/task:1", 7}};
+  manifest.made = {{"by", "troupe 1.0"}, {"at", "2026-11-23"}};
+  manifest.tensors = {
       {"a", dtype::f32, {2, 3}, {}, "ps-0.safetensors", "a", 24, 0x0123456789abcdef},
       {"b", dtype::i64, {2, 4}, manifest_slice{{5, 4}, {0, 0}}, "ps-0.safetensors", "b/0", 64, 1},
       {"b", dtype::i64, {3, 4}, manifest_slice{{5, 4}, {2, 0}}, "ps-1.safetensors", "b/1", 96, 2},
       {"words", dtype::string, {3}, {}, "ps-1.safetensors", "words", 30, 3},
   };
-  return made;
+  return manifest;
 }
 
 std::string refused(const std::function<void(checkpoint_manifest&)>& change) {
@@ -32,23 +32,24 @@ std::string refused(const std::function<void(checkpoint_manifest&)>& change) {
   return manifest_json(manifest).status().message();
 }
 
-// With a checksum that fits.
+// The text with a matching checksum.
 std::string with_content(const std::string& from, const std::string& to) {
   auto text = *manifest_json(example());
   auto at = text.find(from);
   REQUIRE(at != text.npos);
   text.replace(at, from.size(), to);
-  // Who damages on purpose can also mend: take the sum from the error.
-  auto said = parse_manifest(text, "m").status().message();
-  auto is = said.find(" is ");
-  if (is == said.npos)
-    return said;
-  auto sum = said.substr(is + 4, 16), old = said.substr(said.find("should be ") + 10, 16);
+  // The correct sum is in the error, as deliberate damage could include the checksum.
+  auto error_text = parse_manifest(text, "m").status().message();
+  auto sum_position = error_text.find(" is ");
+  if (sum_position == error_text.npos)
+    return error_text;
+  auto sum = error_text.substr(sum_position + 4, 16),
+       old = error_text.substr(error_text.find("should be ") + 10, 16);
   text.replace(text.find(old), 16, sum);
   return parse_manifest(text, "m").status().message();
 }
 
-TEST_CASE("a manifest that is written and read is the same") {
+TEST_CASE("a manifest survives writing and reading") {
   auto text = manifest_json(example());
   REQUIRE(text);
   auto back = parse_manifest(*text, "m");
@@ -65,7 +66,7 @@ TEST_CASE("a manifest that is written and read is the same") {
   CHECK(read_manifest(disk, "n").status().kind() == error_kind::not_found);
 }
 
-TEST_CASE("a manifest that was damaged is an error that names the file, or what it was") {
+TEST_CASE("a damaged manifest is an error that names the file, or reads as before") {
   check_damage("manifest.json", *manifest_json(example()),
                [](file_system& disk) -> result<std::string> {
                  TROUPE_ASSIGN(auto read, read_manifest(disk, "manifest.json"));
@@ -73,7 +74,7 @@ TEST_CASE("a manifest that was damaged is an error that names the file, or what 
                });
 }
 
-TEST_CASE("manifests that contradict themselves are refused, and the error names the tensor") {
+TEST_CASE("inconsistent manifests are refused, and the error names the tensor") {
   CHECK_THAT(refused([](auto& m) { m.tensors.push_back(m.tensors[0]); }),
              Contains("'a' is listed twice"));
   CHECK_THAT(refused([](auto& m) { m.tensors[0].file = "../x"; }),
@@ -96,7 +97,7 @@ TEST_CASE("manifests that contradict themselves are refused, and the error names
   CHECK_THAT(refused([](auto& m) { m.tensors[0].name = "\xff"; }), Contains("no UTF-8"));
 }
 
-TEST_CASE("what was written by others is checked, too") {
+TEST_CASE("manifests of other programs are checked, too") {
   CHECK_THAT(with_content("\"f32\"", "\"f33\""), Contains("m: tensor 'a': ") && Contains("'f33'"));
   CHECK_THAT(with_content("\"bytes\": 24", "\"bytes\": -24"), Contains("'a'"));
   CHECK_THAT(with_content("\"offset\"", "\"offend\""), Contains("'b'") && Contains("'offset'"));
@@ -105,14 +106,14 @@ TEST_CASE("what was written by others is checked, too") {
   CHECK_THAT(with_content("\"hex\": \"00ff01\"", "\"hex\": \"00ff0\""), Contains("'positions'"));
   CHECK_THAT(with_content("\"step\": 1200", "\"step\": 1201, \"step\": 1"),
              Contains("'step' twice"));
-  auto said = [](std::string_view text) { return parse_manifest(text, "m").status(); };
-  CHECK_THAT(said("").message(), Contains("m: is no JSON"));
-  CHECK_THAT(said("[]").message(), Contains("is no manifest"));
-  CHECK_THAT(said(R"({"troupe":"trace"})").message(), Contains("is no manifest"));
-  auto newer = said(R"({"troupe":"checkpoint","version":2})");
+  auto parse_status = [](std::string_view text) { return parse_manifest(text, "m").status(); };
+  CHECK_THAT(parse_status("").message(), Contains("m: is no JSON"));
+  CHECK_THAT(parse_status("[]").message(), Contains("is no manifest"));
+  CHECK_THAT(parse_status(R"({"troupe":"trace"})").message(), Contains("is no manifest"));
+  auto newer = parse_status(R"({"troupe":"checkpoint","version":2})");
   CHECK(newer.kind() == error_kind::unimplemented);
   CHECK_THAT(newer.message(), Contains("version 2"));
-  CHECK(said(R"({"troupe":"checkpoint","version":0})").kind() == error_kind::data_loss);
+  CHECK(parse_status(R"({"troupe":"checkpoint","version":0})").kind() == error_kind::data_loss);
 }
 
 TEST_CASE("slices are checked and copied") {
@@ -124,15 +125,15 @@ TEST_CASE("slices are checked and copied") {
   CHECK(check_cover({}, slices{{{}, {}}}).ok());
   CHECK_FALSE(check_cover({}, slices{{{}, {}}, {{}, {}}}).ok());
   CHECK(check_cover({0}, slices{}).ok());
-  auto whole = tensor::of<int32_t>({3, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+  auto full = tensor::of<int32_t>({3, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
   auto part = tensor::of<int32_t>({2, 2}, {-1, -1, -1, -1});
-  copy_common(whole, std::vector<int64_t>{0, 0}, part, std::vector<int64_t>{1, 1});
+  copy_common(full, std::vector<int64_t>{0, 0}, part, std::vector<int64_t>{1, 1});
   CHECK(to_string(part) == "i32[2,2] {4, 5, 7, 8}");
   auto beside = tensor::of<int32_t>({2, 2}, {9, 9, 9, 9});
-  copy_common(beside, std::vector<int64_t>{2, 0}, whole, std::vector<int64_t>{0, 0});
-  CHECK(to_string(whole) == "i32[3,3] {0, 1, 2, 3, 4, 5, 9, 9, 8}");
-  copy_common(beside, std::vector<int64_t>{3, 3}, whole, std::vector<int64_t>{0, 0});
-  CHECK(to_string(whole) == "i32[3,3] {0, 1, 2, 3, 4, 5, 9, 9, 8}");
+  copy_common(beside, std::vector<int64_t>{2, 0}, full, std::vector<int64_t>{0, 0});
+  CHECK(to_string(full) == "i32[3,3] {0, 1, 2, 3, 4, 5, 9, 9, 8}");
+  copy_common(beside, std::vector<int64_t>{3, 3}, full, std::vector<int64_t>{0, 0});
+  CHECK(to_string(full) == "i32[3,3] {0, 1, 2, 3, 4, 5, 9, 9, 8}");
   auto words = tensor::scalar<std::string>("x"), copy = tensor::scalar<std::string>("");
   copy_common(words, {}, copy, {});
   CHECK(identical(words, copy));

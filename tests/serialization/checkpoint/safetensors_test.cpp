@@ -61,22 +61,22 @@ status error(const std::string& content) {
 
 std::vector<manifest_tensor> described(std::span<const named> tensors,
                                        std::span<const stored_tensor> stored) {
-  std::vector<manifest_tensor> all;
-  for (const auto& one : stored)
+  std::vector<manifest_tensor> entries;
+  for (const auto& entry : stored)
     for (const auto& [name, value] : tensors)
-      if (name == one.name)
-        all.push_back(manifest_entry(one, "x", value.type(), value.dims()));
-  return all;
+      if (name == entry.name)
+        entries.push_back(manifest_entry(entry, "x", value.type(), value.dims()));
+  return entries;
 }
 
-// All that a file says of what a manifest says is in it.
+// Describes the tensors of a manifest from the contents of a file.
 result<std::string> print(file_system& disk, const std::string& path,
                           std::span<const manifest_tensor> described) {
   TROUPE_ASSIGN(auto reader, safetensors_reader::open(disk, path));
   std::string text;
-  for (const auto& each : described) {
-    TROUPE_ASSIGN(auto value, read_stored(reader, each));
-    text += concat(each.name, ": ", to_string(value, 1000), ";");
+  for (const auto& expected_tensor : described) {
+    TROUPE_ASSIGN(auto value, read_stored(reader, expected_tensor));
+    text += concat(expected_tensor.name, ": ", to_string(value, 1000), ";");
   }
   return text;
 }
@@ -101,14 +101,14 @@ TEST_CASE("every type survives a file of safetensors") {
     CHECK(identical(*back, value));
     CHECK(*reader->checksum(name) == sum->checksum);
     CHECK(reader->find(name)->end - reader->find(name)->begin == sum->bytes);
-    auto wrong = reader->read(name, sum->checksum + 1);
-    CHECK(wrong.status().kind() == error_kind::data_loss);
-    CHECK_THAT(wrong.status().message(), Contains(printable(name)) && Contains("checksum"));
+    auto wrong_sum = reader->read(name, sum->checksum + 1);
+    CHECK(wrong_sum.status().kind() == error_kind::data_loss);
+    CHECK_THAT(wrong_sum.status().message(), Contains(printable(name)) && Contains("checksum"));
   }
   CHECK(reader->read("none").status().kind() == error_kind::not_found);
 }
 
-TEST_CASE("a file without tensors is one, too") {
+TEST_CASE("a file without tensors is valid") {
   simulated_disk disk{1};
   REQUIRE(write_safetensors(disk, "x", {}));
   CHECK(safetensors_reader::open(disk, "x")->tensors().empty());
@@ -125,12 +125,14 @@ TEST_CASE("the elements begin at a multiple of 64 bytes, each at a multiple of i
   simulated_disk disk{1};
   disk.put("x", content);
   auto reader = safetensors_reader::open(disk, "x");
-  for (const auto& each : reader->tensors()) {
-    INFO(each.name);
-    auto bytes = each.type == dtype::string ? 1 : each.type == dtype::c128 ? 8 : size_of(each.type);
-    CHECK(each.begin % bytes == 0);
-    if (each.name == "block")
-      CHECK(each.begin % 64 == 0);
+  for (const auto& stored_tensor : reader->tensors()) {
+    INFO(stored_tensor.name);
+    auto bytes = stored_tensor.type == dtype::string ? 1
+                 : stored_tensor.type == dtype::c128 ? 8
+                                                     : size_of(stored_tensor.type);
+    CHECK(stored_tensor.begin % bytes == 0);
+    if (stored_tensor.name == "block")
+      CHECK(stored_tensor.begin % 64 == 0);
   }
 }
 
@@ -172,27 +174,27 @@ TEST_CASE("many and long strings survive") {
   CHECK(reader->read_rows("s", 3000, 2)->values<std::string>()[1] == "last");
 }
 
-TEST_CASE("a tensor that was damaged on the disk is an error, or what it was") {
+TEST_CASE("a tensor that was damaged on the disk is an error, or reads as before") {
   auto tensors = every_type();
   simulated_disk disk{1};
   auto stored = write_safetensors(disk, "dir.x", tensors, {{"who", "we"}});
   REQUIRE(stored);
-  auto known = described(tensors, *stored);
+  auto expected_tensors = described(tensors, *stored);
   check_damage("dir.x", disk.content("dir.x"),
-               [&](file_system& at) { return print(at, "dir.x", known); });
+               [&](file_system& at) { return print(at, "dir.x", expected_tensors); });
 }
 
-TEST_CASE("files that break the rules of safetensors are refused, and say why") {
-  auto said = [](const std::string& content) { return error(content).message(); };
-  CHECK_THAT(said(""), Contains("x: has 0 bytes"));
-  CHECK_THAT(said("1234567"), Contains("too short"));
-  CHECK_THAT(said("\xff\xff\xff\xff\xff\xff\xff\xff"), Contains("its header would have"));
-  CHECK_THAT(said(file("{}").substr(0, 9)), Contains("cut off"));
-  CHECK_THAT(said(file("[]")), Contains("does not begin with '{'"));
-  CHECK_THAT(said(file(" {}")), Contains("does not begin with '{'"));
-  CHECK_THAT(said(file("{} x")), Contains("is no JSON"));
-  CHECK_THAT(said(file("{\"\xff\": {}}")), Contains("is no JSON"));
-  CHECK_THAT(said(file("{}", "a")), Contains("1 follow the header"));
+TEST_CASE("files that break the rules of safetensors are refused with the reason") {
+  auto message_of = [](const std::string& content) { return error(content).message(); };
+  CHECK_THAT(message_of(""), Contains("x: has 0 bytes"));
+  CHECK_THAT(message_of("1234567"), Contains("too short"));
+  CHECK_THAT(message_of("\xff\xff\xff\xff\xff\xff\xff\xff"), Contains("its header would have"));
+  CHECK_THAT(message_of(file("{}").substr(0, 9)), Contains("cut off"));
+  CHECK_THAT(message_of(file("[]")), Contains("does not begin with '{'"));
+  CHECK_THAT(message_of(file(" {}")), Contains("does not begin with '{'"));
+  CHECK_THAT(message_of(file("{} x")), Contains("is no JSON"));
+  CHECK_THAT(message_of(file("{\"\xff\": {}}")), Contains("is no JSON"));
+  CHECK_THAT(message_of(file("{}", "a")), Contains("1 follow the header"));
   auto tensor_file = [](const std::string& type, const std::string& dims,
                         const std::string& offsets, const std::string& data = "12345678") {
     return file(R"({"t":{"dtype":")" + type + R"(","shape":)" + dims + R"(,"data_offsets":)" +
@@ -201,32 +203,34 @@ TEST_CASE("files that break the rules of safetensors are refused, and say why") 
   };
   CHECK(error(tensor_file("F32", "[2]", "[0,8]")).ok());
   CHECK(error(tensor_file("F4", "[16]", "[0,8]")).ok());
-  CHECK_THAT(said(tensor_file("F4", "[15]", "[0,8]")), Contains("does not take the bytes"));
-  CHECK_THAT(said(tensor_file("F32", "[1]", "[0,8]")), Contains("'t'") && Contains("F32[1]"));
-  CHECK_THAT(said(tensor_file("F32", "[2]", "[8,0]")), Contains("from 8 to 0"));
-  CHECK_THAT(said(tensor_file("F32", "[2]", "[0,8]", "1234")), Contains("cut off"));
-  CHECK_THAT(said(tensor_file("F32", "[1]", "[4,8]")), Contains("after a gap"));
-  CHECK_THAT(said(tensor_file("F32", "[-2]", "[0,8]")), Contains("-2"));
-  CHECK_THAT(said(tensor_file("F32", "[2.0]", "[0,8]")), Contains("2.0"));
-  CHECK_THAT(said(tensor_file("F32", "[4611686018427387904,4]", "[0,8]")), Contains("elements"));
-  CHECK_THAT(said(tensor_file("F32", "[18446744073709551615]", "[0,8]")), Contains("number"));
-  CHECK_THAT(said(tensor_file("F32", "[1e999]", "[0,8]")), Contains("number overflow"));
-  CHECK_THAT(said(tensor_file("F32", "[2]", "[0,8,9]")), Contains("two data_offsets"));
-  CHECK_THAT(said(tensor_file("F32", "2", "[0,8]")), Contains("expected dtype, shape"));
-  CHECK_THAT(said(tensor_file("F32", "[1,1,1,1,1,1,1,1,2]", "[0,8]")), Contains("8"));
-  CHECK_THAT(said(tensor_file("F32", "[[[[2]]]]", "[0,8]")), Contains("nested"));
+  CHECK_THAT(message_of(tensor_file("F4", "[15]", "[0,8]")), Contains("does not take the bytes"));
+  CHECK_THAT(message_of(tensor_file("F32", "[1]", "[0,8]")), Contains("'t'") && Contains("F32[1]"));
+  CHECK_THAT(message_of(tensor_file("F32", "[2]", "[8,0]")), Contains("from 8 to 0"));
+  CHECK_THAT(message_of(tensor_file("F32", "[2]", "[0,8]", "1234")), Contains("cut off"));
+  CHECK_THAT(message_of(tensor_file("F32", "[1]", "[4,8]")), Contains("after a gap"));
+  CHECK_THAT(message_of(tensor_file("F32", "[-2]", "[0,8]")), Contains("-2"));
+  CHECK_THAT(message_of(tensor_file("F32", "[2.0]", "[0,8]")), Contains("2.0"));
+  CHECK_THAT(message_of(tensor_file("F32", "[4611686018427387904,4]", "[0,8]")),
+             Contains("elements"));
+  CHECK_THAT(message_of(tensor_file("F32", "[18446744073709551615]", "[0,8]")), Contains("number"));
+  CHECK_THAT(message_of(tensor_file("F32", "[1e999]", "[0,8]")), Contains("number overflow"));
+  CHECK_THAT(message_of(tensor_file("F32", "[2]", "[0,8,9]")), Contains("two data_offsets"));
+  CHECK_THAT(message_of(tensor_file("F32", "2", "[0,8]")), Contains("expected dtype, shape"));
+  CHECK_THAT(message_of(tensor_file("F32", "[1,1,1,1,1,1,1,1,2]", "[0,8]")), Contains("8"));
+  CHECK_THAT(message_of(tensor_file("F32", "[[[[2]]]]", "[0,8]")), Contains("nested"));
   CHECK(error(tensor_file("X9", "[2]", "[0,8]")).kind() == error_kind::unimplemented);
-  CHECK_THAT(said(file(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
-                       R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
-                       "123")),
+  CHECK_THAT(message_of(file(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                             R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+                             "123")),
              Contains("'b'") && Contains("within the previous one"));
-  CHECK_THAT(said(file(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)"
-                       R"("a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})")),
+  CHECK_THAT(message_of(file(R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)"
+                             R"("a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})")),
              Contains("'a' twice"));
-  CHECK_THAT(said(file(R"({"a":{"dtype":"U8","dtype":"U8"}})")), Contains("'dtype' twice"));
-  CHECK_THAT(said(file(R"({"__metadata__":{"a":1}})")), Contains("is no text"));
-  CHECK_THAT(said(file(R"({"__metadata__":[]})")), Contains("is no object"));
-  CHECK_THAT(said(file(R"({"__metadata__":{"troupe.type.t":"string[1]"}})")), Contains("'t'"));
+  CHECK_THAT(message_of(file(R"({"a":{"dtype":"U8","dtype":"U8"}})")), Contains("'dtype' twice"));
+  CHECK_THAT(message_of(file(R"({"__metadata__":{"a":1}})")), Contains("is no text"));
+  CHECK_THAT(message_of(file(R"({"__metadata__":[]})")), Contains("is no object"));
+  CHECK_THAT(message_of(file(R"({"__metadata__":{"troupe.type.t":"string[1]"}})")),
+             Contains("'t'"));
   auto marked = [&](const std::string& mark, const std::string& type, const std::string& dims) {
     return error(file(R"({"__metadata__":{"troupe.type.t":")" + mark + R"("},"t":{"dtype":")" +
                           type + R"(","shape":)" + dims + R"(,"data_offsets":[0,16]}})",
@@ -238,7 +242,7 @@ TEST_CASE("files that break the rules of safetensors are refused, and say why") 
                     "string[2,]", "f32[1]", "c128[1]", "", "x[1]", "string[9999999999999999999]"})
     CHECK_FALSE(marked(mark, "U8", "[16]").ok());
   CHECK_FALSE(marked("c128[2]", "F64", "[2]").ok());
-  // Of a type that we do not have: only this tensor is.
+  // Only this tensor fails: Troupe lacks its type.
   simulated_disk disk{1};
   disk.put("x", tensor_file("F8_E4M3", "[8]", "[0,8]"));
   auto reader = safetensors_reader::open(disk, "x");
@@ -262,61 +266,62 @@ TEST_CASE("strings whose lengths do not fit are refused") {
   }
 }
 
-TEST_CASE("what cannot be written is refused before there is a file") {
+TEST_CASE("invalid tensors are refused before a file is created") {
   simulated_disk disk{1};
-  auto said = [&](std::vector<named> tensors, const safetensors_metadata& metadata = {}) {
+  auto message_of = [&](std::vector<named> tensors, const safetensors_metadata& metadata = {}) {
     auto stored = write_safetensors(disk, "x", tensors, metadata);
     CHECK_FALSE(disk.open("x"));
     return stored.status().message();
   };
-  auto one = tensor::scalar(1.0f);
-  CHECK_THAT(said({{"a", one}, {"a", one}}), Contains("two tensors are called 'a'"));
-  CHECK_THAT(said({{"\xff", one}}), Contains("no UTF-8"));
-  CHECK_THAT(said({{"__metadata__", one}}), Contains("__metadata__"));
-  CHECK_THAT(said({{"a", tensor{}}}), Contains("'a'"));
-  CHECK_THAT(said({}, {{"troupe.type.a", "x"}}), Contains("reserved"));
-  CHECK_THAT(said({}, {{"a", "\xff"}}), Contains("no UTF-8"));
+  auto scalar_one = tensor::scalar(1.0f);
+  CHECK_THAT(message_of({{"a", scalar_one}, {"a", scalar_one}}),
+             Contains("two tensors are called 'a'"));
+  CHECK_THAT(message_of({{"\xff", scalar_one}}), Contains("no UTF-8"));
+  CHECK_THAT(message_of({{"__metadata__", scalar_one}}), Contains("__metadata__"));
+  CHECK_THAT(message_of({{"a", tensor{}}}), Contains("'a'"));
+  CHECK_THAT(message_of({}, {{"troupe.type.a", "x"}}), Contains("reserved"));
+  CHECK_THAT(message_of({}, {{"a", "\xff"}}), Contains("no UTF-8"));
 }
 
 TEST_CASE("a writer takes exactly the tensors that were announced") {
   simulated_disk disk{1};
-  auto one = tensor::vector<float>({1, 2});
-  auto writer = safetensors_writer::begin(disk, "x", {safetensors_item::of("a", one)});
+  auto vector = tensor::vector<float>({1, 2});
+  auto writer = safetensors_writer::begin(disk, "x", {safetensors_item::of("a", vector)});
   REQUIRE(writer);
   CHECK_THAT(writer->finish().status().message(), Contains("'a'") && Contains("missing"));
   CHECK_THAT(writer->add(tensor::vector<float>({1})).message(), Contains("f32[2], and is f32[1]"));
   CHECK_FALSE(writer->add(tensor{}).ok());
-  CHECK(writer->add(one).ok());
-  CHECK_FALSE(writer->add(one).ok());
+  CHECK(writer->add(vector).ok());
+  CHECK_FALSE(writer->add(vector).ok());
   CHECK(writer->finish());
 }
 
 TEST_CASE("writing safetensors to a disk that fails or crashes is an error, never a wrong file") {
   auto tensors = every_type();
-  const auto whole = written(tensors);
+  const auto file_content = written(tensors);
   for (uint64_t seed = 0; seed < 100; ++seed) {
     simulated_disk disk{seed};
     disk.crash_in(1 + seed % 30);
     auto stored = write_safetensors(disk, "x", tensors);
-    auto kept = stored.ok() && disk.sync_folder(".").ok();
+    auto is_synced = stored.ok() && disk.sync_folder(".").ok();
     if (!disk.crashed())
       disk.crash();
     disk.restart();
-    if (kept)
-      CHECK(disk.content("x") == whole);
+    if (is_synced)
+      CHECK(disk.content("x") == file_content);
   }
-  simulated_disk full{1, {.capacity = whole.size() - 1}};
+  simulated_disk full{1, {.capacity = file_content.size() - 1}};
   CHECK(write_safetensors(full, "x", tensors).status().kind() == error_kind::resource_exhausted);
   simulated_disk failing{1, {.failing_syncs = 1}};
   CHECK_FALSE(write_safetensors(failing, "x", tensors));
   simulated_disk flips{1};
   auto stored = write_safetensors(flips, "x", tensors);
-  auto known = described(tensors, *stored);
-  auto before = *print(flips, "x", known);
+  auto expected_tensors = described(tensors, *stored);
+  auto undamaged = *print(flips, "x", expected_tensors);
   for (int i = 0; i < 200; ++i) {
     flips.faults = {.failing_reads = 0.05, .flipped_bits = 0.05};
-    auto text = print(flips, "x", known);
-    CHECK((!text || *text == before));
+    auto text = print(flips, "x", expected_tensors);
+    CHECK((!text || *text == undamaged));
   }
 }
 

@@ -1,4 +1,4 @@
-// Tensors by name, in files of any format.
+// Tensors by name, from files of any format.
 #include "troupe/serialization/checkpoint/tensor_files.hpp"
 
 #include "tests/support/catch.hpp"
@@ -18,12 +18,12 @@ const tensor bias = tensor::vector<int64_t>({5, 6});
 
 void write_all(simulated_disk& disk) {
   checkpoint_folder folder{disk, "run/model"};
-  checkpoint_manifest about;
-  about.step = 3;
-  REQUIRE(folder.save(about, {{"w", weights}, {"b", bias}}));
-  about.step = 4;
+  checkpoint_manifest manifest;
+  manifest.step = 3;
+  REQUIRE(folder.save(manifest, {{"w", weights}, {"b", bias}}));
+  manifest.step = 4;
   REQUIRE(folder.save(
-      about,
+      manifest,
       {{"w", tensor::of<float>(shape{1, 2}, {1, 2}), manifest_slice{shape{2, 2}, {0, 0}}},
        {"w", tensor::of<float>(shape{1, 2}, {3, 4}), manifest_slice{shape{2, 2}, {1, 0}}},
        {"b", bias}},
@@ -31,9 +31,9 @@ void write_all(simulated_disk& disk) {
   auto single = safetensors_writer::begin(
       disk, "w.safetensors", {safetensors_item::of("w", weights), safetensors_item::of("b", bias)});
   REQUIRE(single);
-  for (const auto& one :
+  for (const auto& entry :
        std::vector<safetensors_item>{single->order().begin(), single->order().end()})
-    REQUIRE(single->add(one.name == "w" ? weights : bias));
+    REQUIRE(single->add(entry.name == "w" ? weights : bias));
   REQUIRE(single->finish());
   REQUIRE(write_npz(
       disk, "w.npz",
@@ -52,7 +52,7 @@ void write_all(simulated_disk& disk) {
 
 } // namespace
 
-TEST_CASE("tensors are read by name, in whichever format they lie") {
+TEST_CASE("tensors are read by name, from files of each format") {
   simulated_disk disk{1};
   write_all(disk);
   for (const auto* path : {"run/model", "run/model/step-3", "run/model/step-4", "w.safetensors",
@@ -75,7 +75,7 @@ TEST_CASE("tensors are read by name, in whichever format they lie") {
   CHECK(tensor_files::open(disk, "second.ckpt.index")->path() == "second.ckpt");
 }
 
-TEST_CASE("any file of a checkpoint of TensorFlow names it, and a folder its latest") {
+TEST_CASE("any file of a TensorFlow checkpoint identifies it, and a folder its latest one") {
   simulated_disk disk{1};
   auto write = [&](const std::string& prefix, const tensor& value) {
     auto to = tensor_bundle_writer::begin(disk, prefix);
@@ -100,7 +100,7 @@ TEST_CASE("any file of a checkpoint of TensorFlow names it, and a folder its lat
   disk.put("run/checkpoint", "model_checkpoint_path: \"model-1\"\n"
                              "all_model_checkpoint_paths: \"model-1\"\n");
   CHECK(opened("run") == "run/model-1");
-  // A folder that was moved, and a name as Protobuf writes it.
+  // A folder that was moved, and a name in Protobuf's text escapes.
   disk.put("run/checkpoint", "  model_checkpoint_path : '/old/place/mod\\145l-2'\n");
   CHECK(opened("run") == "run/model-2");
   disk.put("run/checkpoint", "model_checkpoint_path: \"gone\"\n");
@@ -118,7 +118,7 @@ TEST_CASE("any file of a checkpoint of TensorFlow names it, and a folder its lat
   CHECK(opened("saved/saved_model.pb") == "saved/variables/variables");
 }
 
-TEST_CASE("what are no tensors is an error that names the file") {
+TEST_CASE("a file without tensors is an error that names the file") {
   simulated_disk disk{1};
   write_all(disk);
   disk.put("text", "nothing of the kind");

@@ -11,23 +11,23 @@ namespace {
 const std::string digest(64, 'a'), other_digest(64, 'b');
 
 std::string why_not(const std::string& text) {
-  auto made = access_list::parse(text, "list.json");
-  return made ? "it was taken" : made.status().message();
+  auto parsed = access_list::parse(text, "list.json");
+  return parsed ? "it was taken" : parsed.status().message();
 }
 
 } // namespace
 
-TEST_CASE("an access list says what clients may do, by name, by token, and the others") {
-  auto made = access_list::parse(R"({
+TEST_CASE("an access list defines the rights of clients by name, by token, and of others") {
+  auto list = access_list::parse(R"({
     "clients": {"alice": {"may": ["register", "run", "reset"]},
                 "*": {"may": ["run"], "connections": 2, "programs": 3, "steps": 4, "sessions": 6, "bytes": 5}},
     "tokens": {"ci": {"sha256": ")" +
                                  digest + R"(", "may": ["register", "run"]}}})");
-  REQUIRE(made);
-  const auto* alice = made->of_client("alice");
+  REQUIRE(list);
+  const auto* alice = list->of_client("alice");
   REQUIRE(alice);
   CHECK(*alice == access_rights{.registers = true, .runs = true, .resets = true});
-  const auto* bob = made->of_client("bob");
+  const auto* bob = list->of_client("bob");
   REQUIRE(bob);
   CHECK(*bob == access_rights{.registers = false,
                               .runs = true,
@@ -37,25 +37,25 @@ TEST_CASE("an access list says what clients may do, by name, by token, and the o
                               .steps = 4,
                               .sessions = 6,
                               .bytes = 5});
-  const auto* ci = made->of_token(digest);
+  const auto* ci = list->of_token(digest);
   REQUIRE(ci);
   CHECK(ci->name == "ci");
   CHECK(ci->rights == access_rights{.registers = true, .runs = true});
-  CHECK(!made->of_token(other_digest));
-  CHECK(!made->of_token(""));
-  CHECK(made->has_tokens());
+  CHECK(!list->of_token(other_digest));
+  CHECK(!list->of_token(""));
+  CHECK(list->has_tokens());
 }
 
-TEST_CASE("who is not on an access list without others may not come in") {
-  auto made = access_list::parse(R"({"clients": {"alice": {"may": []}}})");
-  REQUIRE(made);
-  CHECK(made->of_client("alice"));
-  CHECK(!made->of_client("bob"));
-  CHECK(!made->has_tokens());
+TEST_CASE("an access list without 'others' refuses unlisted clients") {
+  auto list = access_list::parse(R"({"clients": {"alice": {"may": []}}})");
+  REQUIRE(list);
+  CHECK(list->of_client("alice"));
+  CHECK(!list->of_client("bob"));
+  CHECK(!list->has_tokens());
   CHECK(access_list::parse("{}"));
 }
 
-TEST_CASE("an access list that is not understood is refused with the key and the file") {
+TEST_CASE("an invalid access list is refused, naming the key and the file") {
   CHECK_THAT(why_not("{"), Contains("list.json: is no JSON"));
   CHECK_THAT(why_not("[]"), Contains("must be an object"));
   CHECK_THAT(why_not(R"({"client": {}})"), Contains("\"client\""));

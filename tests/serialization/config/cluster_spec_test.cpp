@@ -15,7 +15,7 @@ std::string error_of(std::string_view text) {
   return parse_cluster(text, "c.json").status().message();
 }
 
-TEST_CASE("a cluster spec lists addresses by job, and comes back as it was") {
+TEST_CASE("a cluster spec lists addresses by job, and survives writing and reading") {
   auto spec = parse_cluster(
       R"({"worker": ["127.0.0.1:7001", "host-2.example:7002"], "ps": ["[::1]:7000"]})");
   INFO(spec.status());
@@ -26,12 +26,12 @@ TEST_CASE("a cluster spec lists addresses by job, and comes back as it was") {
   auto missing = address_of(*spec, {"ps", 1});
   CHECK(missing.status().kind() == error_kind::not_found);
   CHECK_THAT(missing.status().message(), Contains("/job:ps/task:1, only /job:ps/task:0, "));
-  auto again = parse_cluster(to_json(*spec));
-  REQUIRE(again);
-  CHECK(again->jobs == spec->jobs);
+  auto reparsed = parse_cluster(to_json(*spec));
+  REQUIRE(reparsed);
+  CHECK(reparsed->jobs == spec->jobs);
 }
 
-TEST_CASE("a cluster spec may stand under the key cluster, beside other keys") {
+TEST_CASE("a cluster spec may be under the key cluster, beside other keys") {
   auto spec = parse_cluster(R"({"cluster": {"a": ["h:1"]}, "task": {"type": "a", "index": 0}})");
   REQUIRE(spec);
   CHECK(spec->jobs.size() == 1);

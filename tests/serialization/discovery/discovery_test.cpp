@@ -13,41 +13,41 @@ using names = std::vector<std::string>;
 
 environment made_of(std::map<std::string, std::string> values) {
   return [values = std::move(values)](const std::string& name) -> std::optional<std::string> {
-    auto it = values.find(name);
-    return it == values.end() ? std::nullopt : std::optional{it->second};
+    auto entry = values.find(name);
+    return entry == values.end() ? std::nullopt : std::optional{entry->second};
   };
 }
 
 std::shared_ptr<address_source> source(std::string_view text,
                                        std::map<std::string, std::string> values = {}) {
-  auto made = make_address_source(text, made_of(std::move(values)));
-  INFO(made.status());
-  REQUIRE(made);
-  return *made;
+  auto source_made = make_address_source(text, made_of(std::move(values)));
+  INFO(source_made.status());
+  REQUIRE(source_made);
+  return *source_made;
 }
 
 std::string error_of(std::string_view text, std::map<std::string, std::string> values = {}) {
-  auto made = make_address_source(text, made_of(std::move(values)));
-  REQUIRE(!made);
-  return made.status().message();
+  auto source_made = make_address_source(text, made_of(std::move(values)));
+  REQUIRE(!source_made);
+  return source_made.status().message();
 }
 
-// "/job:ps/task:0 a:1, ..." as the source says them.
-std::string says(address_source& of) {
-  auto read = of.read();
+// The addresses of the source as "/job:ps/task:0 a:1, ...".
+std::string says(address_source& queried) {
+  auto read = queried.read();
   INFO(read.status());
   REQUIRE(read);
-  std::string all;
+  std::string addresses;
   for (const auto& [task, address] : read->tasks)
-    all += concat(all.empty() ? "" : ", ", task, ' ', address);
-  return all;
+    addresses += concat(addresses.empty() ? "" : ", ", task, ' ', address);
+  return addresses;
 }
 
-std::string self(const address_source& of, const std::string& job = {}) {
-  auto found = of.self(job);
-  INFO(found.status());
-  REQUIRE(found);
-  return *found ? to_string(**found) : "";
+std::string self(const address_source& queried, const std::string& job = {}) {
+  auto own_task = queried.self(job);
+  INFO(own_task.status());
+  REQUIRE(own_task);
+  return *own_task ? to_string(**own_task) : "";
 }
 
 void write(const std::string& path, const std::string& text) {
@@ -65,9 +65,9 @@ TEST_CASE("a list of hosts expands as Slurm's does") {
   for (const auto* bad : {"", ",", "a,", "n[1", "n1]", "n[]", "n[2-1]", "n[a]", "n[-1]", "n[1-]",
                           "n[[1]]", "a b", "n[1-101]", "n[1-11]m[1-10]", "n[1234567890]"}) {
     INFO(bad);
-    auto found = expand_host_list(bad, 100);
-    CHECK(!found);
-    CHECK(found.status().kind() == error_kind::invalid_argument);
+    auto expanded = expand_host_list(bad, 100);
+    CHECK(!expanded);
+    CHECK(expanded.status().kind() == error_kind::invalid_argument);
   }
   CHECK_THAT(expand_host_list("n[1-101]", 100).status().message(), Contains("more than 100 hosts"));
 }
@@ -82,45 +82,46 @@ TEST_CASE("counts expand as Slurm's do") {
 }
 
 TEST_CASE("a cluster spec is a source that never changes") {
-  auto one = source(R"({"worker": ["h:1", "h:2"]})");
-  CHECK(says(*one) == "/job:worker/task:0 h:1, /job:worker/task:1 h:2");
-  CHECK(one->read_again().count() == 0);
-  CHECK(self(*one).empty());
+  auto spec_source = source(R"({"worker": ["h:1", "h:2"]})");
+  CHECK(says(*spec_source) == "/job:worker/task:0 h:1, /job:worker/task:1 h:2");
+  CHECK(spec_source->read_again().count() == 0);
+  CHECK(self(*spec_source).empty());
   CHECK_THAT(error_of(" "), Contains("empty"));
   CHECK_THAT(error_of("{"), Contains("no JSON"));
 }
 
-TEST_CASE("a cluster file is read again when it changes, and may come later") {
+TEST_CASE("a cluster file is read again when it changes, and may be created later") {
   temporary_folder folder;
   auto path = folder.path() + "/cluster.json";
-  CHECK_THAT(error_of(path), Contains(path)); // a path that is none is a mistake
-  auto one = source("file:" + path);
-  CHECK(one->read().status().kind() == error_kind::not_found);
-  CHECK(one->read_again().count() > 0);
-  CHECK(first_look(one));
+  CHECK_THAT(error_of(path), Contains(path)); // an impossible path is an error
+  auto file_source = source("file:" + path);
+  CHECK(file_source->read().status().kind() == error_kind::not_found);
+  CHECK(file_source->read_again().count() > 0);
+  CHECK(first_look(file_source));
   write(path, R"({"worker": ["h:1"]})");
-  CHECK(says(*one) == "/job:worker/task:0 h:1");
+  CHECK(says(*file_source) == "/job:worker/task:0 h:1");
   CHECK(says(*source(path)) == "/job:worker/task:0 h:1");
   write(path, R"({"worker": ["h:1", "h:22"]})");
-  CHECK(says(*one) == "/job:worker/task:0 h:1, /job:worker/task:1 h:22");
+  CHECK(says(*file_source) == "/job:worker/task:0 h:1, /job:worker/task:1 h:22");
   write(path, R"({"worker": )");
-  CHECK(one->read().status().kind() == error_kind::invalid_argument);
-  CHECK_THAT(first_look(one).status().message(), Contains("no JSON"));
+  CHECK(file_source->read().status().kind() == error_kind::invalid_argument);
+  CHECK_THAT(first_look(file_source).status().message(), Contains("no JSON"));
   write(path, R"({"worker": ["h:3"]})");
-  CHECK(says(*one) == "/job:worker/task:0 h:3");
+  CHECK(says(*file_source) == "/job:worker/task:0 h:3");
   std::filesystem::remove(path);
-  CHECK(one->read().status().kind() == error_kind::not_found);
+  CHECK(file_source->read().status().kind() == error_kind::not_found);
 }
 
-TEST_CASE("names of a pattern stand for the tasks of a job, and the host's own for this one") {
+TEST_CASE(
+    "a pattern's names are the tasks of a job, and the host's own name identifies this task") {
   auto text = "dns:worker*3=worker-{index}.train.svc:7000,ps=ps-{index}.train.svc:7001";
-  auto one = source(text, {{"HOSTNAME", "worker-2"}});
-  CHECK(says(*one) == "/job:ps/task:0 ps-0.train.svc:7001, "
-                      "/job:worker/task:0 worker-0.train.svc:7000, "
-                      "/job:worker/task:1 worker-1.train.svc:7000, "
-                      "/job:worker/task:2 worker-2.train.svc:7000");
-  CHECK(self(*one) == "/job:worker/task:2");
-  CHECK_THAT(one->self("ps").status().message(), Contains("/job:worker/task:2"));
+  auto pattern_source = source(text, {{"HOSTNAME", "worker-2"}});
+  CHECK(says(*pattern_source) == "/job:ps/task:0 ps-0.train.svc:7001, "
+                                 "/job:worker/task:0 worker-0.train.svc:7000, "
+                                 "/job:worker/task:1 worker-1.train.svc:7000, "
+                                 "/job:worker/task:2 worker-2.train.svc:7000");
+  CHECK(self(*pattern_source) == "/job:worker/task:2");
+  CHECK_THAT(pattern_source->self("ps").status().message(), Contains("/job:worker/task:2"));
   CHECK(self(*source(text, {{"HOSTNAME", "laptop"}})).empty());
   CHECK_THAT(error_of("dns:"), Contains("dns:worker*4="));
   CHECK_THAT(error_of("dns:worker*2"), Contains("{index}"));
@@ -139,16 +140,16 @@ TEST_CASE("a Slurm step's hosts and ranks are its tasks") {
                                             {"SLURM_STEP_NODELIST", "gpu[07-08]"},
                                             {"SLURM_STEP_TASKS_PER_NODE", "2,1"},
                                             {"SLURM_PROCID", "1"}};
-  auto one = source("slurm:ps*1,worker*2,port=9000", values);
-  CHECK(says(*one) == "/job:ps/task:0 gpu07:9000, /job:worker/task:0 gpu07:9001, "
-                      "/job:worker/task:1 gpu08:9000");
-  CHECK(self(*one) == "/job:worker/task:0");
-  // The last job has the rest, and all are workers where nothing is said.
-  CHECK(says(*source("slurm:ps*1,worker,port=9000", values)) == says(*one));
+  auto slurm_source = source("slurm:ps*1,worker*2,port=9000", values);
+  CHECK(says(*slurm_source) == "/job:ps/task:0 gpu07:9000, /job:worker/task:0 gpu07:9001, "
+                               "/job:worker/task:1 gpu08:9000");
+  CHECK(self(*slurm_source) == "/job:worker/task:0");
+  // The last job has the remaining tasks, and without jobs all tasks are workers.
+  CHECK(says(*source("slurm:ps*1,worker,port=9000", values)) == says(*slurm_source));
   CHECK(says(*source("slurm", values)) == "/job:worker/task:0 gpu07:7000, "
                                           "/job:worker/task:1 gpu07:7001, "
                                           "/job:worker/task:2 gpu08:7000");
-  SECTION("a client in a step of its own says how many there are in the allocation") {
+  SECTION("a client in a separate step gives the number of tasks in the allocation") {
     values["SLURM_STEP_NODELIST"] = "gpu09";
     values["SLURM_STEP_TASKS_PER_NODE"] = "1";
     auto client = source("slurm:ps*4,worker*8", values);
@@ -163,7 +164,7 @@ TEST_CASE("a Slurm step's hosts and ranks are its tasks") {
     values["SLURM_DISTRIBUTION"] = "plane=2";
     CHECK_THAT(error_of("slurm", values), Contains("block or cyclic"));
   }
-  SECTION("what does not fit is said") {
+  SECTION("inconsistent values are reported") {
     CHECK_THAT(error_of("slurm:ps*1,worker*20", values), Contains("21 tasks, but Slurm runs 12"));
     CHECK_THAT(error_of("slurm:ps,worker*2", values), Contains("only the last job"));
     CHECK_THAT(error_of("slurm:port=0", values), Contains("from 1 to 65535"));
@@ -179,12 +180,12 @@ TEST_CASE("a Slurm step's hosts and ranks are its tasks") {
 
 TEST_CASE("an indexed Job's pods are its tasks") {
   auto text = "kubernetes:worker*3,service=train,port=7100";
-  auto one = source(text, {{"HOSTNAME", "mnist-2"}, {"JOB_COMPLETION_INDEX", "2"}});
-  CHECK(says(*one) == "/job:worker/task:0 mnist-0.train:7100, "
-                      "/job:worker/task:1 mnist-1.train:7100, "
-                      "/job:worker/task:2 mnist-2.train:7100");
-  CHECK(self(*one, "worker") == "/job:worker/task:2");
-  // A StatefulSet's pod has its number in its name only; a client is no pod of it.
+  auto job_source = source(text, {{"HOSTNAME", "mnist-2"}, {"JOB_COMPLETION_INDEX", "2"}});
+  CHECK(says(*job_source) == "/job:worker/task:0 mnist-0.train:7100, "
+                             "/job:worker/task:1 mnist-1.train:7100, "
+                             "/job:worker/task:2 mnist-2.train:7100");
+  CHECK(self(*job_source, "worker") == "/job:worker/task:2");
+  // A StatefulSet's pod has its number only in its name; a client is not one of its pods.
   CHECK(self(*source(text, {{"HOSTNAME", "mnist-1"}})) == "/job:worker/task:1");
   auto client = source("kubernetes:worker*3,service=train,name=mnist", {{"HOSTNAME", "laptop"}});
   CHECK(self(*client).empty());

@@ -19,17 +19,17 @@ std::string seed_png(const char* name) {
 }
 
 std::vector<event> read_all(file_system& files, const std::string& path) {
-  std::vector<event> all;
+  std::vector<event> events;
   auto reader = open_tfrecord(files, path);
   REQUIRE(reader);
-  for (std::string one;;) {
-    auto there = (*reader)->next(one);
-    REQUIRE(there);
-    if (!*there)
-      return all;
-    auto parsed = parse_event(one);
+  for (std::string record;;) {
+    auto has_record = (*reader)->next(record);
+    REQUIRE(has_record);
+    if (!*has_record)
+      return events;
+    auto parsed = parse_event(record);
     REQUIRE(parsed);
-    all.push_back(*parsed);
+    events.push_back(*parsed);
   }
 }
 
@@ -46,9 +46,9 @@ TEST_CASE("events of all kinds survive an event file") {
   simulated_disk disk{1};
   auto writer = event_writer::create(disk, "events", 1.25);
   REQUIRE(writer);
-  CHECK(read_all(disk, "events").size() == 1); // a reader that comes now knows the format
-  for (const auto& each : events)
-    CHECK(writer->add(each).ok());
+  CHECK(read_all(disk, "events").size() == 1); // a reader that starts now knows the format
+  for (const auto& written_event : events)
+    CHECK(writer->add(written_event).ok());
   CHECK(writer->finish().ok());
   auto back = read_all(disk, "events");
   REQUIRE(back.size() == events.size() + 1);
@@ -71,7 +71,7 @@ TEST_CASE("a scalar that is a tensor, as of TensorFlow 2, is read as a number") 
         decltype(event_value::value){0.25f});
   CHECK(number_in(f64 + no_axes + "\x32\x08\x00\x00\x00\x00\x00\x00\xd0\x3f"s) ==
         decltype(event_value::value){0.25f});
-  // A vector, nothing that is a tensor, and a shape without values for it.
+  // A vector, something that is not a tensor, and a shape without values.
   CHECK(number_in(f32 + "\x12\x04\x12\x02\x08\x01\x2a\x04\x00\x00\x80\x3e"s).index() == 0);
   CHECK(number_in("\x08"s).index() == 0);
   CHECK(number_in(f32 + "\x12\x09\x12\x07\x08\xff\xff\xff\xff\xff\x0f"s).index() == 0);
@@ -79,22 +79,22 @@ TEST_CASE("a scalar that is a tensor, as of TensorFlow 2, is read as a number") 
 
 TEST_CASE("event files that TensorFlow has written are read") {
   auto path = data_folder("serialization/goldens") / "events.out.tfevents.1";
-  auto all = read_all(real_files(), path.string());
-  REQUIRE(all.size() == 4);
-  CHECK(all[0].file_version == "brain.Event:2");
-  CHECK(all[1].step == 5);
-  CHECK(all[1].values == std::vector<event_value>{{"loss", 0.5f}});
-  REQUIRE(all[2].values.size() == 1);
-  const auto& counts = std::get<histogram>(all[2].values[0].value);
+  auto events = read_all(real_files(), path.string());
+  REQUIRE(events.size() == 4);
+  CHECK(events[0].file_version == "brain.Event:2");
+  CHECK(events[1].step == 5);
+  CHECK(events[1].values == std::vector<event_value>{{"loss", 0.5f}});
+  REQUIRE(events[2].values.size() == 1);
+  const auto& counts = std::get<histogram>(events[2].values[0].value);
   CHECK(counts.count == 4);
   CHECK(counts.sum == 7);
   CHECK(counts.limits.size() == counts.counts.size());
-  const auto& image = std::get<event_image>(all[3].values[0].value);
+  const auto& image = std::get<event_image>(events[3].values[0].value);
   CHECK((image.width == 3 && image.height == 2 && image.channels == 1));
   CHECK(*event_image_of(image.png) == image);
 }
 
-TEST_CASE("a histogram counts every value once, in its range") {
+TEST_CASE("a histogram counts each value once, in its range") {
   auto counts = histogram_of(tensor::vector<double>({-3, -1e-30, 0, 0, 1, 1.05, 2, 1e30}));
   REQUIRE(counts);
   CHECK(counts->min == -3);
@@ -114,11 +114,11 @@ TEST_CASE("a histogram counts every value once, in its range") {
   CHECK(up_to(0) == 2);
   CHECK(up_to(0.5) == 4);
   CHECK(up_to(1e20) == 7);
-  CHECK(counts->limits.size() < 16); // empty ranges are joined
-  for (const auto& one :
+  CHECK(counts->limits.size() < 16); // empty ranges are merged
+  for (const auto& counted :
        {tensor::vector<int64_t>({1, 2}), tensor::vector<uint8_t>({1, 2}),
         tensor::vector<float16>({float16{1}, float16{2}}), tensor::of<bool>({2}, {true, false})})
-    CHECK(histogram_of(one)->count == 2);
+    CHECK(histogram_of(counted)->count == 2);
   CHECK(histogram_of(tensor::of<float>({0}, {}))->count == 0);
   CHECK_THAT(histogram_of(tensor::vector<float>({1, NAN})).status().message(), Contains("finite"));
   CHECK_FALSE(histogram_of(tensor::vector<float>({INFINITY})));
@@ -126,7 +126,7 @@ TEST_CASE("a histogram counts every value once, in its range") {
   CHECK_FALSE(histogram_of(tensor{}));
 }
 
-TEST_CASE("what is no PNG is no image of an event") {
+TEST_CASE("bytes that are not PNG are refused as an event's image") {
   CHECK(event_image_of(seed_png("gray.png"))->channels == 1);
   CHECK(event_image_of(seed_png("rgb.png"))->channels == 3);
   CHECK(event_image_of(seed_png("palette.png"))->channels == 3);
@@ -144,7 +144,7 @@ TEST_CASE("records that are no events are refused") {
   CHECK(parse_event("\x2a\x7f").status().kind() == error_kind::data_loss);
 }
 
-TEST_CASE("event files have names that TensorBoard finds, in the order of time") {
+TEST_CASE("event files have names that TensorBoard recognizes, sorted by time") {
   CHECK(event_file_name(1700000000.7, "host", 7) == "events.out.tfevents.1700000000.host.7");
   CHECK(event_file_name(1, "h", 0) == "events.out.tfevents.0000000001.h.0");
   CHECK(event_file_name(-1, "h", 0) == "events.out.tfevents.0000000000.h.0");

@@ -83,7 +83,7 @@ def tensor_bundle():
                                   destination_prefix=str(folder / "slices"), delete_old_dirs=False)
     # More than a block of the index.
     save("many", {}, {f"layer_{i:03d}/weights": tf.constant([i]) for i in range(200)})
-    # What tf.train.Checkpoint writes: with the graph of objects.
+    # Files of tf.train.Checkpoint, with the graph of objects.
     tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write(str(folder / "objects"))
     for prefix in "types", "slices", "many", "objects":
         for path in folder.glob(f"{prefix}.*"):

@@ -1,4 +1,4 @@
-// _class in GraphDefs and text graphs.
+// The attribute _class in GraphDefs and text graphs.
 #include "tests/serialization/small_ops.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pass_case.hpp"
@@ -26,7 +26,7 @@ constexpr const char* file = R"(
 
 } // namespace
 
-TEST_CASE("colocation groups of GraphDefs are read and written; a node's own says nothing") {
+TEST_CASE("colocation groups of GraphDefs are read and written; a node's own group is omitted") {
   graph in{small_registry()};
   auto read = read_graph_def_text(file, in);
   INFO(read.status());
@@ -37,16 +37,16 @@ TEST_CASE("colocation groups of GraphDefs are read and written; a node's own say
   for (auto format : {graph_def_format::text, graph_def_format::binary}) {
     auto written = write_graph_def(in, format);
     REQUIRE(written);
-    graph again{small_registry()};
+    graph reread{small_registry()};
     auto bytes = std::as_bytes(std::span{*written});
-    REQUIRE((format == graph_def_format::text ? read_graph_def_text(*written, again)
-                                              : read_graph_def(bytes, again)));
-    CHECK(colocated_with(*again.find("y")) == names{"x", "z"});
-    CHECK(colocated_with(*again.find("z")).empty()); // TensorFlow refuses what is not there
+    REQUIRE((format == graph_def_format::text ? read_graph_def_text(*written, reread)
+                                              : read_graph_def(bytes, reread)));
+    CHECK(colocated_with(*reread.find("y")) == names{"x", "z"});
+    CHECK(colocated_with(*reread.find("z")).empty()); // TensorFlow refuses absent names
   }
 }
 
-TEST_CASE("names of groups are those of the scope that a GraphDef is read into") {
+TEST_CASE("names of groups are in the scope that a GraphDef is read into") {
   graph in{small_registry()};
   in.push_scope("copy");
   REQUIRE(read_graph_def_text(file, in));
@@ -62,9 +62,9 @@ TEST_CASE("text graphs and the wire have colocation groups, too") {
   CHECK(colocated_with(*in.find("y")) == names{"x"});
   auto bytes = write_graph(in);
   REQUIRE(bytes);
-  graph there{small_registry()};
-  REQUIRE(read_graph(std::as_bytes(bytes->values<uint8_t>()), there));
-  CHECK(colocated_with(*there.find("y")) == names{"x"});
+  graph copied{small_registry()};
+  REQUIRE(read_graph(std::as_bytes(bytes->values<uint8_t>()), copied));
+  CHECK(colocated_with(*copied.find("y")) == names{"x"});
 
   graph bad{small_registry()};
   auto refused = parse_text_graph("x = Placeholder dtype=f32 _class=[\"x\"]\n", "test", bad);
@@ -72,7 +72,7 @@ TEST_CASE("text graphs and the wire have colocation groups, too") {
   CHECK_THAT(refused.status().message(), Catch::Matchers::Contains("must list texts such as"));
 }
 
-TEST_CASE("groups of a function's nodes are those of the nodes that take the place of a call") {
+TEST_CASE("groups in a function's body are those of the inlined nodes") {
   pass_case at{R"(
     body f(x: f32[2]) {
       a = Exp(x)

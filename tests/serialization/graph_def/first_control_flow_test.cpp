@@ -1,4 +1,4 @@
-// TensorFlow 1's Switch, Merge and frames become branches and loops.
+// TensorFlow 1's Switch, Merge and frames are converted to branches and loops.
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/actors/session/client.hpp"
@@ -11,44 +11,46 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// "name = Op(input, input:1, ^control) attributes", one a line; a number is a Const of i32.
+// "name = Op(input, input:1, ^control) attributes", one per line; a number is a Const of i32.
 std::string nodes(std::string_view lines) {
-  std::string made;
+  std::string graph_text;
   while (!lines.empty()) {
     auto end = std::min(lines.find('\n'), lines.size());
     std::string line{lines.substr(0, end)};
     lines.remove_prefix(std::min(end + 1, lines.size()));
-    auto is = line.find(" = ");
-    if (is == line.npos)
+    auto equals_position = line.find(" = ");
+    if (equals_position == line.npos)
       continue;
-    auto name = line.substr(line.find_first_not_of(' '), is - line.find_first_not_of(' '));
-    auto rest = line.substr(is + 3);
-    auto open = rest.find('('), close = rest.rfind(')');
-    if (open == rest.npos) {
-      made += concat(
-          "node { name: '", name, "' op: 'Const' attr { key: 'dtype' value { type: ",
-          rest == "true" || rest == "false" ? "DT_BOOL" : "DT_INT32",
-          " } } attr { key: 'value' value { tensor { dtype: ",
-          rest == "true" || rest == "false" ? "DT_BOOL bool_val: " : "DT_INT32 int_val: ", rest,
-          " tensor_shape { } } } } }\n");
+    auto name =
+        line.substr(line.find_first_not_of(' '), equals_position - line.find_first_not_of(' '));
+    auto definition = line.substr(equals_position + 3);
+    auto open = definition.find('('), close = definition.rfind(')');
+    if (open == definition.npos) {
+      graph_text +=
+          concat("node { name: '", name, "' op: 'Const' attr { key: 'dtype' value { type: ",
+                 definition == "true" || definition == "false" ? "DT_BOOL" : "DT_INT32",
+                 " } } attr { key: 'value' value { tensor { dtype: ",
+                 definition == "true" || definition == "false" ? "DT_BOOL bool_val: "
+                                                               : "DT_INT32 int_val: ",
+                 definition, " tensor_shape { } } } } }\n");
       continue;
     }
-    made += concat("node { name: '", name, "' op: '", rest.substr(0, open), '\'');
-    auto inputs = rest.substr(open + 1, close - open - 1);
+    graph_text += concat("node { name: '", name, "' op: '", definition.substr(0, open), '\'');
+    auto inputs = definition.substr(open + 1, close - open - 1);
     for (size_t at = 0; at < inputs.size();) {
       auto comma = std::min(inputs.find(", ", at), inputs.size());
-      made += concat(" input: '", inputs.substr(at, comma - at), '\'');
+      graph_text += concat(" input: '", inputs.substr(at, comma - at), '\'');
       at = comma + 2;
     }
-    auto attrs = rest.substr(close + 1);
+    auto attrs = definition.substr(close + 1);
     for (size_t at = attrs.find('='); at != attrs.npos; at = attrs.find('=', at + 1)) {
       auto first = attrs.rfind(' ', at) + 1, last = std::min(attrs.find(' ', at), attrs.size());
-      made += concat(" attr { key: '", attrs.substr(first, at - first), "' value { ",
-                     attrs.substr(at + 1, last - at - 1), " } }");
+      graph_text += concat(" attr { key: '", attrs.substr(first, at - first), "' value { ",
+                           attrs.substr(at + 1, last - at - 1), " } }");
     }
-    made += " }\n";
+    graph_text += " }\n";
   }
-  return made;
+  return graph_text;
 }
 
 constexpr std::string_view placeholders = R"(
@@ -62,12 +64,12 @@ constexpr std::string_view placeholders = R"(
   init = Assign(v, zero)
 )";
 
-// The names, with those that each run uses.
-std::vector<std::string> with_inputs(std::vector<std::string> wanted) {
-  if (!wanted.empty())
-    for (const auto* each : {"p", "q", "x", "v", "init"})
-      wanted.emplace_back(each);
-  return wanted;
+// The names, with the placeholders that each run uses.
+std::vector<std::string> with_inputs(std::vector<std::string> wanted_names) {
+  if (!wanted_names.empty())
+    for (const auto* input_name : {"p", "q", "x", "v", "init"})
+      wanted_names.emplace_back(input_name);
+  return wanted_names;
 }
 
 constexpr struct text_tag {
@@ -88,7 +90,7 @@ struct imported {
     session = *client::local(options);
   }
 
-  // What is fetched, or the error. v counts what has run.
+  // The fetched values, or the error. v counts the effects that ran.
   std::string run(bool p, bool q, int x, const std::vector<std::string>& fetches,
                   const std::vector<std::string>& targets = {}) {
     INFO(read.status());
@@ -96,23 +98,23 @@ struct imported {
     auto started = step({}, {*read->find("init")}, p, q, x);
     REQUIRE(started);
     std::vector<edge> edges;
-    for (const auto& each : fetches) {
-      auto found = read->find_edge(each);
-      if (!found)
-        return found.status().message();
-      edges.push_back(*found);
+    for (const auto& fetch_name : fetches) {
+      auto edge_found = read->find_edge(fetch_name);
+      if (!edge_found)
+        return edge_found.status().message();
+      edges.push_back(*edge_found);
     }
     std::vector<std::reference_wrapper<node>> nodes;
-    for (const auto& each : targets) {
-      REQUIRE(read->find(each));
-      nodes.push_back(*read->find(each));
+    for (const auto& target_name : targets) {
+      REQUIRE(read->find(target_name));
+      nodes.push_back(*read->find(target_name));
     }
     auto got = step(edges, nodes, p, q, x);
     if (!got)
       return got.status().message();
     std::string text;
-    for (const auto& each : *got)
-      text += concat(text.empty() ? "" : " ", to_string(each));
+    for (const auto& value : *got)
+      text += concat(text.empty() ? "" : " ", to_string(value));
     return text;
   }
 
@@ -134,24 +136,24 @@ private:
     step_signature signature;
     signature.feeds = {*read->find_edge("p"), *read->find_edge("q"), *read->find_edge("x")};
     signature.fetches = fetches;
-    for (auto& each : targets)
-      signature.targets.push_back(&each.get());
-    TROUPE_ASSIGN(auto made, session->prepare(g, signature, deadline));
+    for (auto& target_node : targets)
+      signature.targets.push_back(&target_node.get());
+    TROUPE_ASSIGN(auto prepared, session->prepare(g, signature, deadline));
     const std::vector<tensor> fed{tensor::scalar(p), tensor::scalar(q),
                                   tensor::scalar(static_cast<int32_t>(x))};
-    return session->run(*made, fed, deadline);
+    return session->run(*prepared, fed, deadline);
   }
 };
 
-std::string refusal(std::string_view lines, std::vector<std::string> wanted = {}) {
+std::string refusal(std::string_view lines, std::vector<std::string> wanted_names = {}) {
   graph g{library()};
-  auto read =
-      read_graph_def_text(nodes(concat(placeholders, lines)), g, {.wanted = std::move(wanted)});
+  auto read = read_graph_def_text(nodes(concat(placeholders, lines)), g,
+                                  {.wanted = std::move(wanted_names)});
   REQUIRE_FALSE(read);
   return read.status().message();
 }
 
-// A loop that counts to x, and adds up.
+// A loop that counts to x and sums.
 constexpr std::string_view loop = R"(
   i0 = Enter(zero) frame_name=s:'loop'
   s0 = Enter(ten) frame_name=s:'loop'
@@ -174,7 +176,7 @@ constexpr std::string_view loop = R"(
 
 } // namespace
 
-TEST_CASE("a Merge is fetched by its name, and says which input was there") {
+TEST_CASE("a Merge is fetched by its name, and reports which input was live") {
   watchdog watch;
   imported in{R"(
     s = Switch(x, p)
@@ -193,7 +195,7 @@ TEST_CASE("a Merge is fetched by its name, and says which input was there") {
   CHECK(in.read->find("m")->op().name == "StatelessIf");
 }
 
-TEST_CASE("an Exit is fetched by its name, and nothing within its loop") {
+TEST_CASE("an Exit is fetched by its name, but no node inside its loop") {
   watchdog watch;
   imported in{loop};
   CHECK(in.run(false, false, 4, {"s4", "i4"}) == "i32[] {16} i32[] {4}");
@@ -205,7 +207,7 @@ TEST_CASE("an Exit is fetched by its name, and nothing within its loop") {
   CHECK(in.read->find("s4")->op().name == "StatelessWhile");
 }
 
-TEST_CASE("what hangs on one side of a Switch runs only if it is taken") {
+TEST_CASE("nodes on one side of a Switch run only if it is taken") {
   watchdog watch;
   imported in{R"(
     s = Switch(x, p)
@@ -279,7 +281,7 @@ TEST_CASE("effects of a loop's condition run once more than those of its body") 
   CHECK(in.changed() == 1);
 }
 
-TEST_CASE("a variable is changed behind a RefMerge, and in a loop") {
+TEST_CASE("a variable is updated after a RefMerge, and in a loop") {
   watchdog watch;
   imported in{R"(
     s = RefSwitch(v, p)
@@ -316,16 +318,16 @@ TEST_CASE("a variable is changed behind a RefMerge, and in a loop") {
   )"};
   CHECK(in.run(true, false, 5, {"more", "index"}) == "i32[] {6} i32[] {1}");
   CHECK(in.run(false, false, 5, {"more", "index"}) == "i32[] {15} i32[] {0}");
-  std::string all;
-  for (const auto& one : in.g.nodes())
-    for (const auto* f : functions_of(*one))
-      all += concat(one->name(), '\n', describe(f->body->body()));
-  INFO(all);
+  std::string op_names;
+  for (const auto& added : in.g.nodes())
+    for (const auto* f : functions_of(*added))
+      op_names += concat(added->name(), '\n', describe(f->body->body()));
+  INFO(op_names);
   CHECK(in.run(false, false, 4, {"end", "last"}) == "i32[] {4} i32[] {22}");
   CHECK(in.changed() == 22);
 }
 
-TEST_CASE("a trigger runs though what it waits for is dead") {
+TEST_CASE("a trigger runs although its inputs are dead") {
   watchdog watch;
   imported in{R"(
     s = Switch(x, p)
@@ -343,7 +345,7 @@ TEST_CASE("a trigger runs though what it waits for is dead") {
   CHECK_THAT(in.run(true, false, 3, {"never"}), Contains("never runs: it needs a predicate"));
 }
 
-TEST_CASE("Abort fails its step, and no process") {
+TEST_CASE("Abort fails its step, but not the process") {
   watchdog watch;
   imported in{R"(
     s = Switch(x, p)
@@ -359,7 +361,7 @@ TEST_CASE("Abort fails its step, and no process") {
   CHECK(in.run(true, false, 3, {"z"}) == "i32[] {3}");
 }
 
-TEST_CASE("control flow is raised in functions, each call for itself") {
+TEST_CASE("control flow in functions is converted separately for each call") {
   watchdog watch;
   constexpr std::string_view library_text = R"(
     library { function {
@@ -398,7 +400,7 @@ TEST_CASE("control flow is raised in functions, each call for itself") {
   CHECK(in.run(false, false, 5, {"z", "chosen"}) == "i32[] {5} i32[] {6}");
 }
 
-TEST_CASE("what a call gives waits for effects in the function's branches and loops") {
+TEST_CASE("a call's results wait for effects in the function's branches and loops") {
   watchdog watch;
   constexpr std::string_view library_text = R"(
     library { function {
@@ -440,7 +442,7 @@ TEST_CASE("what a call gives waits for effects in the function's branches and lo
   CHECK(in.run(false, false, 2, {"now"}) == "i32[] {201}");
 }
 
-TEST_CASE("nodes on the edges of a loop run before it, in each turn, or behind it") {
+TEST_CASE("nodes at the boundary of a loop run before it, in each iteration, or after it") {
   watchdog watch;
   imported in{R"(
     i0 = Enter(zero) frame_name=s:'loop'
@@ -483,7 +485,7 @@ TEST_CASE("nodes on the edges of a loop run before it, in each turn, or behind i
   CHECK_THAT(in.run(true, true, 0, {"sum"}), Contains("it is in the body of the loop 'loop'"));
 }
 
-TEST_CASE("constants in branches of a turn keep their sides behind the loop") {
+TEST_CASE("constants in branches of an iteration keep their sides after the loop") {
   watchdog watch;
   imported in{concat(loop, R"(
     few = Less(i, ten_each)
@@ -534,7 +536,7 @@ TEST_CASE(
   CHECK(in.changed() == 0);
 }
 
-TEST_CASE("a loop in a branch asks again for the predicate of the branch, which is known there") {
+TEST_CASE("a loop in a branch reuses the known predicate of the branch") {
   watchdog watch;
   imported in{R"(
     a = Switch(x, p)
@@ -596,34 +598,34 @@ TEST_CASE("values within branches are fetched by wanted names, where the branch 
     b = Neg(s, ^cond/switch_f)
     m = Merge(b, joined)
   )";
-  imported all{cond};
-  CHECK(all.run(true, false, 5, {"m", "cond/switch_t"}) == "i32[] {6} bool[] {true}");
-  CHECK(all.run(false, false, 5, {"m", "cond/switch_f"}) == "i32[] {-5} bool[] {false}");
-  CHECK_THAT(all.run(false, false, 5, {"cond/switch_t"}),
+  imported complete{cond};
+  CHECK(complete.run(true, false, 5, {"m", "cond/switch_t"}) == "i32[] {6} bool[] {true}");
+  CHECK(complete.run(false, false, 5, {"m", "cond/switch_f"}) == "i32[] {-5} bool[] {false}");
+  CHECK_THAT(complete.run(false, false, 5, {"cond/switch_t"}),
              Contains("cond/switch_t is dead: predicate p of Switch cond/Switch is false"));
-  CHECK_THAT(all.run(true, false, 5, {"cond/switch_f"}),
+  CHECK_THAT(complete.run(true, false, 5, {"cond/switch_f"}),
              Contains("cond/switch_f is dead: predicate p of Switch cond/Switch is true"));
-  CHECK_THAT(all.run(true, false, 5, {"a"}),
+  CHECK_THAT(complete.run(true, false, 5, {"a"}),
              Contains("ask for a Merge after it, or read the graph with 'a' in "
                       "graph_def_options::wanted"));
-  imported some{cond, {}, {"a", "s:1", "deep:0", "joined", "m", "cond/switch_t"}};
-  CHECK(some.run(true, false, 5, {"a", "s:1", "m"}) == "i32[] {6} i32[] {5} i32[] {6}");
-  CHECK(some.changed() == 0);
-  CHECK(some.run(true, true, 5, {"deep"}) == "i32[] {60}");
-  CHECK(some.changed() == 0);
-  CHECK(some.run(true, true, 5, {"joined", "a"}) == "i32[] {60} i32[] {6}");
-  CHECK(some.changed() == 60);
-  CHECK(some.run(false, true, 5, {"s", "m"}) == "i32[] {5} i32[] {-5}");
-  CHECK_THAT(some.run(false, true, 5, {"a"}),
+  imported selected{cond, {}, {"a", "s:1", "deep:0", "joined", "m", "cond/switch_t"}};
+  CHECK(selected.run(true, false, 5, {"a", "s:1", "m"}) == "i32[] {6} i32[] {5} i32[] {6}");
+  CHECK(selected.changed() == 0);
+  CHECK(selected.run(true, true, 5, {"deep"}) == "i32[] {60}");
+  CHECK(selected.changed() == 0);
+  CHECK(selected.run(true, true, 5, {"joined", "a"}) == "i32[] {60} i32[] {6}");
+  CHECK(selected.changed() == 60);
+  CHECK(selected.run(false, true, 5, {"s", "m"}) == "i32[] {5} i32[] {-5}");
+  CHECK_THAT(selected.run(false, true, 5, {"a"}),
              Contains("a is dead: predicate p of Switch cond/Switch is false"));
-  CHECK_THAT(some.run(true, false, 5, {"deep"}),
+  CHECK_THAT(selected.run(true, false, 5, {"deep"}),
              Contains("deep is dead: predicate q of Switch inner is false"));
-  CHECK_THAT(some.run(true, false, 5, {"s"}), Contains("s is dead: predicate p"));
-  CHECK_THAT(some.run(true, false, 5, {"b"}), Contains("ask for a Merge after it"));
-  CHECK_THAT(some.run(false, false, 5, {"cond/switch_t"}), Contains("cond/switch_t is dead"));
+  CHECK_THAT(selected.run(true, false, 5, {"s"}), Contains("s is dead: predicate p"));
+  CHECK_THAT(selected.run(true, false, 5, {"b"}), Contains("ask for a Merge after it"));
+  CHECK_THAT(selected.run(false, false, 5, {"cond/switch_t"}), Contains("cond/switch_t is dead"));
 }
 
-TEST_CASE("a Merge takes the input that is there in more cases, where another may be there too") {
+TEST_CASE("a Merge takes the input that is live in more cases, where the other may be live, too") {
   watchdog watch;
   imported in{R"(
     s = Switch(x, p)
@@ -638,7 +640,7 @@ TEST_CASE("a Merge takes the input that is there in more cases, where another ma
   CHECK(in.run(false, true, 5, {"n", "n:1"}) == "i32[] {-5} i32[] {1}");
 }
 
-TEST_CASE("a value that a branch has given is dead behind a Switch of the other side") {
+TEST_CASE("a value of a branch is dead after a Switch to the other side") {
   watchdog watch;
   imported in{R"(
     s = Switch(x, p)
@@ -651,7 +653,7 @@ TEST_CASE("a value that a branch has given is dead behind a Switch of the other 
   CHECK_THAT(in.run(true, false, 5, {"low"}), Contains("low is dead: predicate p"));
 }
 
-TEST_CASE("what only unneeded nodes of a loop read is not run") {
+TEST_CASE("nodes read only by unneeded nodes of a loop do not run") {
   watchdog watch;
   imported in{R"(
     j0 = Enter(one) frame_name=s:'outer'
@@ -680,7 +682,7 @@ TEST_CASE("what only unneeded nodes of a loop read is not run") {
   CHECK(in.changed() == 0);
 }
 
-TEST_CASE("names of Merge, Exit and predicates of branches are there in what is written") {
+TEST_CASE("names of Merge, Exit and branch predicates are kept when a graph is written") {
   watchdog watch;
   imported in{concat(loop, R"(
     cond/Switch = Switch(p, p)
@@ -712,7 +714,7 @@ TEST_CASE("names of Merge, Exit and predicates of branches are there in what is 
   CHECK_THAT(copy.run(true, false, 4, {"behind"}), Contains("behind is dead"));
 }
 
-TEST_CASE("what a Placeholder of a handle leads to is an error when it is asked for") {
+TEST_CASE("nodes that depend on a Placeholder of a handle fail when they are fetched") {
   watchdog watch;
   imported in{concat(loop, R"(
     h = Placeholder() dtype=type:DT_RESOURCE
@@ -741,7 +743,7 @@ TEST_CASE("what a Placeholder of a handle leads to is an error when it is asked 
              Contains("leads only to nodes that need Placeholder 'h'"));
 }
 
-TEST_CASE("only what wanted names need is read, and its faults are told") {
+TEST_CASE("only nodes that wanted names need are read, and their errors are reported") {
   watchdog watch;
   constexpr std::string_view lines = R"(
     y = Add(x, one)
@@ -769,23 +771,25 @@ TEST_CASE("only what wanted names need is read, and its faults are told") {
   CHECK(in.g.find("ten") == nullptr);
 }
 
-TEST_CASE("nodes around loops that cannot be are told with the names") {
-  auto with = [](std::string_view lines) { return refusal(concat(loop, lines)); };
-  CHECK_THAT(with("e = Exit(i1, ^next)"), Contains("Exit 'e' never runs: it waits for Add 'next'"));
-  CHECK_THAT(with("l = Add(i1, i2)\n e = Exit(l)"),
+TEST_CASE("invalid nodes around loops are reported by name") {
+  auto refusal_with = [](std::string_view lines) { return refusal(concat(loop, lines)); };
+  CHECK_THAT(refusal_with("e = Exit(i1, ^next)"),
+             Contains("Exit 'e' never runs: it waits for Add 'next'"));
+  CHECK_THAT(refusal_with("l = Add(i1, i2)\n e = Exit(l)"),
              Contains("Exit 'e'") &&
                  Contains("'i1:1' does not exist in the iteration that ends the loop"));
-  CHECK_THAT(with("l = Add(i1, s0)\n e = Exit(l)"),
+  CHECK_THAT(refusal_with("l = Add(i1, s0)\n e = Exit(l)"),
              Contains("Enter 's0' exists in the first iteration only"));
-  CHECK_THAT(with("r = RefEnter(v) frame_name=s:'loop' is_constant=b:true\n"
-                  "c = AssignAdd(r, n, ^i)\n l = Add(i1, c)\n e = Exit(l)"),
+  CHECK_THAT(refusal_with("r = RefEnter(v) frame_name=s:'loop' is_constant=b:true\n"
+                          "c = AssignAdd(r, n, ^i)\n l = Add(i1, c)\n e = Exit(l)"),
              Contains("AssignAdd 'c' has an effect") && Contains("after the loop"));
-  CHECK_THAT(with("l = Identity(i1)\n k = NextIteration(l)\n k0 = Enter(x) frame_name=s:'loop'\n"
-                  "k1 = Merge(k0, k)\n k2 = Switch(k1, more)\n k3 = Exit(k2)"),
-             Contains("which exists when the loop ends"));
+  CHECK_THAT(
+      refusal_with("l = Identity(i1)\n k = NextIteration(l)\n k0 = Enter(x) frame_name=s:'loop'\n"
+                   "k1 = Merge(k0, k)\n k2 = Switch(k1, more)\n k3 = Exit(k2)"),
+      Contains("which exists when the loop ends"));
 }
 
-TEST_CASE("mistakes in frames are told with the names") {
+TEST_CASE("errors in frames are reported by name") {
   CHECK_THAT(refusal("y = Add(e, x)\n e = Enter(x) frame_name=s:'f'"),
              Contains("Add 'y'") && Contains("'e' of frame 'f'") && Contains("an Exit") &&
                  Contains("'x', which is outside"));
@@ -824,7 +828,7 @@ TEST_CASE("mistakes in frames are told with the names") {
   CHECK_THAT(refusal("a = Switch(x, gone)"), Contains("there is no node 'gone'"));
 }
 
-TEST_CASE("loops that cannot be raised are told with the names") {
+TEST_CASE("loops that cannot be converted are reported by name") {
   auto changed = [](std::string_view from, std::string_view to) {
     std::string text{loop};
     text.replace(text.find(from), from.size(), to);
@@ -845,7 +849,7 @@ TEST_CASE("loops that cannot be raised are told with the names") {
              Contains("constant in the loop"));
 }
 
-TEST_CASE("merges that cannot be raised are told with the names") {
+TEST_CASE("merges that cannot be converted are reported by name") {
   CHECK_THAT(refusal("m = Merge(x, one)"),
              Contains("Merge 'm': cannot become a branch") && Contains("'x' exists always"));
   CHECK_THAT(refusal("a = Switch(x, p)\n b = Switch(x, q)\n m = Merge(a, b:1)"),

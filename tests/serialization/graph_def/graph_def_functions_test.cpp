@@ -1,4 +1,4 @@
-// Calls of functions in a GraphDef become what the functions consist of.
+// Calls of functions in a GraphDef are inlined.
 #include "tests/support/catch.hpp"
 #include "tests/support/evaluate.hpp"
 #include "troupe/api/error.hpp"
@@ -73,8 +73,8 @@ struct imported {
     auto from = read->find_edge(name);
     REQUIRE(from);
     auto devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
-    test::evaluator by{g, *devices.front()};
-    auto got = by.run({}, {*from});
+    test::evaluator evaluator_of_graph{g, *devices.front()};
+    auto got = evaluator_of_graph.run({}, {*from});
     return got ? to_string((*got)[0]) : got.status().message();
   }
 
@@ -82,7 +82,7 @@ struct imported {
   result<imported_graph> read;
 };
 
-TEST_CASE("a call by the function's name gives what the function gives") {
+TEST_CASE("a call by the function's name returns the function's results") {
   imported call{"node { name: 'c' op: 'double' input: 'two' "
                 "attr { key: 'T' value { type: DT_FLOAT } } } "
                 "node { name: 'd' op: 'double' input: 'c:0' "
@@ -95,7 +95,7 @@ TEST_CASE("a call by the function's name gives what the function gives") {
   CHECK(call.read->find("c")->op().name == "NoOp");
 }
 
-TEST_CASE("a PartitionedCall of a function that calls another gives all of its outputs") {
+TEST_CASE("a PartitionedCall of a function that calls another returns all of its outputs") {
   imported call{"node { name: 'p' op: 'PartitionedCall' input: 'two' device: '/cpu:0' "
                 "attr { key: 'f' value { func { name: 'both' } } } } "
                 "node { name: 'z' op: 'Add' input: 'p:1' input: 'p' input: '^p' }"};
@@ -103,16 +103,16 @@ TEST_CASE("a PartitionedCall of a function that calls another gives all of its o
   CHECK(call.g.find("p/inner/sum")->device() == "/cpu:0?");
 }
 
-TEST_CASE("lists of results have the length that attributes say") {
+TEST_CASE("lists of results have the length that attributes give") {
   constexpr std::string_view pair =
       "node { name: 'v' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: "
       "'value' value { tensor { dtype: DT_FLOAT float_val: [1, 2] "
       "tensor_shape { dim { size: 2 } } } } } } ";
   imported call{concat(pair, "node { name: 's' op: 'split' input: 'v' }")};
   CHECK(call.value("s:1") == "f32[1] {2}");
-  imported one{concat(pair, "node { name: 's' op: 'split' input: 'v' "
-                            "attr { key: 'N' value { i: 1 } } }")};
-  CHECK(one.value("s") == "f32[2] {1, 2}");
+  imported imported_graph{concat(pair, "node { name: 's' op: 'split' input: 'v' "
+                                       "attr { key: 'N' value { i: 1 } } }")};
+  CHECK(imported_graph.value("s") == "f32[2] {1, 2}");
 }
 
 TEST_CASE(
@@ -130,7 +130,7 @@ TEST_CASE(
   CHECK(call.g.find("c/add")->controls()[0]->name() == "c/_begin");
 }
 
-TEST_CASE("calls that cannot be are told") {
+TEST_CASE("invalid calls are reported") {
   auto refusal = [](std::string_view nodes) { return imported{nodes}.read.status().message(); };
   CHECK_THAT(refusal("node { name: 'e' op: 'endless' input: 'two' }"),
              Contains("'e/a': the function endless calls itself"));
@@ -145,7 +145,7 @@ TEST_CASE("calls that cannot be are told") {
              Contains("there is no function 'nothing'"));
 }
 
-TEST_CASE("functions that run two others each do not take for ever") {
+TEST_CASE("functions that each call two others are read in bounded time") {
   std::string functions_of_it = "library {";
   for (int i = 0; i < 40; ++i) {
     auto next = concat("f", i + 1);
@@ -179,7 +179,7 @@ TEST_CASE("ops that are missing in functions count only if the functions are cal
   CHECK(refused.message() == "GraphDef: no such op: Foo ('a')");
 }
 
-TEST_CASE("calls of calls of calls are not followed without end") {
+TEST_CASE("the depth of nested calls is limited") {
   std::string library = "library { function { signature { name: 'f40' } } ";
   for (int i = 0; i < 40; ++i) // each calls the next one twice
     library += concat("function { signature { name: 'f", i, "' } node_def { name: 'a' op: 'f",

@@ -11,13 +11,13 @@ namespace {
 using Catch::Matchers::Contains;
 using testing::small_registry;
 
-status read_text(std::string_view text, graph& into, const graph_def_options& options = {}) {
-  return read_graph_def_text(text, into, options).status();
+status read_text(std::string_view text, graph& target, const graph_def_options& options = {}) {
+  return read_graph_def_text(text, target, options).status();
 }
 
 status read_text(std::string_view text, const graph_def_options& options = {}) {
-  graph into{small_registry()};
-  return read_text(text, into, options);
+  graph target{small_registry()};
+  return read_text(text, target, options);
 }
 
 std::string constant(std::string_view tensor) {
@@ -25,16 +25,16 @@ std::string constant(std::string_view tensor) {
                 " } } } attr { key: 'dtype' value { type: DT_STRING } } }");
 }
 
-// The value of a constant; its dtype is not looked at.
+// The value of a constant, independent of its dtype.
 std::string value_of(std::string_view tensor) {
-  graph into{small_registry()};
+  graph target{small_registry()};
   auto text = concat("node { name: 'c' op: 'Const' attr { key: 'value' value { tensor { ", tensor,
                      " } } } attr { key: 'dtype' value { type: DT_FLOAT } } }");
-  auto outcome = read_text(text, into);
-  return outcome ? to_string(*constant_value(into.find("c")->output(0))) : outcome.message();
+  auto outcome = read_text(text, target);
+  return outcome ? to_string(*constant_value(target.find("c")->output(0))) : outcome.message();
 }
 
-TEST_CASE("nodes of a GraphDef may stand in any order, and name inputs in all ways") {
+TEST_CASE("nodes of a GraphDef may be in any order, and refer to inputs in each notation") {
   graph g{small_registry()};
   auto outcome = read_text(R"(
     node { name: 'z' op: 'Add' input: 't:1' input: 't:0' input: '^n' device: '/device:CPU:0'
@@ -89,7 +89,7 @@ TEST_CASE("tensors of a GraphDef are read from values, of which the last repeats
         "f32[0,3] {}");
 }
 
-TEST_CASE("tensors of a GraphDef that contradict themselves are refused by name") {
+TEST_CASE("inconsistent tensors of a GraphDef are refused by name") {
   auto refusal = [](std::string_view tensor) { return read_text(constant(tensor)).message(); };
   CHECK(refusal("dtype: DT_INT8 int_val: 128") == "Const 'c' (GraphDef): 128 does not fit i8");
   CHECK_THAT(refusal("dtype: DT_FLOAT float_val: [1, 2]"), Contains("2 values are listed"));
@@ -105,7 +105,7 @@ TEST_CASE("tensors of a GraphDef that contradict themselves are refused by name"
   CHECK_THAT(refusal("dtype: 77"), Contains("number 77"));
 }
 
-TEST_CASE("few bytes of a GraphDef cannot take much memory") {
+TEST_CASE("a small GraphDef cannot take much memory") {
   graph_def_options little{.filled_bytes = 1 << 20};
   for (auto type : {"DT_FLOAT", "DT_STRING", "DT_COMPLEX128", "DT_INT8", "DT_BOOL"})
     for (auto extents : {"dim { size: 1000000000000 }", "dim { size: 3000000000 }"}) {
@@ -122,14 +122,14 @@ TEST_CASE("few bytes of a GraphDef cannot take much memory") {
                                  "{ dim { size: 1000000000000 } }")));
 }
 
-TEST_CASE("all ops that are missing are told at once") {
+TEST_CASE("all missing ops are reported in one error") {
   auto outcome = read_text("node { name: 'a' op: 'Foo' } node { name: 'b' op: 'Foo' } "
                            "node { name: 'c' op: 'NoOp' } node { name: 'd' op: 'Bar' }");
   CHECK(outcome.kind() == error_kind::unimplemented);
   CHECK(outcome.message() == "GraphDef: no such op: Bar ('d'), Foo (2 nodes, such as 'a')");
 }
 
-TEST_CASE("mistakes in the nodes of a GraphDef are told by name") {
+TEST_CASE("errors in the nodes of a GraphDef are reported by name") {
   auto refusal = [](std::string_view text) { return read_text(text).message(); };
   CHECK(refusal("node { name: 'a' op: 'Two' input: 'bb' } node { name: 'b' op: 'NoOp' }") ==
         "Two 'a' (GraphDef): there is no node 'bb', did you mean 'b'?");
@@ -154,8 +154,8 @@ TEST_CASE("mistakes in the nodes of a GraphDef are told by name") {
 }
 
 TEST_CASE("damaged GraphDefs are refused as such") {
-  graph into{small_registry()};
-  auto outcome = read_graph_def(std::as_bytes(std::span{"\x0a\xff\xff\xff\x7f"}), into);
+  graph target{small_registry()};
+  auto outcome = read_graph_def(std::as_bytes(std::span{"\x0a\xff\xff\xff\x7f"}), target);
   CHECK(outcome.status().kind() == error_kind::data_loss);
   CHECK_THAT(read_text("node { name: 'a'\n op 'NoOp' }", {.file = "g.pbtxt"}).message(),
              Contains("g.pbtxt:2:"));
@@ -165,7 +165,7 @@ TEST_CASE("damaged GraphDefs are refused as such") {
   CHECK_FALSE(read_text(deep));
 }
 
-TEST_CASE("a field that a message does not have is an error with its place in the text") {
+TEST_CASE("a field that a message does not have is an error with its position in the text") {
   auto refusal = [](std::string_view text) {
     return read_text(text, {.file = "g.pbtxt"}).message();
   };
@@ -183,7 +183,7 @@ TEST_CASE("a field that a message does not have is an error with its place in th
              Contains("MetaGraphDef has no field 'graph_deff'"));
 }
 
-TEST_CASE("fields of TensorFlow's that Troupe has no use for are skipped in a text") {
+TEST_CASE("fields of TensorFlow that Troupe does not use are skipped in a text") {
   CHECK(read_text(R"(
     node { name: 'a' op: 'NoOp' experimental_debug_info { original_node_names: 'b' }
            experimental_type { type_id: TFT_PRODUCT args { type_id: TFT_TENSOR } } }
@@ -210,14 +210,14 @@ TEST_CASE("the graph of a MetaGraphDef and of a SavedModel is read, as bytes and
         concat("# as people have them\n meta_graphs { meta_info_def { tags: 'train' } } "
                "meta_graphs {",
                meta, '}')}) {
-    graph into{small_registry()};
-    auto outcome = read_text(text, into);
+    graph target{small_registry()};
+    auto outcome = read_text(text, target);
     INFO(outcome);
     CHECK(outcome);
-    CHECK(into.find("a"));
+    CHECK(target.find("a"));
   }
-  // Bytes: field 1 is the message before the graph, field 2 the graph; of a SavedModel 1 is a
-  // number.
+  // In bytes, field 1 is the message before the graph and field 2 the graph; in a SavedModel field
+  // 1 is a number.
   const std::string node = "\x0a\x09\x0a\x01"
                            "a\x12\x04NoOp",
                     info = "\x0a\x0a\x12\x01\x0a"
@@ -226,19 +226,19 @@ TEST_CASE("the graph of a MetaGraphDef and of a SavedModel is read, as bytes and
                     saved = std::string{"\x08\x01\x12"} + static_cast<char>(meta_bytes.size()) +
                             meta_bytes;
   for (const auto& bytes : {node, meta_bytes, saved}) {
-    graph into{small_registry()};
-    auto outcome = read_graph_def(std::as_bytes(std::span{bytes}), into).status();
+    graph target{small_registry()};
+    auto outcome = read_graph_def(std::as_bytes(std::span{bytes}), target).status();
     INFO(outcome);
     CHECK(outcome);
-    CHECK(into.find("a"));
+    CHECK(target.find("a"));
   }
 }
 
-TEST_CASE("a file of another kind that is given for a graph is told what it is") {
+TEST_CASE("a file of another kind is refused as a graph, naming its kind") {
   auto refusal = [](std::string bytes) {
-    graph into{small_registry()};
+    graph target{small_registry()};
     auto outcome =
-        read_graph_def(std::as_bytes(std::span{bytes}), into, {.file = "model"}).status();
+        read_graph_def(std::as_bytes(std::span{bytes}), target, {.file = "model"}).status();
     CHECK(outcome.kind() == error_kind::invalid_argument);
     return outcome.message();
   };
@@ -249,7 +249,7 @@ TEST_CASE("a file of another kind that is given for a graph is told what it is")
   CHECK_THAT(refusal("node { name: 'a' op: 'NoOp' }"), Contains("text") && Contains(".pbtxt"));
 }
 
-TEST_CASE("devices that a GraphDef names are preferred, and the process at hand is not named") {
+TEST_CASE("devices in a GraphDef are preferred devices, and the local process is not named") {
   graph g{small_registry()};
   g.push_device("/job:worker/task:1");
   REQUIRE(read_text(R"(
@@ -273,9 +273,9 @@ TEST_CASE("a GraphDef that is a long chain needs no long stack") {
   for (int i = length; i > 0; --i)
     text += concat("node { name: 'n", i, "' op: 'NoOp' input: '^n", i - 1, "' }\n");
   text += "node { name: 'n0' op: 'NoOp' }";
-  graph into{small_registry()};
-  REQUIRE(read_text(text, into));
-  CHECK(into.nodes().size() == length + 1);
+  graph target{small_registry()};
+  REQUIRE(read_text(text, target));
+  CHECK(target.nodes().size() == length + 1);
 }
 
 TEST_CASE("a GraphDef is read into the scope and onto the device of the graph") {
@@ -295,7 +295,7 @@ TEST_CASE("a GraphDef is read into the scope and onto the device of the graph") 
   CHECK(read->find("b") == nullptr);
 }
 
-TEST_CASE("every kind of attribute and value survives a GraphDef") {
+TEST_CASE("all kinds of attributes and values survive a GraphDef") {
   constexpr std::string_view text = R"(
     x = Placeholder dtype=f32 shape=[-1,2] @"/job:ps/task:1"
     c = f32{60,50}[3]
@@ -321,7 +321,7 @@ TEST_CASE("every kind of attribute and value survives a GraphDef") {
     graph to{small_registry()};
     auto written = write_graph_def(from, format);
     REQUIRE(written);
-    CHECK(written->size() < 10000); // of equal values one is written
+    CHECK(written->size() < 10000); // equal values are written once
     auto outcome = format == graph_def_format::binary
                        ? read_graph_def(std::as_bytes(std::span{*written}), to)
                        : read_graph_def_text(*written, to);

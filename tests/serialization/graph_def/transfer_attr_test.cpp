@@ -1,4 +1,4 @@
-// _f32_transfer in GraphDefs, in text graphs and on the wire.
+// The attribute _f32_transfer in GraphDefs, in text graphs and on the wire.
 #include "troupe/runtime/graph/transfer_attr.hpp"
 
 #include "tests/serialization/small_ops.hpp"
@@ -11,14 +11,14 @@ namespace troupe::test::transfer_attr_test {
 
 using testing::small_registry;
 
-TEST_CASE("how a node's floats travel is kept wherever its graph goes") {
+TEST_CASE("a node's transfer mode is kept in each format of a graph") {
   graph in{small_registry()};
   REQUIRE(parse_text_graph("x = Placeholder dtype=f32\n"
                            "y = Add(x, x) _f32_transfer=\"truncated\"\n",
                            "test", in));
-  auto is_kept = [](const graph& there) {
-    return transfer_of(*there.find("y")) == f32_transfer::truncated &&
-           !transfer_of(*there.find("x"));
+  auto is_kept = [](const graph& copied) {
+    return transfer_of(*copied.find("y")) == f32_transfer::truncated &&
+           !transfer_of(*copied.find("x"));
   };
   CHECK(is_kept(in));
   auto bytes = write_graph(in);
@@ -33,7 +33,7 @@ TEST_CASE("how a node's floats travel is kept wherever its graph goes") {
   CHECK(is_kept(read));
 }
 
-TEST_CASE("no other way to travel is taken") {
+TEST_CASE("other transfer modes are refused") {
   graph in{small_registry()};
   auto refused =
       parse_text_graph("x = Placeholder dtype=f32 _f32_transfer=\"short\"\n", "test", in);

@@ -20,18 +20,18 @@ using Catch::Matchers::Contains;
 using records = std::vector<std::string>;
 using opened = result<std::unique_ptr<record_reader>>;
 
-// All records, then the error that ended them, if one did.
+// All records, then the error that ended them, if there was one.
 records read_all(const opened& reader) {
-  records all;
+  records records_read;
   if (!reader)
     return {reader.status().message()};
-  for (std::string one;;) {
-    auto there = (*reader)->next(one);
-    if (there && !*there)
-      return all;
-    all.push_back(there ? one : there.status().message());
-    if (!there)
-      return all;
+  for (std::string record;;) {
+    auto has_record = (*reader)->next(record);
+    if (has_record && !*has_record)
+      return records_read;
+    records_read.push_back(has_record ? record : has_record.status().message());
+    if (!has_record)
+      return records_read;
   }
 }
 
@@ -51,38 +51,38 @@ std::string tfrecord_of(const records& all, compression kind = compression::none
   simulated_disk disk{1};
   auto writer = tfrecord_writer::create(disk, "x", kind);
   REQUIRE(writer);
-  for (const auto& each : all)
-    REQUIRE(writer->add(each).ok());
+  for (const auto& record : all)
+    REQUIRE(writer->add(record).ok());
   REQUIRE(writer->finish().ok());
   return disk.content("x");
 }
 
 records some() { return {"first", "", "\0\xff"s, std::string(700'000, 'x'), "last"}; }
 
-// Reading can go on from each position that a reader says, forwards and backwards.
+// Reading can continue from each position that a reader reports, forwards and backwards.
 void check_positions(const std::function<opened()>& open) {
   auto reader = open();
   REQUIRE(reader);
   std::vector<std::string> positions{(*reader)->position()};
-  records all;
-  for (std::string one; *(*reader)->next(one); positions.push_back((*reader)->position()))
-    all.push_back(one);
+  records records_read;
+  for (std::string record; *(*reader)->next(record); positions.push_back((*reader)->position()))
+    records_read.push_back(record);
   for (auto at = positions.size(); at-- > 0;) {
-    auto again = open();
-    for (auto* each : {&*reader, &*again}) {
-      REQUIRE((*each)->seek(positions[at]).ok());
-      CHECK((*each)->position() == positions[at]);
-      std::string one;
-      auto there = (*each)->next(one);
-      REQUIRE(there);
-      CHECK(*there == (at < all.size()));
-      if (*there)
-        CHECK(one == all[at]);
+    auto second_reader = open();
+    for (auto* reader_ : {&*reader, &*second_reader}) {
+      REQUIRE((*reader_)->seek(positions[at]).ok());
+      CHECK((*reader_)->position() == positions[at]);
+      std::string record;
+      auto has_record = (*reader_)->next(record);
+      REQUIRE(has_record);
+      CHECK(*has_record == (at < records_read.size()));
+      if (*has_record)
+        CHECK(record == records_read[at]);
     }
   }
-  for (auto wrong :
+  for (auto invalid_position :
        {"", "1", "x 1", "1 ", "1 x", "1 1 1", "-1 0", " 1 1", "1 2", "99999999999999999999 1"})
-    CHECK((*reader)->seek(wrong).kind() == error_kind::invalid_argument);
+    CHECK((*reader)->seek(invalid_position).kind() == error_kind::invalid_argument);
   CHECK((*reader)->seek("999999999 1").kind() == error_kind::out_of_range);
 }
 
@@ -111,11 +111,11 @@ TEST_CASE("TFRecord files that TensorFlow has written are read") {
   CHECK(*plain == tfrecord_of(expected));
 }
 
-TEST_CASE("errors of TFRecord files say the record, the byte and what is wrong") {
+TEST_CASE("errors of TFRecord files name the record, the byte and the reason") {
   simulated_disk disk{1};
   auto content = tfrecord_of({"first", "second", "third"});
   auto second = size_t{16 + 5};
-  auto said = [&](const std::string& damaged, const tfrecord_options& options = {}) {
+  auto message_of = [&](const std::string& damaged, const tfrecord_options& options = {}) {
     disk.put("data.tfrecord", damaged);
     return read_all(open_tfrecord(disk, "data.tfrecord", options)).back();
   };
@@ -124,44 +124,50 @@ TEST_CASE("errors of TFRecord files say the record, the byte and what is wrong")
     damaged[at] ^= 1;
     return damaged;
   };
-  CHECK_THAT(said(flipped(second)),
+  CHECK_THAT(message_of(flipped(second)),
              Contains("data.tfrecord: record 1 at byte 21: the checksum of its length is wrong"));
-  CHECK_THAT(said(flipped(second + 12)), Contains("record 1 at byte 21: the checksum of its 6"));
-  CHECK_THAT(said(content.substr(0, second + 5)), Contains("its head, of which it has 5 of 12"));
-  CHECK_THAT(said(content.substr(0, second + 15)), Contains("its bytes, of which it has 3 of 10"));
-  CHECK_THAT(said(content, {.most_bytes = 5}), Contains("record 1 at byte 21: it has 6 bytes"));
-  CHECK_THAT(said("no records at all"), Contains("record 0 at byte 0") && Contains("no record"));
+  CHECK_THAT(message_of(flipped(second + 12)),
+             Contains("record 1 at byte 21: the checksum of its 6"));
+  CHECK_THAT(message_of(content.substr(0, second + 5)),
+             Contains("its head, of which it has 5 of 12"));
+  CHECK_THAT(message_of(content.substr(0, second + 15)),
+             Contains("its bytes, of which it has 3 of 10"));
+  CHECK_THAT(message_of(content, {.most_bytes = 5}),
+             Contains("record 1 at byte 21: it has 6 bytes"));
+  CHECK_THAT(message_of("no records at all"),
+             Contains("record 0 at byte 0") && Contains("no record"));
 
-  // Damaged is not cut off; and what is behind damaged bytes can be read.
-  std::string one;
+  // Damage is distinct from truncation; and records after damaged bytes can be read.
+  std::string record;
   disk.put("x", content.substr(0, second + 15));
   auto reader = open_tfrecord(disk, "x");
-  CHECK(*(*reader)->next(one));
+  CHECK(*(*reader)->next(record));
   for (int i = 0; i < 2; ++i)
-    CHECK((*reader)->next(one).status().kind() == error_kind::out_of_range);
+    CHECK((*reader)->next(record).status().kind() == error_kind::out_of_range);
   CHECK((*reader)->position() == "21 1");
   disk.put("x", flipped(second + 12));
   reader = open_tfrecord(disk, "x");
-  CHECK(*(*reader)->next(one));
-  CHECK((*reader)->next(one).status().kind() == error_kind::data_loss);
-  CHECK(*(*reader)->next(one));
-  CHECK(one == "third");
+  CHECK(*(*reader)->next(record));
+  CHECK((*reader)->next(record).status().kind() == error_kind::data_loss);
+  CHECK(*(*reader)->next(record));
+  CHECK(record == "third");
   disk.put("x", flipped(second));
   reader = open_tfrecord(disk, "x");
-  CHECK(*(*reader)->next(one));
+  CHECK(*(*reader)->next(record));
   for (int i = 0; i < 2; ++i)
-    CHECK((*reader)->next(one).status().kind() == error_kind::data_loss);
+    CHECK((*reader)->next(record).status().kind() == error_kind::data_loss);
 }
 
-TEST_CASE("a TFRecord file that was damaged gives an error, or the records before the damage") {
-  const records all{"first", "", "second"};
+TEST_CASE("a damaged TFRecord file gives an error, or the records before the damage") {
+  const records expected_records{"first", "", "second"};
   for (auto kind : {compression::none, compression::gzip, compression::zlib}) {
-    auto content = tfrecord_of(all, kind);
+    auto content = tfrecord_of(expected_records, kind);
     auto read = [&](const std::string& damaged) {
       simulated_disk disk{1};
       disk.put("x", damaged);
       auto got = read_all(open_tfrecord(disk, "x", {.kind = kind}));
-      auto good = static_cast<size_t>(std::ranges::mismatch(got, all).in1 - got.begin());
+      auto good =
+          static_cast<size_t>(std::ranges::mismatch(got, expected_records).in1 - got.begin());
       auto refused = good + 1 == got.size() && got.back().starts_with("x: ");
       return std::pair{good, refused};
     };
@@ -172,8 +178,8 @@ TEST_CASE("a TFRecord file that was damaged gives an error, or the records befor
         auto [good, refused] = read(damaged);
         if (kind == compression::none)
           CHECK(refused);
-        else // some bytes of gzip's head say nothing
-          CHECK((refused || good == all.size()));
+        else // some bytes of gzip's header have no effect
+          CHECK((refused || good == expected_records.size()));
       }
     for (size_t size = 0; size < content.size(); ++size) {
       auto [good, refused] = read(content.substr(0, size));
@@ -185,10 +191,11 @@ TEST_CASE("a TFRecord file that was damaged gives an error, or the records befor
 
 TEST_CASE("compressed files can follow each other, and nothing else can follow them") {
   simulated_disk disk{1};
-  auto one = tfrecord_of({"a"}, compression::gzip), two = tfrecord_of({"b"}, compression::gzip);
-  disk.put("x", one + two);
+  auto first_file = tfrecord_of({"a"}, compression::gzip),
+       second_file = tfrecord_of({"b"}, compression::gzip);
+  disk.put("x", first_file + second_file);
   CHECK(read_all(open_tfrecord(disk, "x", {.kind = compression::gzip})) == records{"a", "b"});
-  disk.put("x", one + "junk");
+  disk.put("x", first_file + "junk");
   CHECK_THAT(read_all(open_tfrecord(disk, "x", {.kind = compression::gzip})).back(),
              Contains("x: "));
   disk.put("x", tfrecord_of({"a"}, compression::zlib) + "junk");
@@ -202,16 +209,16 @@ TEST_CASE("compressed files can follow each other, and nothing else can follow t
   CHECK_FALSE(output_stream::create(disk, "y", compression::automatic));
 }
 
-TEST_CASE("what was flushed can be read while the file is written") {
+TEST_CASE("flushed records can be read while the file is written") {
   for (auto kind : {compression::none, compression::gzip}) {
     simulated_disk disk{1};
     auto writer = tfrecord_writer::create(disk, "x", kind);
     CHECK(writer->add("first").ok());
     CHECK(writer->flush().ok());
     auto reader = open_tfrecord(disk, "x", {.kind = kind});
-    std::string one;
-    CHECK(*(*reader)->next(one));
-    CHECK(one == "first");
+    std::string record;
+    CHECK(*(*reader)->next(record));
+    CHECK(record == "first");
     CHECK(writer->offset() == 21);
     CHECK(writer->sync().ok());
     CHECK(writer->add("second").ok());
@@ -221,7 +228,7 @@ TEST_CASE("what was flushed can be read while the file is written") {
   }
 }
 
-TEST_CASE("lines are split at both kinds of ends, and the last one needs none") {
+TEST_CASE("lines end with LF or CRLF, and the last line needs no end") {
   CHECK(lines_of("a\nb\r\n\n\rc\r\nd") == records{"a", "b", "", "\rc", "d"});
   CHECK(lines_of("").empty());
   CHECK(lines_of("\n") == records{""});
@@ -252,7 +259,7 @@ TEST_CASE("records of CSV files may have ends of lines within quotes") {
   check_positions([&] { return open_csv(disk, "x"); });
 }
 
-TEST_CASE("records of one length are read, and files that are no multiple of it refused") {
+TEST_CASE("records of one length are read, and files of another size are refused") {
   simulated_disk disk{1};
   disk.put("x", "headaabbcctail");
   fixed_options options{.record_bytes = 2, .head_bytes = 4, .tail_bytes = 4};
@@ -273,7 +280,7 @@ TEST_CASE("records of one length are read, and files that are no multiple of it 
              Contains("z: record 2 at byte 6: the file ends within it: 1 of 2"));
 }
 
-TEST_CASE("records of one length may overlap, leave bytes out, and end before a tail") {
+TEST_CASE("records of one length may overlap, have gaps, and end before a tail") {
   simulated_disk disk{1};
   for (auto kind : {compression::none, compression::gzip, compression::zlib}) {
     auto out = output_stream::create(disk, "x", kind);
@@ -303,43 +310,44 @@ TEST_CASE("records of one length may overlap, leave bytes out, and end before a 
 
 std::string idx(char type, const std::vector<uint32_t>& dims, const std::string& data) {
   std::string file{0, 0, type, static_cast<char>(dims.size())};
-  for (auto each : dims)
+  for (auto extent : dims)
     for (int shift : {24, 16, 8, 0})
-      file += static_cast<char>(each >> shift);
+      file += static_cast<char>(extent >> shift);
   return file + data;
 }
 
 TEST_CASE("IDX files are read as a whole and item by item") {
   simulated_disk disk{1};
-  auto whole = [&](const std::string& content) {
+  auto read_whole_file = [&](const std::string& content) {
     disk.put("x", content);
     auto read = read_idx(disk, "x");
     return read ? to_string(*read) : read.status().message();
   };
-  CHECK(whole(idx(0x08, {2, 1, 2}, "\1\2\3\xff")) == "u8[2,1,2] {1, 2, 3, 255}");
-  CHECK(whole(idx(0x09, {1}, "\xff")) == "i8[1] {-1}");
-  CHECK(whole(idx(0x0b, {2}, "\0\1\xff\xfe"s)) == "i16[2] {1, -2}");
-  CHECK(whole(idx(0x0c, {1}, "\0\0\1\0"s)) == "i32[1] {256}");
-  CHECK(whole(idx(0x0d, {1}, "\x3f\x80\0\0"s)) == "f32[1] {1}");
-  CHECK(whole(idx(0x0e, {1}, "\x3f\xe0\0\0\0\0\0\0"s)) == "f64[1] {0.5}");
-  CHECK(whole(idx(0x08, {0, 4}, "")) == "u8[0,4] {}");
-  CHECK_THAT(whole(idx(0x08, {3}, "\1\2")), Contains("x: ") && Contains("only 2"));
-  CHECK_THAT(whole(idx(0x08, {1}, "\1\2")), Contains("more than 1"));
-  CHECK_THAT(whole(idx(0x07, {1}, "\1")), Contains("is no IDX file"));
-  CHECK_THAT(whole(idx(0x08, {}, "")), Contains("is no IDX file"));
-  CHECK_THAT(whole(idx(0x08, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "1")), Contains("is no IDX file"));
-  CHECK_THAT(whole("\0\0\x08\1\0"s), Contains("ends within its shape"));
-  CHECK_THAT(whole(""), Contains("is no IDX file"));
-  CHECK_THAT(whole(idx(0x0e, {~0u, ~0u}, "")), Contains("x: "));
+  CHECK(read_whole_file(idx(0x08, {2, 1, 2}, "\1\2\3\xff")) == "u8[2,1,2] {1, 2, 3, 255}");
+  CHECK(read_whole_file(idx(0x09, {1}, "\xff")) == "i8[1] {-1}");
+  CHECK(read_whole_file(idx(0x0b, {2}, "\0\1\xff\xfe"s)) == "i16[2] {1, -2}");
+  CHECK(read_whole_file(idx(0x0c, {1}, "\0\0\1\0"s)) == "i32[1] {256}");
+  CHECK(read_whole_file(idx(0x0d, {1}, "\x3f\x80\0\0"s)) == "f32[1] {1}");
+  CHECK(read_whole_file(idx(0x0e, {1}, "\x3f\xe0\0\0\0\0\0\0"s)) == "f64[1] {0.5}");
+  CHECK(read_whole_file(idx(0x08, {0, 4}, "")) == "u8[0,4] {}");
+  CHECK_THAT(read_whole_file(idx(0x08, {3}, "\1\2")), Contains("x: ") && Contains("only 2"));
+  CHECK_THAT(read_whole_file(idx(0x08, {1}, "\1\2")), Contains("more than 1"));
+  CHECK_THAT(read_whole_file(idx(0x07, {1}, "\1")), Contains("is no IDX file"));
+  CHECK_THAT(read_whole_file(idx(0x08, {}, "")), Contains("is no IDX file"));
+  CHECK_THAT(read_whole_file(idx(0x08, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "1")),
+             Contains("is no IDX file"));
+  CHECK_THAT(read_whole_file("\0\0\x08\1\0"s), Contains("ends within its shape"));
+  CHECK_THAT(read_whole_file(""), Contains("is no IDX file"));
+  CHECK_THAT(read_whole_file(idx(0x0e, {~0u, ~0u}, "")), Contains("x: "));
 
   disk.put("x", idx(0x0b, {3, 2}, "\0\1\0\2\0\3\0\4\0\5\0\6"s));
   auto file = open_idx(disk, "x");
   REQUIRE(file);
   CHECK(file->count == 3);
-  std::string one;
-  CHECK(*file->items->next(one));
-  CHECK(*file->items->next(one));
-  CHECK(to_string(*parse_idx_item(one, file->type, file->item)) == "i16[2] {3, 4}");
+  std::string record;
+  CHECK(*file->items->next(record));
+  CHECK(*file->items->next(record));
+  CHECK(to_string(*parse_idx_item(record, file->type, file->item)) == "i16[2] {3, 4}");
   check_positions([&]() -> opened { return std::move(open_idx(disk, "x")->items); });
   disk.put("x", idx(0x08, {3}, "\1\2"));
   CHECK_THAT(open_idx(disk, "x").status().message(), Contains("3 items") && Contains("cut off"));
@@ -359,12 +367,12 @@ TEST_CASE("records of CIFAR become labels and images whose last axis is the colo
   record[2 + 33] = 1;        // red of row 1, column 1
   record[2 + 1024 + 33] = 2; // green
   record[2 + 2048 + 33] = 3;
-  auto one = parse_cifar(record, cifar::hundred);
-  REQUIRE(one);
-  CHECK(one->coarse_label == 5);
-  CHECK(one->label == 7);
-  auto pixels = one->image.values<uint8_t>();
-  CHECK(one->image.dims() == shape{32, 32, 3});
+  auto example = parse_cifar(record, cifar::hundred);
+  REQUIRE(example);
+  CHECK(example->coarse_label == 5);
+  CHECK(example->label == 7);
+  auto pixels = example->image.values<uint8_t>();
+  CHECK(example->image.dims() == shape{32, 32, 3});
   CHECK((pixels[99] == 1 && pixels[100] == 2 && pixels[101] == 3));
   CHECK(std::ranges::count(pixels, 0) == 3069);
   CHECK(parse_cifar(record.substr(1))->label == 7);
@@ -375,22 +383,22 @@ TEST_CASE("records of CIFAR become labels and images whose last axis is the colo
   CHECK_FALSE(open_cifar(disk, "x"));
 }
 
-TEST_CASE("a file that two threads write at once has the content of one of them") {
+TEST_CASE("a file that two threads write concurrently has the content of one of them") {
   temporary_folder folder;
   auto path = folder / "a";
   auto files = files_for_readers(real_files());
-  std::string one(4 << 20, 'a'), other(1 << 20, 'b');
+  std::string first_content(4 << 20, 'a'), second_content(1 << 20, 'b');
   for (int i = 0; i < 20; ++i) {
     status first, second;
     {
-      std::jthread writes{[&] { first = files->write(path, one); }};
-      second = files->write(path, other);
+      std::jthread writes{[&] { first = files->write(path, first_content); }};
+      second = files->write(path, second_content);
     }
     CHECK(first);
     CHECK(second);
-    auto found = files->read(path);
-    REQUIRE(found);
-    CHECK((*found == one || *found == other));
+    auto content_found = files->read(path);
+    REQUIRE(content_found);
+    CHECK((*content_found == first_content || *content_found == second_content));
   }
   CHECK(files->match(folder / "*")->size() == 1);
 }
@@ -400,13 +408,13 @@ TEST_CASE("a disk that cannot read is reported by readers of records") {
   disk.put("x", tfrecord_of({"first"}));
   auto reader = open_tfrecord(disk, "x");
   disk.faults.failing_reads = 1;
-  std::string one;
-  CHECK((*reader)->next(one).status().kind() == error_kind::unavailable);
+  std::string record;
+  CHECK((*reader)->next(record).status().kind() == error_kind::unavailable);
   disk.faults.failing_reads = 0;
-  CHECK(*(*reader)->next(one));
+  CHECK(*(*reader)->next(record));
   simulated_disk full{1, {.capacity = 10}};
   auto writer = tfrecord_writer::create(full, "x");
-  CHECK(writer->add("first").ok()); // not written yet
+  CHECK(writer->add("first").ok()); // buffered, not written yet
   CHECK(writer->finish().kind() == error_kind::resource_exhausted);
 }
 

@@ -4,7 +4,7 @@
 
 namespace troupe::test::inspection_json_test {
 
-TEST_CASE("an inspection comes back from JSON as it was") {
+TEST_CASE("an inspection survives conversion to JSON and back") {
   inspection task{"/job:ps/task:0", "task"};
   task.add("draining", false);
   task.add("steps", int64_t{-2});
@@ -12,18 +12,18 @@ TEST_CASE("an inspection comes back from JSON as it was") {
   task.add("address", std::string{"127.0.0.1:7000"});
   task.children.push_back({"/job:ps/task:0/device:cpu:0", "device"});
   task.left_out = 7;
-  auto again = parse_inspection(to_json(task));
-  REQUIRE(again.ok());
-  CHECK(*again == task);
+  auto parsed = parse_inspection(to_json(task));
+  REQUIRE(parsed.ok());
+  CHECK(*parsed == task);
 }
 
-TEST_CASE("texts that are no UTF-8 are written all the same") {
+TEST_CASE("texts that are not UTF-8 are written, too") {
   inspection odd{"/", "cluster"};
   odd.add("name", std::string{"\xff\xfe"});
   CHECK(parse_inspection(to_json(odd)).ok());
 }
 
-TEST_CASE("JSON that is no inspection is refused") {
+TEST_CASE("JSON that is not an inspection is refused") {
   std::string deep;
   for (int i = 0; i < 100'000; ++i)
     deep += R"({"children":[)";

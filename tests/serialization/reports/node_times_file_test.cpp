@@ -30,40 +30,37 @@ void same(const std::vector<node_time>& a, const std::vector<node_time>& b) {
 
 } // namespace
 
-TEST_CASE("node times come back from a file as they were written") {
+TEST_CASE("node times survive writing and reading") {
   auto path =
       std::filesystem::temp_directory_path() / concat("node_times_test.", getpid(), ".json");
   REQUIRE(write_node_times(path, some).ok());
-  auto found = read_node_times(path);
+  auto times_read = read_node_times(path);
   std::filesystem::remove(path);
-  REQUIRE(found);
-  same(*found, some);
+  REQUIRE(times_read);
+  same(*times_read, some);
 }
 
-TEST_CASE("text that is no node times says what it should have been") {
-  auto device_error = [](std::string_view text) {
-    return parse_node_times(text).status().message();
-  };
-  CHECK(device_error("{") == "node times: expected a JSON object");
-  CHECK(device_error("{}") == "node times: expected \"troupe\": \"node times\"");
-  CHECK(device_error(R"({"troupe": "node times", "version": 7})") ==
-        "node times: expected version 1");
-  CHECK(device_error(R"({"troupe": "node times", "version": 1, "nodes": 1})") ==
+TEST_CASE("invalid node times are refused with the expected format") {
+  auto error_of = [](std::string_view text) { return parse_node_times(text).status().message(); };
+  CHECK(error_of("{") == "node times: expected a JSON object");
+  CHECK(error_of("{}") == "node times: expected \"troupe\": \"node times\"");
+  CHECK(error_of(R"({"troupe": "node times", "version": 7})") == "node times: expected version 1");
+  CHECK(error_of(R"({"troupe": "node times", "version": 1, "nodes": 1})") ==
         "node times: expected a list of nodes");
-  auto one = [&](std::string_view node) {
-    return device_error(concat(R"({"troupe": "node times", "version": 1, "nodes": [)", node, "]}"));
+  auto file_with = [&](std::string_view node) {
+    return error_of(concat(R"({"troupe": "node times", "version": 1, "nodes": [)", node, "]}"));
   };
-  CHECK(one("3").starts_with("node times, entry 0"));
-  CHECK(one(R"({"node": "a", "runs": 1, "mean_ns": -1, "mean_bytes": 0})").find("'a'") !=
+  CHECK(file_with("3").starts_with("node times, entry 0"));
+  CHECK(file_with(R"({"node": "a", "runs": 1, "mean_ns": -1, "mean_bytes": 0})").find("'a'") !=
         std::string::npos);
-  CHECK(one(R"({"node": "a", "runs": -1, "mean_ns": 1, "mean_bytes": 0})").find("runs") !=
+  CHECK(file_with(R"({"node": "a", "runs": -1, "mean_ns": 1, "mean_bytes": 0})").find("runs") !=
         std::string::npos);
 }
 
-TEST_CASE("a file that is not there is named") {
-  auto why = read_node_times("/nowhere/at/all.json").status();
-  CHECK(why.kind() == error_kind::not_found);
-  CHECK(why.message().find("/nowhere/at/all.json") != std::string::npos);
+TEST_CASE("a missing file is named") {
+  auto outcome = read_node_times("/nowhere/at/all.json").status();
+  CHECK(outcome.kind() == error_kind::not_found);
+  CHECK(outcome.message().find("/nowhere/at/all.json") != std::string::npos);
 }
 
 } // namespace troupe::test::node_times_file_test

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 namespace {
 
-// Two tasks: `a` computes and sends, `b` waits for it and goes on.
+// Two tasks: `a` computes and sends, `b` waits for the tensor and continues.
 step_statistics example(uint64_t number, int64_t at) {
   step_statistics step{.step = number, .begin_ns = at, .end_ns = at + 10'000, .tasks = {}};
   auto a = std::make_shared<std::vector<span_subject>>();
@@ -31,7 +31,7 @@ step_statistics example(uint64_t number, int64_t at) {
   b->push_back({.kind = span_kind::region, .name = "region 1", .device = "b:cpu:0", .region = 1});
   b->push_back({span_kind::wait, "sum/recv", "_Recv", "b:cpu:0", "a:cpu:0", 7, 1});
   task_statistics second{.task = "/job:b/task:0", .subjects = b};
-  second.begin_ns = at + 50; // before the other's: tasks' clocks are estimates
+  second.begin_ns = at + 50; // before the other's end: clock offsets are estimates
   second.end_ns = at + 9000;
   second.spans = {{2, 0, at + 60, at + 4500, 64},
                   {1, 3, at + 4600, at + 8000, 0},
@@ -42,7 +42,7 @@ step_statistics example(uint64_t number, int64_t at) {
 
 } // namespace
 
-TEST_CASE("a trace keeps the rules of its format") {
+TEST_CASE("a trace obeys the rules of its format") {
   std::vector<step_statistics> steps{example(1, 1'000'000), example(2, 1'020'000)};
   auto trace = json::parse(trace_json(steps));
   CHECK(test::broken_rule(trace) == "");
@@ -56,7 +56,7 @@ TEST_CASE("a trace keeps the rules of its format") {
   CHECK(sum["args"]["step"] == "1");
   auto count = [&](std::string_view phase) {
     return std::ranges::count_if(trace["traceEvents"],
-                                 [&](const json& one) { return one["ph"] == phase; });
+                                 [&](const json& event) { return event["ph"] == phase; });
   };
   CHECK(count("s") == 2); // an arrow from task to task in each step
   CHECK(count("f") == 2);
@@ -75,19 +75,19 @@ TEST_CASE("a trace shows a GPU's memory over time, and its copies on tracks of t
   CHECK(test::broken_rule(trace) == "");
   std::vector<double> bytes;
   std::string tracks;
-  for (const auto& one : trace["traceEvents"]) {
-    if (one["ph"] == "C") {
-      CHECK(one["name"] == "memory of /gpu:0");
-      bytes.push_back(one["args"]["bytes"].get<double>());
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["ph"] == "C") {
+      CHECK(event["name"] == "memory of /gpu:0");
+      bytes.push_back(event["args"]["bytes"].get<double>());
     }
-    if (one["ph"] == "M" && one["name"] == "thread_name")
-      tracks += one["args"]["name"].get<std::string>() + ';';
+    if (event["ph"] == "M" && event["name"] == "thread_name")
+      tracks += event["args"]["name"].get<std::string>() + ';';
   }
   CHECK(bytes == std::vector<double>{4096, 0});
   CHECK(tracks.find("gpu:0 to the host;") != std::string::npos);
 }
 
-TEST_CASE("no steps make an empty trace, and strange names a readable one") {
+TEST_CASE("no steps make an empty trace, and unusual names are readable") {
   CHECK(test::broken_rule(json::parse(trace_json({}))) == "");
   auto step = example(1, 0);
   auto subjects = *step.tasks[0].subjects;
@@ -96,13 +96,14 @@ TEST_CASE("no steps make an empty trace, and strange names a readable one") {
   CHECK(test::broken_rule(json::parse(trace_json(std::span{&step, 1}))) == "");
 }
 
-TEST_CASE("the test of traces finds traces that break the rules") {
+TEST_CASE("the trace checker detects traces that break the rules") {
   auto step = example(1, 0);
   auto trace = json::parse(trace_json(std::span{&step, 1}));
   auto without = [&](std::string_view phase) {
     auto changed = trace;
     auto& events = changed["traceEvents"];
-    events.erase(std::ranges::find_if(events, [&](const json& one) { return one["ph"] == phase; }));
+    events.erase(
+        std::ranges::find_if(events, [&](const json& event) { return event["ph"] == phase; }));
     return test::broken_rule(changed);
   };
   CHECK(without("e") != "");
@@ -110,13 +111,13 @@ TEST_CASE("the test of traces finds traces that break the rules") {
   CHECK(without("s") != "");
   CHECK(without("M") != "");
   auto changed = trace;
-  for (auto& one : changed["traceEvents"])
-    if (one["ph"] == "X" && one["cat"] == "node")
-      one["dur"] = one["dur"].get<double>() + 100; // out of its region
+  for (auto& event : changed["traceEvents"])
+    if (event["ph"] == "X" && event["cat"] == "node")
+      event["dur"] = event["dur"].get<double>() + 100; // exceeds its region
   CHECK(test::broken_rule(changed) != "");
 }
 
-TEST_CASE("a trace that cannot be written says where") {
+TEST_CASE("the error of an unwritable trace names its path") {
   auto step = example(1, 0);
   auto outcome = write_trace("/nowhere/at/all.json", std::span{&step, 1});
   CHECK_THAT(outcome.message(), Catch::Matchers::Contains("/nowhere/at/all.json"));

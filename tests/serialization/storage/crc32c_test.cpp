@@ -15,14 +15,14 @@ namespace {
 std::vector<std::byte> noise(size_t size) {
   std::mt19937_64 random{size};
   std::vector<std::byte> bytes(size);
-  for (auto& each : bytes)
-    each = static_cast<std::byte>(random());
+  for (auto& random_byte : bytes)
+    random_byte = static_cast<std::byte>(random());
   return bytes;
 }
 
 uint32_t text_crc(std::string_view text) { return crc32c(std::as_bytes(std::span{text})); }
 
-TEST_CASE("CRC32C is that of RFC 3720") {
+TEST_CASE("CRC32C matches RFC 3720") {
   CHECK(text_crc("123456789") == 0xe3069283);
   CHECK(text_crc("") == 0);
   CHECK(text_crc(std::string(32, '\0')) == 0x8a9136aa);
@@ -38,9 +38,10 @@ TEST_CASE("the processor's instruction and the table compute the CRC32C that Boo
     CHECK(crc32c(bytes) == expected.checksum());
     CHECK(crc32c_by_table(bytes) == expected.checksum());
     for (size_t at : {size / 3, size / 2}) {
-      auto all = std::span<const std::byte>{bytes};
-      CHECK(crc32c(all.subspan(at), crc32c(all.first(at))) == expected.checksum());
-      CHECK(crc32c_by_table(all.subspan(at), crc32c_by_table(all.first(at))) ==
+      auto random_bytes = std::span<const std::byte>{bytes};
+      CHECK(crc32c(random_bytes.subspan(at), crc32c(random_bytes.first(at))) ==
+            expected.checksum());
+      CHECK(crc32c_by_table(random_bytes.subspan(at), crc32c_by_table(random_bytes.first(at))) ==
             expected.checksum());
     }
   }
@@ -48,18 +49,18 @@ TEST_CASE("the processor's instruction and the table compute the CRC32C that Boo
 
 TEST_CASE("the checksum of a stream does not depend on its parts") {
   auto bytes = noise(1 << 20);
-  auto all = std::span<const std::byte>{bytes};
-  checksum_stream whole, parts, empty;
-  whole.add(all);
-  for (size_t at = 0, size = 1; at < all.size(); at += size, size = size * 3 % 100003)
-    parts.add(all.subspan(at, std::min(size, all.size() - at)));
-  CHECK(whole.value() == parts.value());
+  auto random_bytes = std::span<const std::byte>{bytes};
+  checksum_stream whole_stream, parts, empty;
+  whole_stream.add(random_bytes);
+  for (size_t at = 0, size = 1; at < random_bytes.size(); at += size, size = size * 3 % 100003)
+    parts.add(random_bytes.subspan(at, std::min(size, random_bytes.size() - at)));
+  CHECK(whole_stream.value() == parts.value());
   CHECK(empty.value() == 0x2d06800538d394c2); // XXH3 with 64 bits of nothing
-  whole.restart();
-  CHECK(whole.value() == empty.value());
+  whole_stream.restart();
+  CHECK(whole_stream.value() == empty.value());
 }
 
-TEST_CASE("numbers are written with sixteen digits, and only such are read") {
+TEST_CASE("numbers are written with sixteen digits, and only such numbers are read") {
   CHECK(hex_text(0x123456789abcdef0) == "123456789abcdef0");
   CHECK(hex_text(1) == "0000000000000001");
   CHECK(parse_hex("123456789abcdef0") == 0x123456789abcdef0);

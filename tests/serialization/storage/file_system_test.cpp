@@ -25,7 +25,7 @@ void write(file_system& files, const std::string& path, std::string_view text, b
     REQUIRE((*file)->sync().ok());
 }
 
-// What both kinds of disks must do.
+// The requirements on every file system.
 void check_disk(file_system& files, const std::string& folder) {
   auto a = path_in(folder, "a"), b = path_in(folder, "b"), deep = path_in(folder, "x/y/z");
   {
@@ -70,13 +70,13 @@ void check_disk(file_system& files, const std::string& folder) {
   CHECK(files.remove(deep).kind() == error_kind::failed_precondition);
   CHECK(files.remove(path_in(deep, "c")).ok());
   CHECK(files.remove(deep).ok());
-  auto all = files.list(folder);
-  REQUIRE(all);
-  REQUIRE(all->size() == 2);
-  CHECK((*all)[0].name == "b");
-  CHECK((*all)[0].bytes == 11);
-  CHECK((*all)[1].name == "x");
-  CHECK((*all)[1].folder);
+  auto entries = files.list(folder);
+  REQUIRE(entries);
+  REQUIRE(entries->size() == 2);
+  CHECK((*entries)[0].name == "b");
+  CHECK((*entries)[0].bytes == 11);
+  CHECK((*entries)[1].name == "x");
+  CHECK((*entries)[1].folder);
   CHECK(files.inspect(b)->bytes == 11);
   CHECK(files.inspect(path_in(folder, "x"))->folder);
   CHECK(files.inspect(a).status().kind() == error_kind::not_found);
@@ -97,7 +97,7 @@ TEST_CASE("files are written, read, renamed and removed, on real and simulated d
   check_disk(disk, "/data");
 }
 
-TEST_CASE("paths are taken apart and put together") {
+TEST_CASE("paths are split and joined") {
   CHECK(folder_of("a/b") == "a");
   CHECK(folder_of("b") == ".");
   CHECK(folder_of("/b") == "/");
@@ -118,7 +118,7 @@ TEST_CASE("a file that becomes shorter while it is open is reported") {
         error_kind::out_of_range);
 }
 
-TEST_CASE("what is no regular file is refused at once") {
+TEST_CASE("anything but a regular file is refused at once") {
   CHECK(real_files().open("/dev/null").status().kind() == error_kind::invalid_argument);
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("a full disk of the system is reported as such") {
   CHECK_THAT(full.message(), Contains("/dev/full") && Contains("the disk is full"));
 }
 
-TEST_CASE("a crash of the simulated disk keeps what was synced") {
+TEST_CASE("a crash of the simulated disk keeps synced data") {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     simulated_disk disk{seed};
     write(disk, "a", "content");
@@ -146,10 +146,10 @@ TEST_CASE("a crash of the simulated disk keeps what was synced") {
   }
 }
 
-TEST_CASE("a crash of the simulated disk loses, tears and keeps what was not synced") {
-  std::set<std::string> seen;
+TEST_CASE("a crash of the simulated disk loses, tears and keeps unsynced writes") {
+  std::set<std::string> contents;
   auto outcome = [&](const auto& change) {
-    seen.clear();
+    contents.clear();
     for (uint64_t seed = 0; seed < 300; ++seed) {
       simulated_disk disk{seed};
       write(disk, "a", "old");
@@ -157,29 +157,30 @@ TEST_CASE("a crash of the simulated disk loses, tears and keeps what was not syn
       change(disk);
       disk.crash();
       disk.restart();
-      seen.insert(disk.open("a") ? disk.content("a") : "(none)");
+      contents.insert(disk.open("a") ? disk.content("a") : "(none)");
       if (disk.open("b"))
-        seen.insert("b: " + disk.content("b"));
+        contents.insert("b: " + disk.content("b"));
     }
   };
   outcome([](simulated_disk& disk) { CHECK(disk.remove("a").ok()); });
-  CHECK(seen == std::set<std::string>{"old", "(none)"});
+  CHECK(contents == std::set<std::string>{"old", "(none)"});
   outcome([](simulated_disk& disk) { CHECK(disk.rename("a", "b").ok()); });
-  CHECK(seen == std::set<std::string>{"old", "(none)", "b: old"});
+  CHECK(contents == std::set<std::string>{"old", "(none)", "b: old"});
   outcome([](simulated_disk& disk) { write(disk, "a", "new"); });
-  CHECK(seen == std::set<std::string>{"new"}); // the name was synced before
+  CHECK(contents == std::set<std::string>{"new"}); // the name was synced before
   outcome([](simulated_disk& disk) { write(disk, "a", "new", false); });
-  CHECK(seen.contains("old"));
-  CHECK(seen.contains("new"));
-  CHECK(seen.contains("ne"));
-  CHECK(seen.contains(""));
-  CHECK(seen.contains(std::string(3, '\0')));
+  CHECK(contents.contains("old"));
+  CHECK(contents.contains("new"));
+  CHECK(contents.contains("ne"));
+  CHECK(contents.contains(""));
+  CHECK(contents.contains(std::string(3, '\0')));
   outcome([](simulated_disk& disk) { write(disk, "b", "new"); });
-  CHECK(seen == std::set<std::string>{"old", "b: new"}); // its name may be lost, not what it holds
+  CHECK(contents ==
+        std::set<std::string>{"old", "b: new"}); // its name may be lost, but not its content
 }
 
-TEST_CASE("replacing a file leaves the old or the new, whenever the disk crashes") {
-  std::set<std::string> seen;
+TEST_CASE("replacing a file leaves the old or the new content after any crash") {
+  std::set<std::string> contents;
   for (uint64_t seed = 0; seed < 50; ++seed)
     for (uint64_t at = 1; at <= 6; ++at) {
       simulated_disk disk{seed};
@@ -191,14 +192,14 @@ TEST_CASE("replacing a file leaves the old or the new, whenever the disk crashes
         disk.crash();
       CHECK(disk.crashed());
       disk.restart();
-      auto left = disk.content("a");
-      seen.insert(left);
-      CHECK((left == "new" || (left == "old" && !replaced.ok())));
+      auto remaining = disk.content("a");
+      contents.insert(remaining);
+      CHECK((remaining == "new" || (remaining == "old" && !replaced.ok())));
     }
-  CHECK(seen.size() == 2);
+  CHECK(contents.size() == 2);
 }
 
-TEST_CASE("the simulated disk fills up, fails and flips bits as its seed says") {
+TEST_CASE("the simulated disk fills up, fails and flips bits as its seed determines") {
   simulated_disk disk{7, {.capacity = 10}};
   auto file = disk.create("a");
   CHECK((*file)->append("12345678").ok());
@@ -215,7 +216,7 @@ TEST_CASE("the simulated disk fills up, fails and flips bits as its seed says") 
   CHECK((*file)->append("b").kind() == error_kind::unavailable);
 }
 
-TEST_CASE("what a failed sync has lost does not come back with the next one") {
+TEST_CASE("data lost by a failed sync does not return with the next sync") {
   simulated_disk disk{3};
   REQUIRE(disk.sync_folder(".").ok());
   auto file = disk.create("a");
@@ -225,28 +226,28 @@ TEST_CASE("what a failed sync has lost does not come back with the next one") {
   CHECK_FALSE((*file)->sync().ok());
   disk.faults.failing_syncs = 0;
   CHECK((*file)->sync().ok());
-  std::set<std::string> seen;
+  std::set<std::string> contents;
   for (uint64_t i = 0; i < 1; ++i) {
     disk.crash();
     disk.restart();
-    seen.insert(disk.content("a"));
+    contents.insert(disk.content("a"));
   }
   CHECK(disk.open("a"));
 }
 
-TEST_CASE("a folder that was made durably is there after a crash, and so are those around it") {
+TEST_CASE("a durably made folder and its parents exist after a crash") {
   for (uint64_t seed = 1; seed <= 20; ++seed)
     for (uint64_t at = 1; at <= 8; ++at) {
       INFO("seed " << seed << ", change " << at);
       simulated_disk disk{seed};
       disk.crash_in(at); // within the first attempt, or the second
-      auto made = make_folder_durably(disk, "a/b/c");
+      auto outcome = make_folder_durably(disk, "a/b/c");
       if (disk.crashed()) {
-        CHECK_FALSE(made.ok());
+        CHECK_FALSE(outcome.ok());
         disk.restart();
         REQUIRE(make_folder_durably(disk, "a/b/c").ok());
       } else {
-        REQUIRE(made.ok());
+        REQUIRE(outcome.ok());
       }
       disk.crash();
       disk.restart();
@@ -254,7 +255,7 @@ TEST_CASE("a folder that was made durably is there after a crash, and so are tho
     }
 }
 
-TEST_CASE("a file that cannot be replaced keeps its content, and leaves nothing beside it") {
+TEST_CASE("a file that cannot be replaced keeps its content, and leaves no temporary file") {
   simulated_disk disk{5};
   REQUIRE(replace_file(disk, "a", "old").ok());
   for (auto faults : {disk_faults{.failing_writes = 1}, disk_faults{.failing_syncs = 1}}) {
@@ -266,7 +267,7 @@ TEST_CASE("a file that cannot be replaced keeps its content, and leaves nothing 
   }
 }
 
-TEST_CASE("a file that was written to new folders is there after a crash, and so are they") {
+TEST_CASE("a file written to new folders exists after a crash, with the folders") {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     INFO("seed " << seed);
     simulated_disk disk{seed};

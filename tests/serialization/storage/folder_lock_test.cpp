@@ -27,11 +27,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* held_folder = "TROUPE_TEST_HELD_FOLDER";
 
-folder_lock_options options_of(const std::string& by = "a test") {
-  return {.writes = "checkpoints", .by = by, .how_to_take_over = "set take_over"};
+folder_lock_options options_of(const std::string& holder = "a test") {
+  return {.writes = "checkpoints", .by = holder, .how_to_take_over = "set take_over"};
 }
 
-// A child of a fork runs it, and ends with what it returns.
+// Runs the function in a forked child, whose exit code is its result.
 int exit_code_of_child(const std::function<int()>& act) {
   auto child = ::fork();
   if (child == 0)
@@ -41,7 +41,7 @@ int exit_code_of_child(const std::function<int()>& act) {
   return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
 }
 
-// Another process that holds a folder until it is killed: this program, with the test below.
+// Another process that holds a folder until it is killed: this program, running the test below.
 class holding_process {
 public:
   explicit holding_process(const std::string& folder) {
@@ -61,7 +61,7 @@ public:
     kill();
     ::waitpid(process_, nullptr, 0);
   }
-  void kill() const { ::kill(process_, SIGKILL); } // and nobody asks for it: it stays as a zombie
+  void kill() const { ::kill(process_, SIGKILL); } // not reaped: it stays as a zombie
   pid_t process() const { return process_; }
 
 private:
@@ -72,7 +72,7 @@ std::string text_of(const std::string& folder) {
   return value_or_throw(read_file(folder + "/writer.lock"));
 }
 
-std::string with(std::string text, const std::string& field, const std::string& value) {
+std::string with_field(std::string text, const std::string& field, const std::string& value) {
   auto begin = text.find(field + ": ") + field.size() + 2;
   return text.replace(begin, text.find('\n', begin) - begin, value);
 }
@@ -89,10 +89,10 @@ TEST_CASE("a process holds a folder for another test until it is killed", "[.]")
   std::this_thread::sleep_for(60s);
 }
 
-TEST_CASE("a folder that a process writes to is refused to another, which is told by whom") {
+TEST_CASE("a folder in use is refused to another process, naming the holder") {
   watchdog watch;
   temporary_folder folder;
-  holding_process other{folder.path()};
+  holding_process holder{folder.path()};
   auto begin = std::chrono::steady_clock::now();
   auto refused = folder_lock::take(folder.path(), options_of());
   CHECK(std::chrono::steady_clock::now() - begin < 2s * slowness);
@@ -103,35 +103,35 @@ TEST_CASE("a folder that a process writes to is refused to another, which is tol
   CHECK_THAT(
       refused.status().message(),
       Contains(folder.path()) &&
-          Contains(concat("process ", other.process(), " on host '", host, "' (the other)")) &&
+          Contains(concat("process ", holder.process(), " on host '", host, "' (the other)")) &&
           Contains("writes checkpoints here since 20") && Contains("UTC") &&
           Contains("end it, choose another folder, or set take_over"));
 }
 
-TEST_CASE("a process that was killed hinders nobody") {
+TEST_CASE("a killed process does not block a folder") {
   watchdog watch;
   temporary_folder folder;
-  holding_process other{folder.path()};
-  other.kill();
-  auto taken = result<std::shared_ptr<folder_lock>>{invalid("not tried")};
-  for (int i = 0; i < 500 && !taken; ++i) { // until the kernel has ended it
-    taken = folder_lock::take(folder.path(), options_of());
-    if (!taken)
+  holding_process holder{folder.path()};
+  holder.kill();
+  auto lock = result<std::shared_ptr<folder_lock>>{invalid("not tried")};
+  for (int i = 0; i < 500 && !lock; ++i) { // until the kernel has ended the process
+    lock = folder_lock::take(folder.path(), options_of());
+    if (!lock)
       std::this_thread::sleep_for(10ms);
   }
-  REQUIRE(taken);
-  CHECK((*taken)->check());
+  REQUIRE(lock);
+  CHECK((*lock)->check());
 }
 
-TEST_CASE("a folder is taken over on request, and its holder may not write any more") {
+TEST_CASE("a folder is taken over on request, and its former holder may not write") {
   watchdog watch;
   temporary_folder folder;
   auto first = value_or_throw(folder_lock::take(folder.path(), options_of("the first")));
   CHECK(first->check());
-  auto how = options_of("the second");
-  how.take_over = true;
+  auto takeover_options = options_of("the second");
+  takeover_options.take_over = true;
   {
-    auto second = value_or_throw(folder_lock::take(folder.path(), how));
+    auto second = value_or_throw(folder_lock::take(folder.path(), takeover_options));
     CHECK(second->check());
     bool acted = false;
     auto outcome = first->while_held([&] {
@@ -142,21 +142,21 @@ TEST_CASE("a folder is taken over on request, and its holder may not write any m
     CHECK(outcome.kind() == error_kind::already_exists);
     CHECK_THAT(outcome.message(),
                Contains("(the second)") && Contains("has taken the folder over"));
-    first.reset(); // removes nothing of the other's
+    first.reset(); // does not remove the other's lock
     CHECK(second->check());
   }
   CHECK_FALSE(fs::exists(folder / "writer.lock"));
 }
 
-TEST_CASE("two writers of one process are two, unless they share the lock") {
+TEST_CASE("two writers of one process exclude each other, unless they share the lock") {
   temporary_folder folder;
-  auto how = options_of("the first");
-  auto first = value_or_throw(folder_lock::take(folder.path(), how));
-  auto second = folder_lock::take(folder.path(), how);
+  auto first_options = options_of("the first");
+  auto first = value_or_throw(folder_lock::take(folder.path(), first_options));
+  auto second = folder_lock::take(folder.path(), first_options);
   REQUIRE_FALSE(second);
   CHECK_THAT(second.status().message(), Contains("this process (the first) writes checkpoints"));
-  how.shared_in_process = true;
-  auto shared = value_or_throw(folder_lock::take(folder.path(), how));
+  first_options.shared_in_process = true;
+  auto shared = value_or_throw(folder_lock::take(folder.path(), first_options));
   CHECK(shared == first);
   first.reset();
   CHECK(shared->check());
@@ -164,15 +164,15 @@ TEST_CASE("two writers of one process are two, unless they share the lock") {
   CHECK(folder_lock::take(folder.path(), options_of()));
 }
 
-TEST_CASE("a forked child has none of its parent's locks, and takes none away") {
+TEST_CASE("a forked child does not hold or release its parent's locks") {
   temporary_folder folder;
   auto lock = value_or_throw(folder_lock::take(folder.path(), options_of()));
   auto code = exit_code_of_child([&] {
     auto may_write = lock->check();
-    auto taken = folder_lock::take(folder.path(), options_of());
+    auto child_lock = folder_lock::take(folder.path(), options_of());
     lock.reset();
     return may_write.kind() == error_kind::already_exists &&
-                   taken.status().kind() == error_kind::already_exists
+                   child_lock.status().kind() == error_kind::already_exists
                ? 0
                : 1;
   });
@@ -180,64 +180,65 @@ TEST_CASE("a forked child has none of its parent's locks, and takes none away") 
   CHECK(lock->check());
 }
 
-TEST_CASE("the number of a process that has ended may be another's by now") {
+TEST_CASE("the id of an ended process may belong to another process") {
   temporary_folder folder;
-  value_or_throw(folder_lock::take(folder.path(), options_of())); // and let go
+  value_or_throw(folder_lock::take(folder.path(), options_of())); // and released
   auto first = value_or_throw(folder_lock::take(folder.path(), options_of()));
-  auto text = with(text_of(folder.path()), "token", "other");
-  // Our parent is a process that lives, and began at another time than that.
+  auto text = with_field(text_of(folder.path()), "token", "other");
+  // The parent process is alive, and started at another time than the one in the lock.
   REQUIRE(write_file(folder / "writer.lock",
-                     with(with(text, "process", concat(::getppid())), "started", "1")));
+                     with_field(with_field(text, "process", concat(::getppid())), "started", "1")));
   CHECK(folder_lock::take(folder.path(), options_of()));
 }
 
-TEST_CASE("a holder of another machine lives while it counts, and has ended when it stands still") {
+TEST_CASE("a holder on another machine is alive while its counter advances") {
   watchdog watch;
   temporary_folder folder;
-  auto how = options_of();
-  how.refresh = 40ms;
-  how.silent = 1200ms;
+  auto remote_options = options_of();
+  remote_options.refresh = 40ms;
+  remote_options.silent = 1200ms;
   std::string text;
   {
-    auto lock = value_or_throw(folder_lock::take(folder.path(), how));
-    text =
-        with(with(with(text_of(folder.path()), "world", "another"), "host", "far"), "token", "t");
+    auto lock = value_or_throw(folder_lock::take(folder.path(), remote_options));
+    text = with_field(
+        with_field(with_field(text_of(folder.path()), "world", "another"), "host", "far"), "token",
+        "t");
   }
   auto path = folder / "writer.lock";
   REQUIRE(write_file(path, text));
   {
     std::jthread counts{[&](const std::stop_token& stop) {
       for (int i = 1; !stop.stop_requested(); ++i) {
-        (void)replace_file(real_files(), path, with(text, "count", concat(i)));
+        (void)replace_file(real_files(), path, with_field(text, "count", concat(i)));
         std::this_thread::sleep_for(20ms);
       }
     }};
-    auto refused = folder_lock::take(folder.path(), how);
+    auto refused = folder_lock::take(folder.path(), remote_options);
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.status().message(), Contains("on host 'far'"));
   }
   auto begin = std::chrono::steady_clock::now();
-  auto taken = folder_lock::take(folder.path(), how);
-  CHECK(taken);
-  CHECK(std::chrono::steady_clock::now() - begin >= how.silent);
+  auto lock = folder_lock::take(folder.path(), remote_options);
+  CHECK(lock);
+  CHECK(std::chrono::steady_clock::now() - begin >= remote_options.silent);
 }
 
-TEST_CASE("a holder counts up while it lives") {
+TEST_CASE("a holder's counter advances while it is alive") {
   temporary_folder folder;
-  auto how = options_of();
-  how.refresh = 10ms;
-  auto lock = value_or_throw(folder_lock::take(folder.path(), how));
-  auto before = text_of(folder.path());
+  auto counting_options = options_of();
+  counting_options.refresh = 10ms;
+  auto lock = value_or_throw(folder_lock::take(folder.path(), counting_options));
+  auto text_before = text_of(folder.path());
   auto counted = false;
   for (int i = 0; i < 1000 && !counted; ++i) {
     std::this_thread::sleep_for(5ms);
-    counted = text_of(folder.path()) != before;
+    counted = text_of(folder.path()) != text_before;
   }
   CHECK(counted);
   CHECK(lock->check());
 }
 
-TEST_CASE("a lock that somebody has removed or cut off is made anew by its holder") {
+TEST_CASE("a removed or truncated lock is restored by its holder") {
   temporary_folder folder;
   auto lock = value_or_throw(folder_lock::take(folder.path(), options_of()));
   fs::remove(folder / "writer.lock");
@@ -248,7 +249,7 @@ TEST_CASE("a lock that somebody has removed or cut off is made anew by its holde
   CHECK_FALSE(folder_lock::take(folder.path(), options_of()));
 }
 
-TEST_CASE("what is no lock, or was cut off while it was written, hinders nobody") {
+TEST_CASE("an invalid or truncated lock file does not block a folder") {
   temporary_folder folder;
   auto text = GENERATE(std::string{}, std::string{"troupe folder lock 1\nhost: a\nproc"},
                        std::string{"\x1b[31m"}, std::string(10'000, 'x'));
@@ -256,26 +257,27 @@ TEST_CASE("what is no lock, or was cut off while it was written, hinders nobody"
   CHECK(folder_lock::take(folder.path(), options_of()));
 }
 
-TEST_CASE("of what others have written into a lock, errors show no control characters") {
+TEST_CASE("errors show no control characters from a foreign lock file") {
   temporary_folder folder;
   auto lock = value_or_throw(folder_lock::take(folder.path(), options_of()));
-  REQUIRE(write_file(folder / "writer.lock",
-                     with(with(text_of(folder.path()), "token", "t"), "by", "\x1b[31mred")));
+  REQUIRE(write_file(
+      folder / "writer.lock",
+      with_field(with_field(text_of(folder.path()), "token", "t"), "by", "\x1b[31mred")));
   auto refused = lock->check();
   CHECK_FALSE(refused);
   CHECK(refused.message().find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a folder that cannot be written to says so, and is left without a lock") {
+TEST_CASE("an unwritable folder is reported, and stays without a lock") {
   temporary_folder folder;
   auto missing = folder_lock::take(folder / "none", options_of());
   CHECK(missing.status().kind() == error_kind::not_found);
   CHECK_THAT(missing.status().message(), Contains("none/writer.lock"));
-  auto read_only = folder_lock::take("/proc/self", options_of()); // nobody may make files there
+  auto read_only = folder_lock::take("/proc/self", options_of()); // files cannot be created there
   REQUIRE_FALSE(read_only);
   CHECK(read_only.status().kind() != error_kind::already_exists);
   CHECK_THAT(read_only.status().message(), Contains("/proc/self/writer.lock"));
-  // As where the disk is full.
+  // As on a full disk.
   auto code = exit_code_of_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
     rlimit none{0, 0};

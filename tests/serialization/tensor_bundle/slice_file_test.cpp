@@ -1,4 +1,4 @@
-// Checkpoints of version 1, shards that are merged, and how ops name slices.
+// Checkpoints of version 1, merging of shards, and the names of slices in ops.
 #include "tests/support/catch.hpp"
 #include "tests/support/data_folder.hpp"
 #include "tests/support/simulated_disk.hpp"
@@ -74,11 +74,11 @@ TEST_CASE("shards of version 1 are read by a pattern of their names") {
                        "?-of-00002");
   INFO(reader.status());
   REQUIRE(reader);
-  auto whole = reader->read("v");
-  REQUIRE(whole);
-  CHECK(whole->dims() == shape{6, 4});
+  auto full = reader->read("v");
+  REQUIRE(full);
+  CHECK(full->dims() == shape{6, 4});
   for (int32_t i = 0; i < 24; ++i)
-    CHECK(whole->data<int32_t>()[i] == i);
+    CHECK(full->data<int32_t>()[i] == i);
   CHECK(to_string(*reader->read_slice("v", at(1, 1), {2, 2})) == "i32[2,2] {5, 6, 9, 10}");
   auto half = golden("first_slices-00001-of-00002");
   REQUIRE(half);
@@ -87,7 +87,7 @@ TEST_CASE("shards of version 1 are read by a pattern of their names") {
   CHECK(golden("first_slices-?-of-?").status().kind() == error_kind::not_found);
 }
 
-TEST_CASE("what is written as version 1 is read again") {
+TEST_CASE("checkpoints of version 1 survive writing and reading") {
   simulated_disk disk{1};
   REQUIRE(write_old(disk, "model"));
   auto reader = slice_file_reader::open(disk, "model");
@@ -100,42 +100,44 @@ TEST_CASE("what is written as version 1 is read again") {
     CHECK(identical(*read, value));
   }
   slice_file_writer twice{disk, "twice"};
-  auto one = tensor::scalar(1.0f);
-  CHECK(twice.add("w", {}, {}, one));
-  CHECK_THAT(twice.add("w", {}, {}, one).message(), Contains("twice: tensor 'w' is added twice"));
+  auto scalar_one = tensor::scalar(1.0f);
+  CHECK(twice.add("w", {}, {}, scalar_one));
+  CHECK_THAT(twice.add("w", {}, {}, scalar_one).message(),
+             Contains("twice: tensor 'w' is added twice"));
 }
 
-TEST_CASE("a file of version 1 that is damaged is an error, whatever byte it is") {
+TEST_CASE("a file of version 1 with any damaged byte is an error") {
   simulated_disk disk{1};
   REQUIRE(write_old(disk, "model"));
-  auto whole = *read_whole(disk, "model");
-  for (size_t i = 0; i < whole.size(); ++i) {
-    auto damaged = whole;
+  auto file_content = *read_whole(disk, "model");
+  for (size_t i = 0; i < file_content.size(); ++i) {
+    auto damaged = file_content;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
     disk.put("model", damaged);
     auto reader = slice_file_reader::open(disk, "model");
     if (!reader)
-      continue; // most are noticed
+      continue; // most damage is detected
     for (const auto& [name, value] : some())
-      if (auto read = reader->read(name)) // what is read is what was written
+      if (auto read = reader->read(name)) // a tensor that is read is unchanged
         CHECK(identical(*read, value));
   }
-  for (size_t size = 0; size < whole.size(); size += 7) {
-    disk.put("model", whole.substr(0, size));
+  for (size_t size = 0; size < file_content.size(); size += 7) {
+    disk.put("model", file_content.substr(0, size));
     CHECK_FALSE(slice_file_reader::open(disk, "model"));
   }
 }
 
-TEST_CASE("shards become one checkpoint, and their folder can go") {
+TEST_CASE("shards become one checkpoint, and their folder can be removed") {
   simulated_disk disk{1};
   REQUIRE(disk.make_folder("parts"));
   REQUIRE(write_part(disk, "parts/a", 0, 1));
   REQUIRE(write_part(disk, "parts/b", 1, 2));
-  auto alone = tensor_bundle_reader::open(disk, "parts/a");
-  REQUIRE(alone);
-  CHECK_FALSE(alone->find("v")->complete);
-  CHECK(alone->read_slice("v", at(0, 1), {1, 1}));
-  CHECK_THAT(alone->read("v").status().message(), Contains("parts/a.index: tensor 'v' has 2 of"));
+  auto single_shard = tensor_bundle_reader::open(disk, "parts/a");
+  REQUIRE(single_shard);
+  CHECK_FALSE(single_shard->find("v")->complete);
+  CHECK(single_shard->read_slice("v", at(0, 1), {1, 1}));
+  CHECK_THAT(single_shard->read("v").status().message(),
+             Contains("parts/a.index: tensor 'v' has 2 of"));
   std::vector<std::string> parts{"parts/a", "parts/b"};
   auto merged = merge_tensor_bundles(disk, parts, "model");
   INFO(merged);
@@ -148,7 +150,7 @@ TEST_CASE("shards become one checkpoint, and their folder can go") {
   CHECK(disk.remove("parts"));
 }
 
-TEST_CASE("shards that do not fit each other are not merged, and stay as they were") {
+TEST_CASE("inconsistent shards are not merged, and stay unchanged") {
   simulated_disk disk{1};
   REQUIRE(write_part(disk, "a", 0, 1));
   REQUIRE(write_part(disk, "b", 0, 2));
@@ -175,14 +177,15 @@ TEST_CASE("slices are named as TensorFlow's Save ops name them") {
   CHECK_FALSE((*spec)->all());
   CHECK((**slice_spec::parse("4 5 -:-")).all());
   CHECK_FALSE(*slice_spec::parse(""));
-  for (const auto* wrong : {"4", "4 5 0,2", "4 0,2:-", "4 x,2", "4 0,2,3", "-4 0,2", "4 3,2",
-                            "4 0,", " 0,1", "4 5 0,2:", "99999999999999999999 -"}) {
-    INFO(wrong);
-    CHECK(slice_spec::parse(wrong).status().kind() == error_kind::invalid_argument);
+  for (const auto* invalid_slice :
+       {"4", "4 5 0,2", "4 0,2:-", "4 x,2", "4 0,2,3", "-4 0,2", "4 3,2", "4 0,", " 0,1",
+        "4 5 0,2:", "99999999999999999999 -"}) {
+    INFO(invalid_slice);
+    CHECK(slice_spec::parse(invalid_slice).status().kind() == error_kind::invalid_argument);
   }
 }
 
-TEST_CASE("patterns stand for names of files") {
+TEST_CASE("patterns match names of files") {
   CHECK(matches_pattern("model-00001-of-00002", "model-????"
                                                 "?-of-00002"));
   CHECK(matches_pattern("model", "m*l"));

@@ -45,22 +45,23 @@ status write(file_system& disk, const std::string& prefix) {
 result<std::string> print(file_system& disk, const std::string& prefix) {
   TROUPE_ASSIGN(auto reader, tensor_bundle_reader::open(disk, prefix));
   std::string text;
-  for (const auto& each : reader.tensors()) {
-    TROUPE_ASSIGN(auto value, reader.read(each.name));
-    text += concat(each.name, " ", to_string(value, 1000), "; ");
+  for (const auto& stored_tensor : reader.tensors()) {
+    TROUPE_ASSIGN(auto value, reader.read(stored_tensor.name));
+    text += concat(stored_tensor.name, " ", to_string(value, 1000), "; ");
   }
   return text;
 }
 
-// A disk during whose work others write to the memory that it is given.
+// A disk that runs concurrent writes to the memory that it is given.
 class racing_disk final : public file_system {
 public:
-  racing_disk(file_system& on, std::function<void()> others)
-      : on_(on), others_(std::move(others)) {}
+  racing_disk(file_system& on, std::function<void()> concurrent_writes)
+      : on_(on), concurrent_writes_(std::move(concurrent_writes)) {}
 
   result<std::unique_ptr<writable_file>> create(const std::string& path) override {
-    TROUPE_ASSIGN(auto made, on_.create(path));
-    return std::unique_ptr<writable_file>{std::make_unique<file>(std::move(made), others_)};
+    TROUPE_ASSIGN(auto created, on_.create(path));
+    return std::unique_ptr<writable_file>{
+        std::make_unique<file>(std::move(created), concurrent_writes_)};
   }
   result<std::unique_ptr<readable_file>> open(const std::string& path) override {
     return on_.open(path);
@@ -78,26 +79,26 @@ public:
 private:
   class file final : public writable_file {
   public:
-    file(std::unique_ptr<writable_file> to, const std::function<void()>& others)
-        : to_(std::move(to)), others_(others) {}
+    file(std::unique_ptr<writable_file> to, const std::function<void()>& concurrent_writes)
+        : to_(std::move(to)), concurrent_writes_(concurrent_writes) {}
     const std::string& path() const noexcept override { return to_->path(); }
     uint64_t size() const noexcept override { return to_->size(); }
     status append(std::span<const std::byte> bytes) override {
-      others_();
+      concurrent_writes_();
       return to_->append(bytes);
     }
     status sync() override { return to_->sync(); }
 
   private:
     std::unique_ptr<writable_file> to_;
-    const std::function<void()>& others_;
+    const std::function<void()>& concurrent_writes_;
   };
 
   file_system& on_;
-  std::function<void()> others_;
+  std::function<void()> concurrent_writes_;
 };
 
-TEST_CASE("what racy updates write meanwhile has no wrong checksum") {
+TEST_CASE("concurrent unlocked updates do not cause wrong checksums") {
   simulated_disk disk{1};
   auto value = tensor::of<float>({4}, {1, 2, 3, 4});
   auto* memory = static_cast<float*>(const_cast<void*>(value.raw()));
@@ -144,15 +145,15 @@ TEST_CASE("checkpoints that TensorFlow has written are read") {
   CHECK(reader->read("no").status().kind() == error_kind::not_found);
 }
 
-TEST_CASE("slices of partitioned variables in several files are put together") {
+TEST_CASE("slices of partitioned variables in several files are joined") {
   auto reader = golden("slices");
   INFO(reader.status());
   REQUIRE(reader);
   CHECK(reader->find("v")->slices.size() == 3);
   std::vector<int32_t> numbers(1200);
   std::iota(numbers.begin(), numbers.end(), 0);
-  auto whole = tensor::of<int32_t>({300, 4}, numbers);
-  CHECK(identical(*reader->read("v"), whole));
+  auto full = tensor::of<int32_t>({300, 4}, numbers);
+  CHECK(identical(*reader->read("v"), full));
   CHECK(to_string(*reader->read("w")) == R"(string[2] {"first", "second"})");
   CHECK(to_string(*reader->read("step")) == "i64[] {7}");
   auto part = reader->read_slice("v", std::vector<int64_t>{199, 1}, {2, 2});
@@ -165,35 +166,35 @@ TEST_CASE("slices of partitioned variables in several files are put together") {
 }
 
 TEST_CASE("an index of several blocks, and the checkpoints of objects, are read") {
-  auto many = golden("many");
-  REQUIRE(many);
-  CHECK(many->tensors().size() == 200);
-  CHECK(to_string(*many->read("layer_123/weights")) == "i32[1] {123}");
+  auto many_tensors = golden("many");
+  REQUIRE(many_tensors);
+  CHECK(many_tensors->tensors().size() == 200);
+  CHECK(to_string(*many_tensors->read("layer_123/weights")) == "i32[1] {123}");
   auto objects = golden("objects");
   REQUIRE(objects);
   CHECK(to_string(*objects->read("v/.ATTRIBUTES/VARIABLE_VALUE")) == "f32[2] {1, 2}");
   CHECK(objects->read("_CHECKPOINTABLE_OBJECT_GRAPH")->type() == dtype::string);
 }
 
-TEST_CASE("an index whose blocks are compressed with Snappy is read like one that is not") {
+TEST_CASE("an index whose blocks are compressed with Snappy is read like an uncompressed one") {
   auto compressed = golden("compressed"), plain = golden("many");
   INFO(compressed.status());
   REQUIRE(compressed);
   REQUIRE(compressed->tensors().size() == 200);
-  for (const auto& one : plain->tensors())
-    CHECK(identical(*compressed->read(one.name), *plain->read(one.name)));
+  for (const auto& plain_tensor : plain->tensors())
+    CHECK(identical(*compressed->read(plain_tensor.name), *plain->read(plain_tensor.name)));
 }
 
 TEST_CASE("compressed blocks that are damaged are errors, and cannot take much memory") {
   auto file = *read_whole(real_files(),
                           (data_folder("serialization/goldens") / "compressed.index").string());
-  const auto whole = *read_sorted_table(file);
+  const auto all_rows = *read_sorted_table(file);
   for (size_t i = 0; i + 48 < file.size(); i += 3) {
     auto damaged = file;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
     auto rows = read_sorted_table(damaged);
-    CHECK((!rows || *rows == whole)); // a block of no rows is not read
-    (void)read_mended_table(damaged); // it must only end
+    CHECK((!rows || *rows == all_rows)); // a block without rows is not read
+    (void)read_mended_table(damaged);    // it only has to terminate
   }
   auto with_index = [](std::string block, char kind) {
     block += kind;
@@ -201,15 +202,15 @@ TEST_CASE("compressed blocks that are damaged are errors, and cannot take much m
     auto bytes = block.size() - 1;
     block.append(reinterpret_cast<const char*>(&crc), sizeof crc);
     std::string footer;
-    for (auto each : {size_t{0}, size_t{0}, size_t{0}, bytes})
-      append_varint(footer, each);
+    for (auto field : {size_t{0}, size_t{0}, size_t{0}, bytes})
+      append_varint(footer, field);
     footer.resize(40);
     return read_sorted_table(block + footer +
                              write_sorted_table({}).substr(write_sorted_table({}).size() - 8))
         .status();
   };
   std::string bomb;
-  append_varint(bomb, uint64_t{1} << 31); // the length that it claims
+  append_varint(bomb, uint64_t{1} << 31); // the claimed length
   CHECK_THAT(with_index(bomb + "\xff\xff\xff", 1).message(), Contains("cannot have that length"));
   CHECK_THAT(with_index("\x0a\xff\xff", 1).message(), Contains("cannot be decompressed"));
   auto unknown = with_index("\x0a\xff\xff", 4);
@@ -217,7 +218,7 @@ TEST_CASE("compressed blocks that are damaged are errors, and cannot take much m
   CHECK_THAT(unknown.message(), Contains("kind 4") && Contains("save the checkpoint again"));
 }
 
-TEST_CASE("what is written in TensorFlow's format is read again") {
+TEST_CASE("tensors survive writing and reading in TensorFlow's format") {
   simulated_disk disk{1};
   REQUIRE(write(disk, "model").ok());
   CHECK(disk.list(".")->size() == 2);
@@ -229,7 +230,7 @@ TEST_CASE("what is written in TensorFlow's format is read again") {
   CHECK(to_string(*reader->read("v")) == "i32[3,2] {0, 1, 2, 3, 4, 5}");
 }
 
-TEST_CASE("a checkpoint in TensorFlow's format that was damaged is an error, or what it was") {
+TEST_CASE("a damaged checkpoint in TensorFlow's format is an error, or reads as before") {
   simulated_disk disk{1};
   REQUIRE(write(disk, "m").ok());
   auto index = disk.content("m.index"), data = disk.content("m.data-00000-of-00001");
@@ -240,7 +241,8 @@ TEST_CASE("a checkpoint in TensorFlow's format that was damaged is an error, or 
                [&](simulated_disk& at) { at.put("m.index", index); });
 }
 
-TEST_CASE("a checkpoint in TensorFlow's format without one of its files says which") {
+TEST_CASE(
+    "a checkpoint in TensorFlow's format with a missing file is an error that names the file") {
   simulated_disk disk{1};
   REQUIRE(write(disk, "m").ok());
   REQUIRE(disk.remove("m.data-00000-of-00001").ok());
@@ -250,7 +252,7 @@ TEST_CASE("a checkpoint in TensorFlow's format without one of its files says whi
   CHECK(tensor_bundle_reader::open(disk, "n").status().kind() == error_kind::not_found);
 }
 
-TEST_CASE("a checkpoint in TensorFlow's format is there as a whole, or not at all") {
+TEST_CASE("a checkpoint in TensorFlow's format is complete or absent") {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     simulated_disk disk{seed};
     disk.crash_in(1 + seed % 25);
@@ -262,28 +264,28 @@ TEST_CASE("a checkpoint in TensorFlow's format is there as a whole, or not at al
     INFO(text.status());
     CHECK((text || !done.ok()));
     if (!text)
-      CHECK(text.status().kind() == error_kind::not_found); // there is no index
+      CHECK(text.status().kind() == error_kind::not_found); // the index is missing
   }
 }
 
-TEST_CASE("a writer of TensorFlow's format refuses what could not be read") {
+TEST_CASE("a writer of TensorFlow's format refuses tensors that could not be read") {
   simulated_disk disk{1};
   auto writer = tensor_bundle_writer::begin(disk, "m");
-  auto one = tensor::vector<float>({1});
-  CHECK(writer->add("a", one).ok());
-  CHECK_THAT(writer->add("a", one).message(), Contains("'a' is added twice"));
-  CHECK_FALSE(writer->add("", one).ok());
+  auto vector = tensor::vector<float>({1});
+  CHECK(writer->add("a", vector).ok());
+  CHECK_THAT(writer->add("a", vector).message(), Contains("'a' is added twice"));
+  CHECK_FALSE(writer->add("", vector).ok());
   CHECK_FALSE(writer->add("b", tensor{}).ok());
   std::vector<int64_t> first{0};
-  CHECK_FALSE(writer->add_slice("a", {2}, first, one).ok());
-  CHECK(writer->add_slice("s", {2}, first, one).ok());
-  CHECK_THAT(writer->add_slice("s", {2}, first, one).message(), Contains("slice twice"));
-  CHECK_FALSE(writer->add_slice("s", {3}, first, one).ok());
-  CHECK_FALSE(writer->add_slice("s", {2}, std::vector<int64_t>{2}, one).ok());
+  CHECK_FALSE(writer->add_slice("a", {2}, first, vector).ok());
+  CHECK(writer->add_slice("s", {2}, first, vector).ok());
+  CHECK_THAT(writer->add_slice("s", {2}, first, vector).message(), Contains("slice twice"));
+  CHECK_FALSE(writer->add_slice("s", {3}, first, vector).ok());
+  CHECK_FALSE(writer->add_slice("s", {2}, std::vector<int64_t>{2}, vector).ok());
   CHECK_THAT(writer->finish().message(), Contains("'s'") && Contains("1 of the 2 elements"));
 }
 
-TEST_CASE("a sorted table that is written is read again") {
+TEST_CASE("a sorted table survives writing and reading") {
   std::vector<table_row> rows;
   CHECK(*read_sorted_table(write_sorted_table(rows)) == rows);
   rows.push_back({"", "empty key"});
@@ -297,12 +299,12 @@ TEST_CASE("a sorted table that is written is read again") {
   CHECK(*read == rows);
 }
 
-TEST_CASE("sorted tables that ask for more than there is are refused") {
+TEST_CASE("sorted tables that refer beyond the file are refused") {
   auto file = write_sorted_table({{"a", "1"}});
   auto footer = [&](uint64_t offset, uint64_t size) {
     std::string text;
-    for (auto each : {uint64_t{0}, uint64_t{0}, offset, size})
-      append_varint(text, each);
+    for (auto field : {uint64_t{0}, uint64_t{0}, offset, size})
+      append_varint(text, field);
     text.resize(40);
     return read_sorted_table(file.substr(0, file.size() - 48) + text + file.substr(file.size() - 8))
         .status();
@@ -316,14 +318,14 @@ TEST_CASE("sorted tables that ask for more than there is are refused") {
              Contains("cut off"));
 }
 
-TEST_CASE("numbers in the keys of slices sort as numbers do") {
+TEST_CASE("numbers in the keys of slices sort numerically") {
   auto key = [](int64_t start) { return slice_key("v", std::vector<slice_extent>{{start, -1}}); };
-  std::string before;
+  std::string previous_key;
   for (auto start : {INT64_MIN, INT64_MIN + 1, int64_t{-1} << 56, int64_t{-8193}, int64_t{-8192},
                      int64_t{-65}, int64_t{-64}, int64_t{-1}, int64_t{0}, int64_t{63}, int64_t{64},
                      int64_t{8191}, int64_t{8192}, int64_t{1} << 40, INT64_MAX}) {
-    CHECK(before < key(start));
-    before = key(start);
+    CHECK(previous_key < key(start));
+    previous_key = key(start);
   }
   CHECK(slice_key("a\0\xff"s, {}) == "\0a\0\xff\xff\0\0\1\0"s);
   CHECK(key(0) == "\0v\0\1\1\1\x80\x7f"s);

@@ -27,19 +27,19 @@ TEST_CASE("only NaN is close to NaN, and only the same infinity to an infinity")
   CHECK_FALSE(close(3e38f, inf));
 }
 
-TEST_CASE("integers and text must be equal whatever the tolerance") {
+TEST_CASE("integers and text must be equal for any tolerance") {
   CHECK_FALSE(close_to(tensor::scalar(int64_t{1}), tensor::scalar(int64_t{2}), 10));
   CHECK_FALSE(close_to(tensor::scalar(std::string{"a"}), tensor::scalar(std::string{"b"}), 10));
 }
 
-TEST_CASE("why two tensors differ names the first place and how many more there are") {
-  std::string why;
+TEST_CASE("the difference of two tensors names the first position and the number of further ones") {
+  std::string reason;
   CHECK_FALSE(close_to(tensor::of<float>({2, 2}, {1, 2, 3, 5}),
-                       tensor::of<float>({2, 2}, {1, 2, 4, 4}), 0.125, &why));
-  CHECK(why ==
+                       tensor::of<float>({2, 2}, {1, 2, 4, 4}), 0.125, &reason));
+  CHECK(reason ==
         "element [1,0] is f32[] {3}, expected f32[] {4} within 0.125; 2 of 4 elements differ");
-  CHECK_FALSE(close_to(tensor::scalar(1.f), tensor::scalar(1.), 1, &why));
-  CHECK(why == "is f32[], expected f64[]");
+  CHECK_FALSE(close_to(tensor::scalar(1.f), tensor::scalar(1.), 1, &reason));
+  CHECK(reason == "is f32[], expected f64[]");
 }
 
 } // namespace

@@ -26,14 +26,14 @@ struct parsed {
 std::string error_of(std::string_view text) { return parsed{text}.error.message(); }
 
 tensor literal(std::string text) {
-  parsed with{"x = " + std::move(text)};
-  INFO(with.error);
-  REQUIRE(with.error.ok());
-  return with.nodes.find("x")->attr<tensor>("value");
+  parsed text_parsed{"x = " + std::move(text)};
+  INFO(text_parsed.error);
+  REQUIRE(text_parsed.error.ok());
+  return text_parsed.nodes.find("x")->attr<tensor>("value");
 }
 
 TEST_CASE("a text graph becomes nodes, and runs with feeds, fetches and targets") {
-  parsed with{R"(
+  parsed text_parsed{R"(
     # a comment
     x = Placeholder dtype=f32 shape=[-1,2]
     y = Add(x, f32[1, 2]) @"/cpu:0"   # a literal as an input
@@ -48,15 +48,15 @@ TEST_CASE("a text graph becomes nodes, and runs with feeds, fetches and targets"
     target last
     error invalid_argument "not \"this\""
   )"};
-  REQUIRE(with.error.ok());
-  const auto* y = with.nodes.find("y");
+  REQUIRE(text_parsed.error.ok());
+  const auto* y = text_parsed.nodes.find("y");
   REQUIRE(y);
   CHECK(y->device() == "/cpu:0");
   CHECK(y->inputs()[0].name() == "x");
   CHECK(y->inputs()[1].node->op().name == "Const");
-  CHECK(with.nodes.find("t")->controls().front()->name() == "x");
+  CHECK(text_parsed.nodes.find("t")->controls().front()->name() == "x");
 
-  const auto& runs = with.graph_text.runs;
+  const auto& runs = text_parsed.graph_text.runs;
   REQUIRE(runs.size() == 2);
   REQUIRE(runs[0].feeds.size() == 1);
   CHECK(runs[0].feeds[0].to.name() == "x");
@@ -74,7 +74,7 @@ TEST_CASE("a text graph becomes nodes, and runs with feeds, fetches and targets"
   CHECK(runs[1].error->part == "not \"this\"");
 }
 
-TEST_CASE("a literal says type, shape and values") {
+TEST_CASE("a literal gives type, shape and values") {
   CHECK(identical(literal("f32[[1, 0], [0, -1]]"), tensor::of<float>({2, 2}, {1, 0, 0, -1})));
   CHECK(identical(literal("f32(2.5)"), tensor::scalar(2.5f)));
   CHECK(identical(literal("f32{2,3}[7]"), tensor::of<float>({2, 3}, {7, 7, 7, 7, 7, 7})));
@@ -100,29 +100,29 @@ TEST_CASE("a literal says type, shape and values") {
   CHECK(identical(literal("i32[1,\n # why not\n 2]"), tensor::vector<int>({1, 2})));
 }
 
-TEST_CASE("an attribute is read as its op declares it") {
-  parsed with{R"(k = Kinds boolean=true integer=-3 real=1 text="a b" type=i64 shape=[2,-1]
+TEST_CASE("an attribute is parsed according to its op's declaration") {
+  parsed text_parsed{R"(k = Kinds boolean=true integer=-3 real=1 text="a b" type=i64 shape=[2,-1]
     j = Kinds integers=[1, 2] reals=[1, 0.5, inf] texts=["x", ""] types=[f32, string] shapes=[[1], ?]
     s = Kinds shape=?)"};
-  INFO(with.error);
-  REQUIRE(with.error.ok());
-  const auto* k = with.nodes.find("k");
+  INFO(text_parsed.error);
+  REQUIRE(text_parsed.error.ok());
+  const auto* k = text_parsed.nodes.find("k");
   CHECK(k->attr<bool>("boolean"));
   CHECK(k->attr<int64_t>("integer") == -3);
   CHECK(k->attr<double>("real") == 1);
   CHECK(k->attr<std::string>("text") == "a b");
   CHECK(k->attr<dtype>("type") == dtype::i64);
   CHECK(k->attr<partial_shape>("shape") == partial_shape{2, -1});
-  const auto* j = with.nodes.find("j");
+  const auto* j = text_parsed.nodes.find("j");
   CHECK(j->attr<std::vector<int64_t>>("integers") == std::vector<int64_t>{1, 2});
   CHECK(j->attr<std::vector<double>>("reals")[2] == std::numeric_limits<double>::infinity());
   CHECK(j->attr<std::vector<std::string>>("texts") == std::vector<std::string>{"x", ""});
   CHECK(j->attr<std::vector<dtype>>("types") == std::vector{dtype::f32, dtype::string});
   CHECK(j->attr<std::vector<partial_shape>>("shapes")[1] == partial_shape::unknown());
-  CHECK_FALSE(with.nodes.find("s")->attr<partial_shape>("shape").has_rank());
+  CHECK_FALSE(text_parsed.nodes.find("s")->attr<partial_shape>("shape").has_rank());
 }
 
-TEST_CASE("an error says file, line and column, what was expected and what stands there") {
+TEST_CASE("a syntax error names file, line and column, the expected and the actual text") {
   CHECK(error_of("x = f32[1, a]") == "case.txt:1:12: expected a number, got 'a'");
   CHECK(error_of("\n x = f32[1") == "case.txt:2:11: expected ',' or ']', got the end of the text");
   CHECK(error_of("x == 3") == "case.txt:1:4: expected an op or a literal, got '='");
@@ -152,32 +152,32 @@ TEST_CASE("an error says file, line and column, what was expected and what stand
 }
 
 TEST_CASE("a node that the graph refuses is named with its line in the text") {
-  parsed with{"x = f32[1]\ny = Add(x, i32[1])"};
-  CHECK(with.error.kind() == error_kind::invalid_argument);
-  CHECK_THAT(with.error.message(), Contains("case.txt:2:1: Add 'y' (case.txt:2): "));
+  parsed text_parsed{"x = f32[1]\ny = Add(x, i32[1])"};
+  CHECK(text_parsed.error.kind() == error_kind::invalid_argument);
+  CHECK_THAT(text_parsed.error.message(), Contains("case.txt:2:1: Add 'y' (case.txt:2): "));
   CHECK_THAT(error_of("x = Addd(=)"), Contains("expected an input"));
   CHECK_THAT(error_of("x = Addd()"), Contains("case.txt:1:5: there is no op 'Addd', did you mean"));
   CHECK_THAT(error_of("x = Kinds integr=1"), Contains("Kinds has no attribute 'integr', did you"));
 }
 
-TEST_CASE("an error statement promises that the graph cannot be built") {
-  parsed kept{"x = f32[1]\ny = Add(x, i32[1])\nfetch y\nerror invalid_argument \"y\""};
-  INFO(kept.error);
-  REQUIRE(kept.error.ok());
-  REQUIRE(kept.graph_text.build_error);
-  CHECK(kept.graph_text.build_error->line == 4);
-  CHECK(kept.graph_text.runs.empty());
+TEST_CASE("an error statement declares that the graph cannot be built") {
+  parsed text_parsed{"x = f32[1]\ny = Add(x, i32[1])\nfetch y\nerror invalid_argument \"y\""};
+  INFO(text_parsed.error);
+  REQUIRE(text_parsed.error.ok());
+  REQUIRE(text_parsed.graph_text.build_error);
+  CHECK(text_parsed.graph_text.build_error->line == 4);
+  CHECK(text_parsed.graph_text.runs.empty());
 
   CHECK_THAT(error_of("y = Addd()\nerror invalid_argument \"y\""),
              Contains("case.txt:2:1: expected the error invalid_argument \"y\", got not_found"));
-  // A mistake in the text itself is never what was promised.
+  // A syntax error never counts as the declared error.
   CHECK_THAT(error_of("y = f32[\nerror invalid_argument \"\""), Contains("expected a number"));
 }
 
-TEST_CASE("a name may be a statement's word") {
-  parsed with{"feed = f32[1]\nrun = NoOp\ntarget run\nfetch feed"};
-  INFO(with.error);
-  CHECK(with.error.ok());
+TEST_CASE("a name may be a keyword of a statement") {
+  parsed text_parsed{"feed = f32[1]\nrun = NoOp\ntarget run\nfetch feed"};
+  INFO(text_parsed.error);
+  CHECK(text_parsed.error.ok());
 }
 
 } // namespace

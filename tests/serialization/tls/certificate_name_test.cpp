@@ -4,7 +4,7 @@
 
 namespace troupe::test::certificate_name_test {
 
-TEST_CASE("a certificate's name is read as it is written") {
+TEST_CASE("a certificate's name survives writing and reading") {
   for (const auto& name :
        {certificate_name::of_task("", {"worker", 0}), certificate_name::of_task("prod", {"ps", 17}),
         certificate_name::of_job("prod", "worker"), certificate_name::of_client("", "alice"),
@@ -20,7 +20,7 @@ TEST_CASE("a certificate's name is read as it is written") {
   CHECK(to_string(certificate_name::of_client("a/b", "x")) == "troupe://a%2Fb/client:x");
 }
 
-TEST_CASE("what is no name of a certificate is refused, and so is a second way to write one") {
+TEST_CASE("invalid names of a certificate are refused, and so is a second spelling") {
   for (const auto* text : {"",
                            "troupe:",
                            "troupe://",
@@ -54,7 +54,8 @@ TEST_CASE("what is no name of a certificate is refused, and so is a second way t
   CHECK(!certificate_name::parse({"troupe:///client:a\0b", 20}));
 }
 
-TEST_CASE("a name covers its task, that of a job all of its tasks, and that of a client none") {
+TEST_CASE(
+    "a task's name covers the task, a job's name all of its tasks, and a client's name no task") {
   const task_name zero{"worker", 0}, one{"worker", 1}, other{"ps", 0};
   auto task = certificate_name::of_task("c", zero), job = certificate_name::of_job("c", "worker");
   CHECK(task.covers(zero));

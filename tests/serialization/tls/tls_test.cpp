@@ -1,4 +1,5 @@
-// TLS between two ends in memory: who is believed, what each end is told, and what damage does.
+// TLS between two ends in memory: which peers are trusted, what each end is told, and the effects
+// of damage.
 #include "troupe/serialization/tls/tls.hpp"
 
 #include "tests/support/catch.hpp"
@@ -21,17 +22,17 @@ using namespace std::chrono_literals;
 namespace {
 
 std::shared_ptr<tls_identity> identity_of(tls_options options) {
-  auto made = tls_identity::load(std::move(options));
-  INFO(made.status());
-  REQUIRE(made);
-  return *std::move(made);
+  auto identity = tls_identity::load(std::move(options));
+  INFO(identity.status());
+  REQUIRE(identity);
+  return *std::move(identity);
 }
 
 // Bytes on their way to an end.
 struct pipe_end {
   std::vector<std::byte> bytes;
   bool closed = false;
-  size_t most = SIZE_MAX; // at once
+  size_t most = SIZE_MAX; // the maximum per read
   ssize_t read(std::span<std::byte> to) {
     auto part = std::min({to.size(), bytes.size(), most});
     if (part == 0) {
@@ -56,25 +57,25 @@ struct two_ends {
     to.bytes.insert(to.bytes.end(), from.output().begin(), from.output().end());
     from.output().clear();
   }
-  // Until nothing moves. What each end says in the end.
+  // Runs until nothing moves. The final outcomes of the two ends are returned.
   void shake_hands() {
     for (int i = 0; i < 10'000; ++i) {
-      auto before = std::pair{to_caller.bytes.size(), to_called.bytes.size()};
+      auto sizes_before = std::pair{to_caller.bytes.size(), to_called.bytes.size()};
       of_caller = caller->shake_hands();
       move(*caller, to_called);
       of_called = called->shake_hands();
       move(*called, to_caller);
-      if (before == std::pair{to_caller.bytes.size(), to_called.bytes.size()} && i > 0)
+      if (sizes_before == std::pair{to_caller.bytes.size(), to_called.bytes.size()} && i > 0)
         return;
     }
     FAIL("the handshake does not end");
   }
-  // What the caller hears of a server that has refused it, as it then reads.
+  // The error that the caller reads from a server that has refused it.
   status heard_by_caller() {
     if (of_caller.status().kind() != error_kind::ok)
       return of_caller.status();
-    std::byte one{};
-    (void)caller->read({&one, 1});
+    std::byte single_byte{};
+    (void)caller->read({&single_byte, 1});
     return caller->failed();
   }
 
@@ -92,13 +93,13 @@ struct usual_ends {
 };
 
 std::string read_all(tls_session& from) {
-  std::string all;
+  std::string text;
   for (;;) {
     std::byte bytes[5000];
-    auto came = from.read(bytes);
-    if (came <= 0)
-      return all;
-    all.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(came));
+    auto count_read = from.read(bytes);
+    if (count_read <= 0)
+      return text;
+    text.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count_read));
   }
 }
 
@@ -108,7 +109,7 @@ bool write(tls_session& to, std::string_view text) {
 
 } // namespace
 
-TEST_CASE("an end knows of the other only whom of its own cluster that names") {
+TEST_CASE("an end learns only the peer's name within its own cluster") {
   test_authority authority;
   auto client = identity_of({authority.issue({certificate_name::of_task("b", {"worker", 0}),
                                               certificate_name::of_client("a", "alice"),
@@ -125,9 +126,9 @@ TEST_CASE("an end knows of the other only whom of its own cluster that names") {
   CHECK(list_of(ends.caller->peer()) == "troupe://a/job:worker/task:0");
 }
 
-TEST_CASE("two ends of one authority believe each other, and bytes arrive as they were") {
-  usual_ends here;
-  auto& ends = here.ends;
+TEST_CASE("two ends of one authority trust each other, and bytes arrive unchanged") {
+  usual_ends usual;
+  auto& ends = usual.ends;
   ends.shake_hands();
   REQUIRE(ends.of_caller);
   REQUIRE(ends.of_called);
@@ -149,13 +150,13 @@ TEST_CASE("two ends of one authority believe each other, and bytes arrive as the
   ends.move(*ends.called, ends.to_caller);
   CHECK(read_all(*ends.caller) == "answer");
   ends.to_caller.closed = true;
-  std::byte one{};
-  CHECK(ends.caller->read({&one, 1}) == 0);
+  std::byte single_byte{};
+  CHECK(ends.caller->read({&single_byte, 1}) == 0);
 }
 
-TEST_CASE("keys change between what is sent, and not without it for ever") {
-  usual_ends here;
-  auto& ends = here.ends;
+TEST_CASE("keys are renewed while data is sent, and endless renewals without data are refused") {
+  usual_ends usual;
+  auto& ends = usual.ends;
   ends.shake_hands();
   REQUIRE(ends.of_called);
   for (int i = 0; i < 1000; ++i) {
@@ -171,51 +172,52 @@ TEST_CASE("keys change between what is sent, and not without it for ever") {
   for (int i = 0; i < 20'000; ++i)
     REQUIRE(ends.caller->change_keys());
   ends.move(*ends.caller, ends.to_called);
-  auto much = ends.to_called.bytes.size();
-  std::byte one{};
-  CHECK(ends.called->read({&one, 1}) == -1);
+  auto buffered_bytes = ends.to_called.bytes.size();
+  std::byte single_byte{};
+  CHECK(ends.called->read({&single_byte, 1}) == -1);
   CHECK(errno == EPROTO);
   CHECK(ends.called->failed().kind() == error_kind::data_loss);
   CHECK_THAT(ends.called->failed().message(), Contains("changes keys again and again"));
-  CHECK(ends.to_called.bytes.size() > much / 2); // of the rest nothing was made
+  CHECK(ends.to_called.bytes.size() > buffered_bytes / 2); // the remaining bytes were not processed
 }
 
-TEST_CASE("a handshake goes on whatever portions its bytes come in") {
-  usual_ends here;
-  here.ends.to_caller.most = here.ends.to_called.most = 1;
-  here.ends.shake_hands();
-  CHECK(here.ends.of_caller);
-  CHECK(here.ends.of_called);
+TEST_CASE("a handshake succeeds for any division of its bytes") {
+  usual_ends usual;
+  usual.ends.to_caller.most = usual.ends.to_called.most = 1;
+  usual.ends.shake_hands();
+  CHECK(usual.ends.of_caller);
+  CHECK(usual.ends.of_called);
 }
 
-TEST_CASE("certificates of another authority are refused by both ends, which say so") {
-  test_authority ours, theirs;
-  auto server = identity_of({ours.task("worker", 0), "", {{"worker", 0}}});
-  two_ends strangers{identity_of({theirs.client("mallory"), ""}), server};
+TEST_CASE(
+    "certificates of another authority are refused by either end, with an error at the two ends") {
+  test_authority own_authority, other_authority;
+  auto server = identity_of({own_authority.task("worker", 0), "", {{"worker", 0}}});
+  two_ends strangers{identity_of({other_authority.client("mallory"), ""}), server};
   strangers.shake_hands();
   CHECK(strangers.of_caller.status().kind() == error_kind::failed_precondition);
   CHECK_THAT(strangers.of_caller.status().message(),
-             Contains("is not signed by the authority in " + theirs.file()));
+             Contains("is not signed by the authority in " + other_authority.file()));
 
-  // It believes us, but we do not believe it.
-  auto mixed = theirs.client("mallory");
-  mixed.authority = ours.file();
+  // The caller trusts the called end, but is not trusted by it.
+  auto mixed = other_authority.client("mallory");
+  mixed.authority = own_authority.file();
   auto refused = tls_identity::load({mixed, ""}).status();
   CHECK(refused.kind() == error_kind::failed_precondition);
   CHECK_THAT(refused.message(), Contains(mixed.certificate + " is not signed by the authority in"));
-  auto both = theirs.client("mallory");
-  std::ofstream{both.authority, std::ios::app} << std::ifstream{ours.file()}.rdbuf();
-  two_ends half{identity_of({both, ""}), server};
+  auto mallory = other_authority.client("mallory");
+  std::ofstream{mallory.authority, std::ios::app} << std::ifstream{own_authority.file()}.rdbuf();
+  two_ends half{identity_of({mallory, ""}), server};
   half.shake_hands();
   CHECK(half.of_called.status().kind() == error_kind::failed_precondition);
   CHECK_THAT(half.of_called.status().message(), Contains("is not signed by the authority in"));
   auto heard = half.heard_by_caller();
   CHECK(heard.kind() == error_kind::failed_precondition);
   CHECK_THAT(heard.message(),
-             Contains("does not know the issuer of our certificate " + both.certificate));
+             Contains("does not know the issuer of our certificate " + mallory.certificate));
 }
 
-TEST_CASE("another task than the one that was called is refused by its name") {
+TEST_CASE("a task other than the called one is refused by its name") {
   test_authority authority;
   auto client = identity_of({authority.client("alice"), ""});
   for (const auto& [files, self] : {std::pair{authority.task("worker", 1), task_name{"worker", 1}},
@@ -234,7 +236,7 @@ TEST_CASE("another task than the one that was called is refused by its name") {
   CHECK(job.of_caller);
 }
 
-TEST_CASE("a client's certificate does not make a task") {
+TEST_CASE("a client's certificate is not accepted for a task") {
   test_authority authority;
   auto files = authority.client("alice");
   auto refused = tls_identity::load({files, "", {{"worker", 0}}}).status();
@@ -242,24 +244,25 @@ TEST_CASE("a client's certificate does not make a task") {
              Contains("names troupe:///client:alice, not troupe:///job:worker/task:0"));
 }
 
-TEST_CASE("processes of clusters with different names do not believe each other") {
+TEST_CASE("processes of clusters with different names do not trust each other") {
   test_authority authority;
   auto server = identity_of({authority.task("worker", 0, "one"), "one", {{"worker", 0}}});
   two_ends ends{identity_of({authority.client("alice", "two"), "two"}), server};
   ends.shake_hands();
   CHECK_THAT(ends.of_caller.status().message(),
              Contains("names troupe://one/job:worker/task:0, not troupe://two/job:worker/task:0"));
-  auto wrong = tls_identity::load({authority.client("alice", "two"), "one"}).status();
-  CHECK_THAT(wrong.message(), Contains("none of the cluster 'one'"));
+  auto outcome = tls_identity::load({authority.client("alice", "two"), "one"}).status();
+  CHECK_THAT(outcome.message(), Contains("none of the cluster 'one'"));
 }
 
-TEST_CASE("a certificate that has expired is told with its date, by whoever looks first") {
+TEST_CASE("an expired certificate is reported with its date, by the end that checks first") {
   test_authority authority;
-  auto then = std::chrono::system_clock::now() - 48h;
-  auto old = authority.issue({certificate_name::of_task("", {"worker", 0})}, {then - 24h, then});
-  auto own = tls_identity::load({old, "", {{"worker", 0}}}).status();
-  CHECK(own.kind() == error_kind::failed_precondition);
-  CHECK_THAT(own.message(), Contains(old.certificate + " has expired on 20"));
+  auto start_date = std::chrono::system_clock::now() - 48h;
+  auto old = authority.issue({certificate_name::of_task("", {"worker", 0})},
+                             {start_date - 24h, start_date});
+  auto outcome = tls_identity::load({old, "", {{"worker", 0}}}).status();
+  CHECK(outcome.kind() == error_kind::failed_precondition);
+  CHECK_THAT(outcome.message(), Contains(old.certificate + " has expired on 20"));
 
   auto later = [] { return std::chrono::system_clock::now() + 24h * 365; };
   auto files = authority.client("alice");
@@ -277,32 +280,34 @@ TEST_CASE("a certificate that has expired is told with its date, by whoever look
              Contains("our certificate " + files.certificate + " has expired by its clock"));
 }
 
-TEST_CASE("files that are missing or of no use are named") {
+TEST_CASE("missing or unusable files are named") {
   test_authority authority;
   auto good = authority.client("alice");
-  auto why = [](const tls_files& files) { return tls_identity::load({files, ""}).status(); };
+  auto outcome_of = [](const tls_files& files) { return tls_identity::load({files, ""}).status(); };
   auto without = good;
   without.key = "";
-  CHECK_THAT(why(without).message(), Contains("TLS takes a certificate, a key and an authority"));
+  CHECK_THAT(outcome_of(without).message(),
+             Contains("TLS takes a certificate, a key and an authority"));
   auto missing = good;
   missing.key += "s";
-  CHECK(why(missing).kind() == error_kind::not_found);
-  CHECK_THAT(why(missing).message(), Contains("cannot read the key " + missing.key));
+  CHECK(outcome_of(missing).kind() == error_kind::not_found);
+  CHECK_THAT(outcome_of(missing).message(), Contains("cannot read the key " + missing.key));
   auto swapped = good;
   swapped.certificate = good.key;
-  CHECK_THAT(why(swapped).message(), Contains(good.key + " has no certificate in PEM"));
+  CHECK_THAT(outcome_of(swapped).message(), Contains(good.key + " has no certificate in PEM"));
   swapped = good;
   swapped.key = good.certificate;
-  CHECK_THAT(why(swapped).message(), Contains(good.certificate + " has no private key in PEM"));
+  CHECK_THAT(outcome_of(swapped).message(),
+             Contains(good.certificate + " has no private key in PEM"));
   swapped = good;
   swapped.authority = good.key;
-  CHECK_THAT(why(swapped).message(), Contains(good.key + " has no certificate in PEM"));
+  CHECK_THAT(outcome_of(swapped).message(), Contains(good.key + " has no certificate in PEM"));
   auto mixed = good;
   mixed.key = authority.client("bob").key;
-  CHECK_THAT(why(mixed).message(), Contains(mixed.key + " is not that of the certificate"));
+  CHECK_THAT(outcome_of(mixed).message(), Contains(mixed.key + " is not that of the certificate"));
 }
 
-TEST_CASE("a client without a certificate names nobody, and is let in where that is allowed") {
+TEST_CASE("a client without a certificate is anonymous, and accepted only if that is allowed") {
   test_authority authority;
   auto server = identity_of({authority.task("worker", 0), "", {{"worker", 0}}});
   auto client = identity_of({authority.token("a-secret-of-the-client"), ""});
@@ -321,43 +326,43 @@ TEST_CASE("a client without a certificate names nobody, and is let in where that
   CHECK(ends.of_called);
   CHECK(ends.called->peer().empty());
 
-  // Who shows one must still be believed.
-  test_authority other;
-  auto wrong = other.client("mallory");
-  std::ofstream{wrong.authority, std::ios::app} << std::ifstream{authority.file()}.rdbuf();
-  two_ends strangers{identity_of({wrong, ""}), server, true};
+  // A presented certificate must still be trusted.
+  test_authority other_authority;
+  auto mallory = other_authority.client("mallory");
+  std::ofstream{mallory.authority, std::ios::app} << std::ifstream{authority.file()}.rdbuf();
+  two_ends strangers{identity_of({mallory, ""}), server, true};
   strangers.shake_hands();
   CHECK_THAT(strangers.of_called.status().message(), Contains("is not signed by the authority"));
 }
 
-TEST_CASE("a file without a token is named, and a token's digest tells it from others") {
+TEST_CASE("a file without a token is named, and a token's digest identifies it") {
   test_authority authority;
   for (const auto* text :
        {"", "short", "has a space in the middle of it", "not printable \x01 at all"}) {
     INFO(text);
     auto files = authority.token(text);
-    auto made = identity_of({files, ""})->token();
-    CHECK(made.status().kind() == error_kind::invalid_argument);
-    CHECK_THAT(made.status().message(), Contains(files.token + " has no token"));
+    auto token = identity_of({files, ""})->token();
+    CHECK(token.status().kind() == error_kind::invalid_argument);
+    CHECK_THAT(token.status().message(), Contains(files.token + " has no token"));
   }
-  auto one = new_token(), other = new_token();
-  CHECK(one != other);
-  CHECK(one.size() == 64);
-  CHECK(digest_of_token(one) != digest_of_token(other));
+  auto first_token = new_token(), second_token = new_token();
+  CHECK(first_token != second_token);
+  CHECK(first_token.size() == 64);
+  CHECK(digest_of_token(first_token) != digest_of_token(second_token));
   CHECK(digest_of_token("test") ==
         "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08");
   auto task = authority.task("worker", 0);
-  task.token = authority.token(one).token;
+  task.token = authority.token(first_token).token;
   CHECK_THAT(tls_identity::load({task, "", {{"worker", 0}}}).status().message(),
              Contains("a task shows a certificate, not the token"));
 }
 
 TEST_CASE(
     "bytes that were changed, repeated, reordered or left out on their way end the connection") {
-  for (auto how : {"changed", "repeated", "reordered", "left out"}) {
-    INFO(how);
-    usual_ends here;
-    auto& ends = here.ends;
+  for (auto tampering : {"changed", "repeated", "reordered", "left out"}) {
+    INFO(tampering);
+    usual_ends usual;
+    auto& ends = usual.ends;
     ends.shake_hands();
     REQUIRE(ends.of_called);
     std::deque<std::vector<std::byte>> records;
@@ -366,28 +371,28 @@ TEST_CASE(
       records.push_back(ends.caller->output());
       ends.caller->output().clear();
     }
-    std::string wanted = "first";
-    if (how == std::string_view{"changed"}) {
+    std::string expected_text = "first";
+    if (tampering == std::string_view{"changed"}) {
       records[1][8] ^= std::byte{1};
-    } else if (how == std::string_view{"repeated"}) {
+    } else if (tampering == std::string_view{"repeated"}) {
       records[1] = records[0];
-    } else if (how == std::string_view{"reordered"}) {
+    } else if (tampering == std::string_view{"reordered"}) {
       std::swap(records[1], records[2]);
     } else {
       records.erase(records.begin() + 1);
     }
-    for (const auto& one : records)
-      ends.to_called.bytes.insert(ends.to_called.bytes.end(), one.begin(), one.end());
-    CHECK(read_all(*ends.called) == wanted);
+    for (const auto& tls_record : records)
+      ends.to_called.bytes.insert(ends.to_called.bytes.end(), tls_record.begin(), tls_record.end());
+    CHECK(read_all(*ends.called) == expected_text);
     CHECK(ends.called->failed().kind() == error_kind::data_loss);
     CHECK_THAT(ends.called->failed().message(), Contains("changed, repeated or left out"));
-    std::byte one{};
-    CHECK(ends.called->read({&one, 1}) == -1);
+    std::byte single_byte{};
+    CHECK(ends.called->read({&single_byte, 1}) == -1);
     CHECK(errno == EPROTO);
   }
 }
 
-TEST_CASE("what a recorded connection said is of no use in another one") {
+TEST_CASE("bytes of a recorded connection cannot be replayed in another one") {
   usual_ends first;
   std::vector<std::byte> recorded;
   auto& ends = first.ends;
@@ -407,16 +412,16 @@ TEST_CASE("what a recorded connection said is of no use in another one") {
   CHECK(outcome.status().kind() != error_kind::ok);
 }
 
-TEST_CASE("noise instead of a handshake is refused, and one that ends early is unavailable") {
-  usual_ends here;
+TEST_CASE("noise instead of a handshake is refused, and a truncated handshake is unavailable") {
+  usual_ends usual;
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 dice{seed};
   for (int i = 0; i < 50; ++i) {
-    two_ends ends{here.client, here.server};
+    two_ends ends{usual.client, usual.server};
     for (int n = 0; n < 200; ++n)
       ends.to_called.bytes.push_back(static_cast<std::byte>(dice()));
-    if (i % 2 == 0) { // a record of a handshake, of noise
+    if (i % 2 == 0) { // a handshake record that contains noise
       ends.to_called.bytes[0] = std::byte{0x16};
       ends.to_called.bytes[1] = std::byte{3};
       ends.to_called.bytes[3] = std::byte{0};
@@ -424,7 +429,7 @@ TEST_CASE("noise instead of a handshake is refused, and one that ends early is u
     ends.to_called.closed = true;
     CHECK(!ends.called->shake_hands());
   }
-  two_ends ends{here.client, here.server};
+  two_ends ends{usual.client, usual.server};
   ends.to_caller.closed = true;
   auto outcome = ends.caller->shake_hands();
   CHECK(outcome.status().kind() == error_kind::unavailable);
@@ -450,7 +455,7 @@ TEST_CASE(
   authority.replace(files, {certificate_name::of_job("", "worker")});
   CHECK(names_now() == "troupe:///job:worker");
   CHECK(warnings.empty());
-  // One that names another task, and then none at all.
+  // A name of another task, and then no name.
   authority.replace(files, {certificate_name::of_task("", {"ps", 0})});
   CHECK(names_now() == "troupe:///job:worker");
   CHECK(names_now() == "troupe:///job:worker");

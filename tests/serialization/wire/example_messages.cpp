@@ -11,23 +11,24 @@ namespace {
 struct printer {
   std::ostringstream out;
 
-  void all() {}
+  void print_parts() {}
   template <class T, class... Ts>
-  void all(const T& first, const Ts&... rest) {
-    one(first);
+  void print_parts(const T& first, const Ts&... others) {
+    print_part(first);
     out << '|';
-    all(rest...);
+    print_parts(others...);
   }
   template <class T>
-  void one(const T& value) {
+  void print_part(const T& value) {
     out << value;
   }
-  void one(const status& value) {
-    const auto& of = value.origin();
+  void print_part(const status& value) {
+    const auto& location = value.origin();
     out << value;
-    all(of.op, of.node, of.task, of.incarnation, of.state_lost);
+    print_parts(location.op, location.node, location.task, location.incarnation,
+                location.state_lost);
   }
-  void one(const tensor& value) {
+  void print_part(const tensor& value) {
     if (value.empty())
       out << "nothing";
     else if (value.elements() > 100 && value.type() != dtype::string)
@@ -35,152 +36,165 @@ struct printer {
     else
       out << to_string(value, value.elements());
   }
-  void one(const registered_partition& value) { all(value.device, value.graph); }
-  void one(const indexed_tensor& value) { all(value.index, value.value); }
-  void one(const kernel_positions& values) {
+  void print_part(const registered_partition& value) { print_parts(value.device, value.graph); }
+  void print_part(const indexed_tensor& value) { print_parts(value.index, value.value); }
+  void print_part(const kernel_positions& values) {
     for (const auto& [node, position] : values)
-      all(node, position);
+      print_parts(node, position);
   }
-  void one(const node_cost& value) { all(value.node, value.nanoseconds); }
-  void one(const known_peer& value) { all(value.task, value.incarnation); }
-  void one(const device_info& value) {
-    all(value.name, value.kind, value.memory_bytes, value.description);
+  void print_part(const node_cost& value) { print_parts(value.node, value.nanoseconds); }
+  void print_part(const known_peer& value) { print_parts(value.task, value.incarnation); }
+  void print_part(const device_info& value) {
+    print_parts(value.name, value.kind, value.memory_bytes, value.description);
   }
-  void one(const state_info& value) {
-    all(value.task, value.container, value.kind, value.name, value.holds, value.content,
-        value.bytes);
+  void print_part(const state_info& value) {
+    print_parts(value.task, value.container, value.kind, value.name, value.holds, value.content,
+                value.bytes);
   }
   template <class T>
-  void one(const std::vector<T>& values) {
+  void print_part(const std::vector<T>& values) {
     out << values.size() << ':';
     for (const auto& value : values)
-      one(value);
+      print_part(value);
   }
 
   void operator()(const hello& m) {
-    all(m.version, m.software, m.role, m.job, m.task, m.incarnation, m.max_message,
-        m.max_tensor_bytes, m.cluster, m.process, m.token_at, m.token[0], m.token[1],
-        m.access_token, m.schema, m.build);
+    print_parts(m.version, m.software, m.role, m.job, m.task, m.incarnation, m.max_message,
+                m.max_tensor_bytes, m.cluster, m.process, m.token_at, m.token[0], m.token[1],
+                m.access_token, m.schema, m.build);
   }
-  void operator()(const refusal& m) { all(m.why); }
+  void operator()(const refusal& m) { print_parts(m.why); }
   void operator()(const register_graph& m) {
-    all(m.request, m.how.session, m.how.container, m.how.region_per_node, m.partitions,
-        m.how.deterministic, m.how.costs, m.how.replay, m.how.incarnation, m.how.peers,
-        m.how.positions);
+    print_parts(m.request, m.how.session, m.how.container, m.how.region_per_node, m.partitions,
+                m.how.deterministic, m.how.costs, m.how.replay, m.how.incarnation, m.how.peers,
+                m.how.positions);
   }
-  void operator()(const register_reply& m) { all(m.request, m.handle, m.outcome); }
-  void operator()(const deregister_graph& m) { all(m.handle); }
+  void operator()(const register_reply& m) { print_parts(m.request, m.handle, m.outcome); }
+  void operator()(const deregister_graph& m) { print_parts(m.handle); }
   void operator()(const run_step& m) {
-    all(m.request, m.handle, m.step.session, m.step, m.deadline_ms, m.feeds, m.times,
-        m.check_numerics, m.incarnation, m.fills, m.retried);
+    print_parts(m.request, m.handle, m.step.session, m.step, m.deadline_ms, m.feeds, m.times,
+                m.check_numerics, m.incarnation, m.fills, m.retried);
   }
-  void operator()(const fill_end& m) { all(m.request, m.done); }
-  void operator()(const program_lost& m) { all(m.handle); }
-  void operator()(const client_waits& m) { all(m.waits); }
+  void operator()(const fill_end& m) { print_parts(m.request, m.done); }
+  void operator()(const program_lost& m) { print_parts(m.handle); }
+  void operator()(const client_waits& m) { print_parts(m.waits); }
   void operator()(const step_done& m) {
-    all(m.request, m.outcome, m.fetches, m.statistics, m.holds, static_cast<int>(m.fill));
+    print_parts(m.request, m.outcome, m.fetches, m.statistics, m.holds, static_cast<int>(m.fill));
   }
-  void operator()(const cancel_step& m) { all(m.step.session, m.step, m.why); }
-  void operator()(const settle_step& m) { all(m.step.session, m.step, m.request); }
+  void operator()(const cancel_step& m) { print_parts(m.step.session, m.step, m.why); }
+  void operator()(const settle_step& m) { print_parts(m.step.session, m.step, m.request); }
   void operator()(const tensor_push& m) {
-    all(m.step.session, m.step, m.key, m.dead, m.value, m.frame, m.iteration);
+    print_parts(m.step.session, m.step, m.key, m.dead, m.value, m.frame, m.iteration);
   }
-  void operator()(const pull& m) { all(m.transfer); }
-  void operator()(const unwanted& m) { all(m.transfer); }
-  void operator()(const withdrawn& m) { all(m.transfer); }
-  void operator()(const borrow& m) { all(m.transfer); }
-  void operator()(const lent& m) { all(m.transfer, m.address); }
-  void operator()(const returned& m) { all(m.transfer); }
-  void operator()(const ping& m) { all(m.nonce, m.sent_ns); }
-  void operator()(const pong& m) { all(m.nonce); }
-  void operator()(const goodbye& m) { all(m.reason); }
-  void operator()(const container_reset& m) { all(m.request, m.container); }
-  void operator()(const reply& m) { all(m.request, m.outcome); }
-  void operator()(const device_list_request& m) { all(m.request); }
-  void operator()(const device_list_reply& m) { all(m.request, m.devices); }
-  void operator()(const state_list_request& m) { all(m.request); }
+  void operator()(const pull& m) { print_parts(m.transfer); }
+  void operator()(const unwanted& m) { print_parts(m.transfer); }
+  void operator()(const withdrawn& m) { print_parts(m.transfer); }
+  void operator()(const borrow& m) { print_parts(m.transfer); }
+  void operator()(const lent& m) { print_parts(m.transfer, m.address); }
+  void operator()(const returned& m) { print_parts(m.transfer); }
+  void operator()(const ping& m) { print_parts(m.nonce, m.sent_ns); }
+  void operator()(const pong& m) { print_parts(m.nonce); }
+  void operator()(const goodbye& m) { print_parts(m.reason); }
+  void operator()(const container_reset& m) { print_parts(m.request, m.container); }
+  void operator()(const reply& m) { print_parts(m.request, m.outcome); }
+  void operator()(const device_list_request& m) { print_parts(m.request); }
+  void operator()(const device_list_reply& m) { print_parts(m.request, m.devices); }
+  void operator()(const state_list_request& m) { print_parts(m.request); }
   void operator()(const state_list_reply& m) {
-    all(m.request, m.list.entries, m.list.left_out, m.outcome);
+    print_parts(m.request, m.list.entries, m.list.left_out, m.outcome);
   }
-  void operator()(const inspect_request& m) { all(m.request, m.ref, m.depth, m.only); }
-  void operator()(const inspect_reply& m) { all(m.request, m.outcome, m.tree); }
-  void operator()(const drain_request& m) { all(m.request); }
-  void operator()(const positions_request& m) { all(m.request, m.session, m.go_on_from); }
-  void one(const cluster_member& value) {
-    all(value.task, value.incarnation, value.address, to_string(value.state), value.changed);
+  void operator()(const inspect_request& m) { print_parts(m.request, m.ref, m.depth, m.only); }
+  void operator()(const inspect_reply& m) { print_parts(m.request, m.outcome, m.tree); }
+  void operator()(const drain_request& m) { print_parts(m.request); }
+  void operator()(const positions_request& m) { print_parts(m.request, m.session, m.go_on_from); }
+  void print_part(const cluster_member& value) {
+    print_parts(value.task, value.incarnation, value.address, to_string(value.state),
+                value.changed);
   }
-  void one(const list_epoch& value) { all(value.term, value.change); }
-  void operator()(const member_changes& m) { all(m.since, m.epoch, m.members, m.coordinator); }
-  void operator()(const number_claim& m) { all(m.job, m.task, m.incarnation, m.address, m.holds); }
-  void operator()(const probe_request& m) { all(m.task, m.incarnation); }
-  void operator()(const probe_answer& m) { all(m.task, m.incarnation, m.reached); }
-  void operator()(const vote_request& m) { all(m.term, m.has); }
-  void operator()(const vote& m) { all(m.term, m.granted); }
-  void operator()(const number_grant& m) { all(m.outcome, m.task, m.incarnation, m.ask); }
-  void one(const node_time& value) { all(value.node, value.device, value.mean_ns); }
-  void one(const state_list& value) { all(value.entries, value.left_out); }
-  void one(const task_positions& value) { all(value.task, value.incarnation, value.at); }
-  void one(const placed_node& value) {
-    all(value.node, value.op, value.device, value.why, value.end_ns);
+  void print_part(const list_epoch& value) { print_parts(value.term, value.change); }
+  void operator()(const member_changes& m) {
+    print_parts(m.since, m.epoch, m.members, m.coordinator);
   }
-  void one(const link_use& value) { all(value.from, value.to, value.tensors, value.bytes); }
-  void one(const placement_report& value) {
-    all(value.strategy, value.nodes, value.total_ns, value.first_worker_ns, value.links);
+  void operator()(const number_claim& m) {
+    print_parts(m.job, m.task, m.incarnation, m.address, m.holds);
   }
-  void one(std::monostate) { out << "nothing"; }
-  void one(const session_open& value) {
+  void operator()(const probe_request& m) { print_parts(m.task, m.incarnation); }
+  void operator()(const probe_answer& m) { print_parts(m.task, m.incarnation, m.reached); }
+  void operator()(const vote_request& m) { print_parts(m.term, m.has); }
+  void operator()(const vote& m) { print_parts(m.term, m.granted); }
+  void operator()(const number_grant& m) { print_parts(m.outcome, m.task, m.incarnation, m.ask); }
+  void print_part(const node_time& value) { print_parts(value.node, value.device, value.mean_ns); }
+  void print_part(const state_list& value) { print_parts(value.entries, value.left_out); }
+  void print_part(const task_positions& value) {
+    print_parts(value.task, value.incarnation, value.at);
+  }
+  void print_part(const placed_node& value) {
+    print_parts(value.node, value.op, value.device, value.why, value.end_ns);
+  }
+  void print_part(const link_use& value) {
+    print_parts(value.from, value.to, value.tensors, value.bytes);
+  }
+  void print_part(const placement_report& value) {
+    print_parts(value.strategy, value.nodes, value.total_ns, value.first_worker_ns, value.links);
+  }
+  void print_part(std::monostate) { out << "nothing"; }
+  void print_part(const session_open& value) {
     const auto& p = value.passes;
-    all(value.container, value.region_per_node, value.deterministic, value.replay,
-        value.place_by_cost, value.max_concurrent, static_cast<int>(value.between_tasks),
-        static_cast<int>(value.placement.strategy), value.placement.soft,
-        static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge, p.dead, p.fuse,
-        p.schedule, p.hoist_collectives, p.hoist_invariants, p.mixed_precision,
-        static_cast<int>(p.swap.mode), p.swap.memory, p.swap.at_least, value.restores);
+    print_parts(value.container, value.region_per_node, value.deterministic, value.replay,
+                value.place_by_cost, value.max_concurrent, static_cast<int>(value.between_tasks),
+                static_cast<int>(value.placement.strategy), value.placement.soft,
+                static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge, p.dead,
+                p.fuse, p.schedule, p.hoist_collectives, p.hoist_invariants, p.mixed_precision,
+                static_cast<int>(p.swap.mode), p.swap.memory, p.swap.at_least, value.restores);
   }
-  void one(const session_prepare& value) {
-    all(value.graph, value.targets, value.feeds, value.low_priority, value.explain, value.costs,
-        value.retried);
+  void print_part(const session_prepare& value) {
+    print_parts(value.graph, value.targets, value.feeds, value.low_priority, value.explain,
+                value.costs, value.retried);
   }
-  void one(const session_run& value) {
-    all(value.handle, value.feeds, value.times, value.check_numerics, value.fill, value.knows,
-        value.retried);
+  void print_part(const session_run& value) {
+    print_parts(value.handle, value.feeds, value.times, value.check_numerics, value.fill,
+                value.knows, value.retried);
   }
-  void one(const session_forget& value) { all(value.handle); }
-  void one(const session_reset& value) { all(value.container); }
-  void one(const session_state_of& value) { all(value.task); }
-  void one(const session_devices&) { out << "devices"; }
-  void one(const session_known_devices&) { out << "known devices"; }
-  void one(const session_stop& value) { all(value.request); }
-  void one(const session_positions& value) { all(value.go_on_from, value.tasks); }
-  void one(const session_fill_end& value) { all(value.fill, value.done); }
-  void one(const state_loss& value) { all(value.task, value.number); }
-  void one(const task_fill& value) { all(value.task, static_cast<int>(value.stage)); }
-  void one(const client_wait& value) {
-    all(value.target, value.reason, value.steps, value.seconds);
+  void print_part(const session_forget& value) { print_parts(value.handle); }
+  void print_part(const session_reset& value) { print_parts(value.container); }
+  void print_part(const session_state_of& value) { print_parts(value.task); }
+  void print_part(const session_devices&) { out << "devices"; }
+  void print_part(const session_known_devices&) { out << "known devices"; }
+  void print_part(const session_stop& value) { print_parts(value.request); }
+  void print_part(const session_positions& value) { print_parts(value.go_on_from, value.tasks); }
+  void print_part(const session_fill_end& value) { print_parts(value.fill, value.done); }
+  void print_part(const state_loss& value) { print_parts(value.task, value.number); }
+  void print_part(const task_fill& value) {
+    print_parts(value.task, static_cast<int>(value.stage));
   }
-  void one(const task_problem& value) { all(value.task, value.why); }
-  void one(const prepared_handle& value) { all(value.handle); }
-  void one(const session_ran& value) {
-    all(value.fetches, value.step, value.statistics, value.begin_ns, value.end_ns);
+  void print_part(const client_wait& value) {
+    print_parts(value.target, value.reason, value.steps, value.seconds);
+  }
+  void print_part(const task_problem& value) { print_parts(value.task, value.why); }
+  void print_part(const prepared_handle& value) { print_parts(value.handle); }
+  void print_part(const session_ran& value) {
+    print_parts(value.fetches, value.step, value.statistics, value.begin_ns, value.end_ns);
   }
   void operator()(const session_request& m) {
-    all(m.request, m.deadline_ms, m.what.index());
-    std::visit([&](const auto& what) { one(what); }, m.what);
+    print_parts(m.request, m.deadline_ms, m.what.index());
+    std::visit([&](const auto& content) { print_part(content); }, m.what);
   }
   void operator()(const session_reply& m) {
-    all(m.request, m.outcome, m.leaving, m.not_begun, m.warnings, m.held, m.losses, m.fills,
-        m.problems, m.what.index());
-    std::visit([&](const auto& what) { one(what); }, m.what);
+    print_parts(m.request, m.outcome, m.leaving, m.not_begun, m.warnings, m.held, m.losses, m.fills,
+                m.problems, m.what.index());
+    std::visit([&](const auto& content) { print_part(content); }, m.what);
   }
-  void operator()(const positions_reply& m) { all(m.request, m.incarnation, m.outcome, m.at); }
+  void operator()(const positions_reply& m) {
+    print_parts(m.request, m.incarnation, m.outcome, m.at);
+  }
 };
 
 } // namespace
 
-std::string print(const message& what) {
+std::string print(const message& to_print) {
   printer to;
-  to.out << name_of(what) << ' ';
-  std::visit(to, what);
+  to.out << name_of(to_print) << ' ';
+  std::visit(to, to_print);
   return std::move(to.out).str();
 }
 

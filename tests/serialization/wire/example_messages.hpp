@@ -5,12 +5,12 @@
 namespace troupe::testing {
 
 inline tensor counted(int64_t elements) {
-  auto made = tensor::of<float>({0}, {});
+  auto empty = tensor::of<float>({0}, {});
   if (auto bigger = tensor::make(dtype::f32, shape{elements}))
-    made = *std::move(bigger);
-  for (int64_t i = 0; i < made.elements(); ++i)
-    made.data<float>()[i] = static_cast<float>(i % 1000);
-  return made;
+    empty = *std::move(bigger);
+  for (int64_t i = 0; i < empty.elements(); ++i)
+    empty.data<float>()[i] = static_cast<float>(i % 1000);
+  return empty;
 }
 
 inline std::vector<message> example_messages() {
@@ -119,7 +119,7 @@ inline std::vector<message> example_messages() {
   };
 }
 
-/// One of each kind that a session_request or a session_reply may bring.
+/// One of each kind that a session_request or a session_reply may contain.
 inline std::vector<message> example_session_messages() {
   session_open open{.container = "box",
                     .region_per_node = true,
@@ -185,7 +185,7 @@ inline std::vector<message> example_session_messages() {
   };
 }
 
-/// Prints all there is in a message, so that two of them can be compared.
-std::string print(const message& what);
+/// The text of all fields of a message, for comparisons.
+std::string print(const message& to_print);
 
 } // namespace troupe::testing

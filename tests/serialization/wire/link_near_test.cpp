@@ -1,4 +1,4 @@
-// Payloads that are read where they lie, by a process of the same machine.
+// Payloads that a process on the same machine reads directly from the sender's memory.
 #include "tests/serialization/small_ops.hpp"
 #include "tests/serialization/wire/task_end.hpp"
 #include "troupe/serialization/wire/frame.hpp"
@@ -17,13 +17,13 @@ using testing::task_end;
 const step_id first{7, 1}, second{7, 2};
 
 link_options lending() {
-  auto made = options_of("task");
-  made.lends = std::make_shared<lending_token>();
-  made.lends->words[0] = 1;
-  return made;
+  auto options = options_of("task");
+  options.lends = std::make_shared<lending_token>();
+  options.lends->words[0] = 1;
+  return options;
 }
 
-// Of which b reads what a lends.
+// Two ends, of which b reads the memory that a lends.
 struct near_pair {
   task_end a{lending()}, b;
   near_pair() {
@@ -42,8 +42,8 @@ struct near_pair {
   }
 };
 
-status hear(task_end& to, const message& what) {
-  auto encoded = encode(what);
+status hear(task_end& to, const message& received) {
+  auto encoded = encode(received);
   REQUIRE(encoded);
   REQUIRE(to.it.receive(header_for(frame_kind::message, 0, encoded->bytes)));
   return to.it.receive(encoded->bytes);
@@ -51,7 +51,7 @@ status hear(task_end& to, const message& what) {
 
 } // namespace
 
-TEST_CASE("a large payload is read where it lies, and then its sender may let go of it") {
+TEST_CASE("a large payload is read in place, and then its sender may release it") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
   while (pair.b.it.reading()) {
@@ -67,10 +67,10 @@ TEST_CASE("a large payload is read where it lies, and then its sender may let go
   check_clean(pair.a, pair.b);
 }
 
-TEST_CASE("small payloads, and those of a peer that lends nothing, come in chunks") {
+TEST_CASE("small payloads, and payloads of a peer that does not lend, arrive in chunks") {
   near_pair pair;
   REQUIRE(pair.a.it.send(push(first, 20'000)));
-  REQUIRE(pair.b.it.send(push(first, 500'000))); // this one does not ask to read
+  REQUIRE(pair.b.it.send(push(first, 500'000))); // this end does not request to read
   REQUIRE(talk(pair.a, pair.b));
   CHECK(pair.b.got.size() == 1);
   CHECK(pair.a.got.size() == 1);
@@ -84,7 +84,7 @@ TEST_CASE("small payloads, and those of a peer that lends nothing, come in chunk
   check_clean(stingy, other);
 }
 
-TEST_CASE("feeds and fetches are read so, too, and goodbye waits for them") {
+TEST_CASE("feeds and fetches are read in place, too, and goodbye waits for them") {
   near_pair pair;
   REQUIRE(pair.a.it.send(run_step{1, 1, first, 0, {{0, counted(50'000)}, {1, counted(60'000)}}}));
   REQUIRE(pair.a.it.send(goodbye{"last"}));
@@ -97,14 +97,14 @@ TEST_CASE("feeds and fetches are read so, too, and goodbye waits for them") {
   check_clean(pair.a, pair.b);
 }
 
-TEST_CASE("what is lent stays until it is returned, also when it is withdrawn") {
+TEST_CASE("lent memory stays until it is returned, even if it is withdrawn") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
   REQUIRE(*pair.b.it.read_lent(300'000) == 300'000);
   REQUIRE(pair.a.it.withdraw(first));
   auto news = pair.a.take(1 << 20);
   CHECK(!value.unique());
-  REQUIRE(*pair.b.it.read_lent(300'000) == 300'000); // does not know yet
+  REQUIRE(*pair.b.it.read_lent(300'000) == 300'000); // before the withdrawal arrives
   REQUIRE(pair.b.give(news));
   CHECK(!pair.b.it.reading());
   REQUIRE(talk(pair.a, pair.b));
@@ -113,12 +113,12 @@ TEST_CASE("what is lent stays until it is returned, also when it is withdrawn") 
   check_clean(pair.a, pair.b);
 }
 
-TEST_CASE("what is not wanted any more is returned without being read") {
+TEST_CASE("an unwanted payload is returned without being read") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
   REQUIRE(*pair.b.it.read_lent(300'000) == 300'000);
   REQUIRE(pair.b.become(first, demand::never));
-  SECTION("at once") {}
+  SECTION("immediately") {}
   SECTION("while the sender withdraws it") { REQUIRE(pair.a.it.withdraw(first)); }
   REQUIRE(*pair.b.it.read_lent(300'000) == 0);
   CHECK(!pair.b.it.reading());
@@ -128,13 +128,13 @@ TEST_CASE("what is not wanted any more is returned without being read") {
   check_clean(pair.a, pair.b);
 }
 
-TEST_CASE("a payload that is withdrawn before it is lent, or read when that comes, is none") {
+TEST_CASE("a payload that is withdrawn before it is lent or read is not delivered") {
   near_pair pair;
   REQUIRE(pair.a.it.send(push(first, 500'000)));
   REQUIRE(pair.b.give(pair.a.take(1 << 20)));
   auto asks = pair.b.take(1 << 20);
-  SECTION("before") { REQUIRE(pair.a.it.withdraw(first)); }
-  SECTION("read meanwhile") {
+  SECTION("before it is lent") { REQUIRE(pair.a.it.withdraw(first)); }
+  SECTION("after it was read") {
     REQUIRE(pair.a.give(asks));
     asks.clear();
     REQUIRE(pair.b.give(pair.a.take(1 << 20)));
@@ -151,7 +151,7 @@ TEST_CASE("a payload that is withdrawn before it is lent, or read when that come
   check_clean(pair.a, pair.b);
 }
 
-TEST_CASE("who lends says so before anything of it changes: a reader notices") {
+TEST_CASE("a lender revokes a loan before the memory changes, and a reader notices") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
   SECTION("the connection fails") { CHECK(!hear(pair.a, withdrawn{17}).ok()); }
@@ -163,22 +163,22 @@ TEST_CASE("who lends says so before anything of it changes: a reader notices") {
   CHECK(pair.b.it.receive({}).kind() == error_kind::unavailable);
 }
 
-TEST_CASE("loans that break the rules end the connection, with a reason") {
+TEST_CASE("invalid loans end the connection, with a reason") {
   near_pair pair;
-  SECTION("of what was not asked for") {
+  SECTION("an unrequested loan") {
     CHECK_THAT(hear(pair.b, lent{1, 4096}).message(), Contains("payload 1 is lent"));
   }
-  SECTION("at an address that is none") {
+  SECTION("an invalid address") {
     REQUIRE(pair.a.it.send(push(first, 500'000)));
     REQUIRE(pair.b.give(pair.a.take(1 << 20)));
     REQUIRE(hear(pair.b, lent{1, 8}));
     CHECK_THAT(pair.b.it.read_lent(100).status().message(), Contains("that is no memory"));
   }
-  SECTION("twice") {
+  SECTION("lent twice") {
     pair.lend(first, 500'000);
     CHECK_THAT(hear(pair.b, lent{1, 4096}).message(), Contains("payload 1 is lent"));
   }
-  SECTION("and sent") {
+  SECTION("lent and sent") {
     pair.lend(first, 500'000);
     std::array<std::byte, 16> chunk{};
     CHECK_THAT(pair.b.it.receive(header_for(frame_kind::chunk, 1, chunk)).message(),
@@ -189,7 +189,7 @@ TEST_CASE("loans that break the rules end the connection, with a reason") {
     REQUIRE(hear(pair.a, returned{1}));
     CHECK_THAT(hear(pair.a, returned{1}).message(), Contains("which was not lent"));
   }
-  SECTION("pulled as well") {
+  SECTION("lent and pulled") {
     pair.lend(first, 500'000);
     CHECK_THAT(hear(pair.a, pull{1}).message(), Contains("does not wait to be pulled"));
   }

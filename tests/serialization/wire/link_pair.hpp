@@ -7,11 +7,12 @@
 
 namespace troupe::testing {
 
-/// A link, and what came out of it.
+/// A link, and its received messages.
 struct peer_end {
   explicit peer_end(link_options options, std::function<status(const hello&)> on_hello = {})
-      : it(std::move(options),
-           {std::move(on_hello), [this](message what) { got.push_back(std::move(what)); }}) {}
+      : it(std::move(options), {std::move(on_hello),
+                                [this](message received) { got.push_back(std::move(received)); }}) {
+  }
 
   std::vector<char> take(size_t window) {
     std::vector<char> bytes;
@@ -34,7 +35,7 @@ inline link_options options_of(std::string role, std::string job = "worker", int
   return options;
 }
 
-/// Moves bytes both ways until nothing moves. Returns the first error of either end.
+/// Moves bytes in the two directions until nothing moves. Returns the first error of either end.
 inline status exchange(peer_end& a, peer_end& b, size_t window = 1 << 20) {
   for (bool moved = true; moved;) {
     auto to_b = a.take(window), to_a = b.take(window);

@@ -1,4 +1,4 @@
-// Random traffic in random portions, and what happens when bytes are damaged, cut or invented.
+// Random traffic in random portions, and the effects of damaged, truncated and invented bytes.
 #include "tests/serialization/small_ops.hpp"
 #include "tests/serialization/wire/link_pair.hpp"
 #include "tests/support/catch.hpp"
@@ -34,18 +34,18 @@ message random_message(std::mt19937_64& random, uint64_t number) {
   }
 }
 
-// What one end sends and the other gets: in order where that is promised.
+// The messages that one end sends and the other receives, in the promised order.
 struct direction {
   std::vector<std::string> ordered, others;
-  void note(const message& what) {
-    (delivery_of(what) == delivery::ordered ? ordered : others).push_back(print(what));
+  void note(const message& sent) {
+    (delivery_of(sent) == delivery::ordered ? ordered : others).push_back(print(sent));
   }
   static direction of(const std::vector<message>& messages) {
-    direction made;
-    for (const auto& each : messages)
-      made.note(each);
-    std::ranges::sort(made.others);
-    return made;
+    direction noted;
+    for (const auto& noted_message : messages)
+      noted.note(noted_message);
+    std::ranges::sort(noted.others);
+    return noted;
   }
   bool operator==(const direction&) const = default;
 };
@@ -92,7 +92,7 @@ TEST_CASE("random traffic both ways in random portions arrives complete and in o
   }
 }
 
-TEST_CASE("the stream may come byte by byte") {
+TEST_CASE("a stream may arrive byte by byte") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(20'000)}).ok());
   for (bool moved = true; moved;) {
@@ -105,23 +105,23 @@ TEST_CASE("the stream may come byte by byte") {
   CHECK(identical(std::get<tensor_push>(b.got[0]).value, counted(20'000)));
 }
 
-// All that one end sends in a short conversation, and the answers that make it go on.
+// All bytes that one end sends in a short conversation, and the answers that keep it going.
 std::vector<char> recorded() {
   peer_end a{options_of("task")}, b{options_of("task")};
   for (const auto& example : testing::example_messages())
     (void)a.it.send(example);
-  std::vector<char> all;
+  std::vector<char> bytes_sent;
   for (bool moved = true; moved;) {
     auto to_b = a.take(1 << 20), to_a = b.take(1 << 20);
     moved = !to_b.empty() || !to_a.empty();
-    all.insert(all.end(), to_b.begin(), to_b.end());
+    bytes_sent.insert(bytes_sent.end(), to_b.begin(), to_b.end());
     REQUIRE(b.give(to_b).ok());
     REQUIRE(a.give(to_a).ok());
   }
-  return all;
+  return bytes_sent;
 }
 
-TEST_CASE("a flipped bit anywhere is noticed") {
+TEST_CASE("a flipped bit at any position is detected") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937_64 random{seed};
@@ -129,7 +129,7 @@ TEST_CASE("a flipped bit anywhere is noticed") {
   peer_end intact{options_of("task")};
   REQUIRE(intact.give(good).ok());
   auto count = intact.got.size();
-  REQUIRE(count == std::variant_size_v<message> - 10); // without what belongs to the link
+  REQUIRE(count == std::variant_size_v<message> - 10); // without the link's own messages
   for (int round = 0; round < 400; ++round) {
     auto bytes = good;
     auto at = random() % (round % 2 ? bytes.size() : 2000);
@@ -137,13 +137,13 @@ TEST_CASE("a flipped bit anywhere is noticed") {
     peer_end b{options_of("task")};
     auto outcome = b.give(bytes);
     INFO("byte " << at << ": " << outcome);
-    // In the first four bytes the damaged one looks like a stranger.
+    // With damage in the first four bytes, the peer counts as a stranger.
     CHECK(outcome.kind() == (at < 4 ? error_kind::invalid_argument : error_kind::data_loss));
     CHECK(b.got.size() < count);
   }
 }
 
-TEST_CASE("a stream that is cut anywhere is waited for, not misread") {
+TEST_CASE("a stream truncated anywhere is incomplete, not misread") {
   auto good = recorded();
   std::mt19937_64 random{1};
   for (int round = 0; round < 100; ++round) {
@@ -179,7 +179,7 @@ TEST_CASE("well-framed nonsense is an error and takes no more memory than the li
   }
 }
 
-TEST_CASE("a tensor of 3 GB passes, and its memory is taken once", "[slow]") {
+TEST_CASE("a tensor of 3 GB is sent with a single allocation", "[slow]") {
   struct counting final : allocator {
     void* allocate(size_t bytes) noexcept override {
       total += bytes;

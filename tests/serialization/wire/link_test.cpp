@@ -15,7 +15,7 @@ using testing::options_of;
 using testing::peer_end;
 using testing::print;
 
-TEST_CASE("two ends introduce themselves, then talk") {
+TEST_CASE("two ends exchange hellos, then messages") {
   peer_end client{options_of("client", "")}, task{options_of("task", "worker", 3)};
   CHECK(client.it.peer() == nullptr);
   REQUIRE(exchange(client, task).ok());
@@ -30,11 +30,11 @@ TEST_CASE("two ends introduce themselves, then talk") {
   CHECK(print(task.got[0]) == print(device_list_request{7}));
 }
 
-TEST_CASE("what is sent before the other end is known waits for it") {
+TEST_CASE("messages sent before the peer's hello wait for it") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(100'000)}).ok());
   auto first = a.take(1 << 20);
-  CHECK(first.size() < 4096); // hello alone
+  CHECK(first.size() < 4096); // only the hello
   CHECK(a.it.idle());
   CHECK_FALSE(a.it.drained());
   REQUIRE(b.give(first).ok());
@@ -43,7 +43,7 @@ TEST_CASE("what is sent before the other end is known waits for it") {
   CHECK(a.it.drained());
 }
 
-TEST_CASE("a stranger's first bytes are quoted") {
+TEST_CASE("an unknown protocol's first bytes are quoted") {
   peer_end task{options_of("task")};
   std::string_view request = "GET / HTTP/1.1\r\nHost: worker\r\n";
   auto outcome = task.give(request);
@@ -52,22 +52,23 @@ TEST_CASE("a stranger's first bytes are quoted") {
   CHECK(task.give(request).message() == outcome.message());
 }
 
-TEST_CASE("a stranger gets no memory before it has introduced itself") {
+TEST_CASE("a peer gets no memory before its hello") {
   peer_end task{options_of("task")};
   auto header = write_header({.kind = frame_kind::message, .size = 1 << 20});
   CHECK(task.it.receive(header).kind() == error_kind::resource_exhausted);
 
-  peer_end other{options_of("task")};
+  peer_end stranger{options_of("task")};
   auto push = encode(tensor_push{{0, 1}, 2, false, counted(100'000)});
   REQUIRE(push);
   auto frame = header_for(frame_kind::message, 1, push->bytes);
-  REQUIRE(other.it.receive(frame).ok());
-  CHECK_THAT(other.it.receive(push->bytes).message(), Contains("before it has introduced itself"));
+  REQUIRE(stranger.it.receive(frame).ok());
+  CHECK_THAT(stranger.it.receive(push->bytes).message(),
+             Contains("before it has introduced itself"));
 }
 
-TEST_CASE("an end that is not welcome learns why") {
-  auto refuse = [](const hello& who) {
-    return failure(error_kind::aborted, "incarnation ", who.incarnation, " is stale");
+TEST_CASE("a refused end receives the reason") {
+  auto refuse = [](const hello& peer_hello) {
+    return failure(error_kind::aborted, "incarnation ", peer_hello.incarnation, " is stale");
   };
   peer_end old{options_of("task")}, task{options_of("task"), refuse};
   auto hello_bytes = old.take(1 << 20);
@@ -79,9 +80,9 @@ TEST_CASE("an end that is not welcome learns why") {
   CHECK(old.it.send(goodbye{}).kind() == error_kind::aborted);
 }
 
-TEST_CASE("roles and versions that cannot work together are refused readably") {
-  auto outcome_of = [](hello who) {
-    auto bytes = encode(who);
+TEST_CASE("roles and versions that cannot work together are refused with a readable reason") {
+  auto outcome_of = [](hello peer_hello) {
+    auto bytes = encode(peer_hello);
     REQUIRE(bytes);
     peer_end task{options_of("task")};
     REQUIRE(task.it.receive(header_for(frame_kind::message, 0, bytes->bytes)).ok());
@@ -96,32 +97,32 @@ TEST_CASE("roles and versions that cannot work together are refused readably") {
              .schema = wire_schema_hash(),
              .build = "0123456789ab"};
   CHECK(outcome_of(good).ok());
-  auto who = good;
-  who.version = 7;
-  CHECK_THAT(outcome_of(who).message(), Contains("(Troupe 9.9) speaks version 7"));
-  who = good;
-  who.task = 65'536;
-  CHECK_THAT(outcome_of(who).message(), Contains("at most 65536 tasks"));
-  who.task = 65'535;
-  CHECK(outcome_of(who));
-  who.role = "king";
-  CHECK_THAT(outcome_of(who).message(), Contains("task or client, got 'king'"));
-  who = good;
-  who.job = "";
-  CHECK_THAT(outcome_of(who).message(), Contains("which task"));
-  who = good;
-  who.max_message = 3;
-  CHECK_FALSE(outcome_of(who).ok());
-  who = good;
-  who.build = "another commit with the same messages";
-  CHECK(outcome_of(who));
-  who.build = std::string(longest_build_name + 1, 'x');
-  CHECK_THAT(outcome_of(who).message(), Contains("names its build with 65 bytes"));
+  auto changed_hello = good;
+  changed_hello.version = 7;
+  CHECK_THAT(outcome_of(changed_hello).message(), Contains("(Troupe 9.9) speaks version 7"));
+  changed_hello = good;
+  changed_hello.task = 65'536;
+  CHECK_THAT(outcome_of(changed_hello).message(), Contains("at most 65536 tasks"));
+  changed_hello.task = 65'535;
+  CHECK(outcome_of(changed_hello));
+  changed_hello.role = "king";
+  CHECK_THAT(outcome_of(changed_hello).message(), Contains("task or client, got 'king'"));
+  changed_hello = good;
+  changed_hello.job = "";
+  CHECK_THAT(outcome_of(changed_hello).message(), Contains("which task"));
+  changed_hello = good;
+  changed_hello.max_message = 3;
+  CHECK_FALSE(outcome_of(changed_hello).ok());
+  changed_hello = good;
+  changed_hello.build = "another commit with the same messages";
+  CHECK(outcome_of(changed_hello));
+  changed_hello.build = std::string(longest_build_name + 1, 'x');
+  CHECK_THAT(outcome_of(changed_hello).message(), Contains("names its build with 65 bytes"));
 }
 
-// The bytes of a hello that another build says.
-std::vector<std::byte> bytes_of(const hello& who) {
-  auto body = encode(who);
+// The bytes of a hello from another build.
+std::vector<std::byte> bytes_of(const hello& peer_hello) {
+  auto body = encode(peer_hello);
   REQUIRE(body);
   auto header = header_for(frame_kind::message, 0, body->bytes);
   std::vector<std::byte> bytes{header.begin(), header.end()};
@@ -129,47 +130,48 @@ std::vector<std::byte> bytes_of(const hello& who) {
   return bytes;
 }
 
-TEST_CASE("two builds with other messages tell each other in a sentence that names both") {
-  hello other{.software = "0.1.0",
-              .role = "task",
-              .job = "worker",
-              .task = 2,
-              .incarnation = 1,
-              .max_message = 1 << 20,
-              .max_tensor_bytes = 1 << 20,
-              .schema = 0xfedcba9876543210,
-              .build = "0123456789ab"};
-  peer_end here{options_of("task", "ps", 1)};
-  auto why = here.it.receive(bytes_of(other));
-  CHECK(why.kind() == error_kind::failed_precondition);
-  CHECK(why.message() ==
+TEST_CASE(
+    "two builds with different messages report that in a sentence that names the two builds") {
+  hello other_hello{.software = "0.1.0",
+                    .role = "task",
+                    .job = "worker",
+                    .task = 2,
+                    .incarnation = 1,
+                    .max_message = 1 << 20,
+                    .max_tensor_bytes = 1 << 20,
+                    .schema = 0xfedcba9876543210,
+                    .build = "0123456789ab"};
+  peer_end local_end{options_of("task", "ps", 1)};
+  auto refusal = local_end.it.receive(bytes_of(other_hello));
+  CHECK(refusal.kind() == error_kind::failed_precondition);
+  CHECK(refusal.message() ==
         concat("the builds at the two ends differ: /job:worker/task:2 is Troupe 0.1.0, build "
                "0123456789ab, message schema fedcba9876543210; /job:ps/task:1 is Troupe 0.1.0, "
                "build ",
                build_commit(), ", message schema ", hex_text(wire_schema_hash()),
                "; run the same build at both ends"));
-  // The other end hears the same.
-  auto said = here.take(1 << 20);
-  peer_end there{options_of("task", "worker", 2)};
-  CHECK_THAT(there.give(said).message(), Contains(why.message()));
+  // The other end receives the same text.
+  auto bytes_sent = local_end.take(1 << 20);
+  peer_end remote_end{options_of("task", "worker", 2)};
+  CHECK_THAT(remote_end.give(bytes_sent).message(), Contains(refusal.message()));
 
-  // A build from before hello named it, and one whose names are no text for a terminal.
-  other.schema = 0;
-  other.build.clear();
+  // A build from before this field existed, and one whose names are not printable.
+  other_hello.schema = 0;
+  other_hello.build.clear();
   peer_end second{options_of("client", "")};
-  CHECK_THAT(second.it.receive(bytes_of(other)).message(),
+  CHECK_THAT(second.it.receive(bytes_of(other_hello)).message(),
              Contains("/job:worker/task:2 is Troupe 0.1.0 of a build whose hello does not name it; "
                       "a client is Troupe 0.1.0, build"));
-  other.schema = 1;
-  other.software = "\x1b[31m" + std::string(1000, 'v');
-  other.build = "\x07\n";
+  other_hello.schema = 1;
+  other_hello.software = "\x1b[31m" + std::string(1000, 'v');
+  other_hello.build = "\x07\n";
   peer_end third{options_of("client", "")};
-  auto safe = third.it.receive(bytes_of(other)).message();
+  auto safe = third.it.receive(bytes_of(other_hello)).message();
   CHECK_THAT(safe, Contains("Troupe ?[31mvvv") && Contains("build ??, message"));
   CHECK(safe.size() < 512);
 }
 
-TEST_CASE("no message waits for another's payload, but for those that must come last") {
+TEST_CASE("no message waits for another's payload, except those that must come last") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
   REQUIRE(a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(500'000)}}}).ok());
@@ -191,17 +193,17 @@ TEST_CASE("no message waits for another's payload, but for those that must come 
   CHECK(a.it.drained());
 }
 
-TEST_CASE("honest traffic stays within what the receiver may hold") {
+TEST_CASE("regular traffic stays within the receiver's limit") {
   auto options = options_of("task");
   options.max_held_bytes = 100'000;
   peer_end a{options}, b{options};
   REQUIRE(exchange(a, b).ok());
   REQUIRE(a.it.send(step_done{0, {}, {{0, counted(2'000'000)}}}).ok());
-  // Much more than the receiver may hold beside it.
+  // Much more than the limit of the receiver.
   for (uint64_t i = 1; i <= 1000; ++i)
     REQUIRE(a.it.send(step_done{i, {}, {{0, counted(10'000)}, {1, counted(20'000)}}}).ok());
   REQUIRE(a.it.send(reply{5, {}}).ok());
-  uint64_t most = 0;
+  uint64_t max_held = 0;
   for (bool moved = true; moved;) {
     auto to_b = a.take(50'000), to_a = b.take(50'000);
     moved = !to_b.empty() || !to_a.empty();
@@ -209,13 +211,13 @@ TEST_CASE("honest traffic stays within what the receiver may hold") {
     INFO(outcome);
     REQUIRE(outcome.ok());
     REQUIRE(a.give(to_a).ok());
-    most = std::max(most, b.it.pending_bytes());
+    max_held = std::max(max_held, b.it.pending_bytes());
   }
   CHECK(b.got.size() == 1002);
   CHECK(a.it.drained());
 }
 
-TEST_CASE("what a peer that does not read has waiting for it is bounded, and sends then fail") {
+TEST_CASE("the queue for a peer that does not read is limited, and further sends fail") {
   auto options = options_of("task", "worker", 4);
   options.max_queued_bytes = 100'000;
   options.max_announced_bytes = 1'000'000;
@@ -231,13 +233,13 @@ TEST_CASE("what a peer that does not read has waiting for it is bounded, and sen
     CHECK_THAT(outcome.message(),
                Contains("tensor_push to /job:worker/task:4") &&
                    Contains("bytes of messages are queued already, the limit is 100000"));
-    // That can still be told.
+    // This message can still be sent.
     CHECK(a.it.send(step_done{1, outcome, {}}).ok());
     CHECK(a.it.send(cancel_step{{0, 1}, {}}).ok());
   }
   SECTION("payloads") {
-    CHECK(
-        a.it.send(tensor_push{{0, 1}, 1, false, counted(500'000)}).ok()); // alone it may be larger
+    CHECK(a.it.send(tensor_push{{0, 1}, 1, false, counted(500'000)})
+              .ok()); // a single payload may be larger
     auto outcome = a.it.send(tensor_push{{0, 1}, 2, false, counted(50'000)});
     CHECK(outcome.kind() == error_kind::resource_exhausted);
     CHECK_THAT(outcome.message(), Contains("2000000 bytes of tensors are queued already"));
@@ -247,7 +249,7 @@ TEST_CASE("what a peer that does not read has waiting for it is bounded, and sen
   CHECK(a.it.send(tensor_push{{0, 2}, 1, false, counted(2'500)}).ok());
 }
 
-TEST_CASE("messages that wait leave together, and what was not written comes again") {
+TEST_CASE("waiting messages are written together, and unwritten bytes are offered again") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
   for (uint32_t i = 0; i < 10; ++i)
@@ -255,22 +257,22 @@ TEST_CASE("messages that wait leave together, and what was not written comes aga
   std::vector<std::span<const std::byte>> pieces, again;
   auto size = a.it.gather(pieces, 1 << 20);
   CHECK(pieces.size() == 20); // headers and bodies
-  std::vector<std::byte> all;
+  std::vector<std::byte> bytes_written;
   for (auto piece : pieces)
-    all.insert(all.end(), piece.begin(), piece.end());
-  REQUIRE(all.size() == size);
+    bytes_written.insert(bytes_written.end(), piece.begin(), piece.end());
+  REQUIRE(bytes_written.size() == size);
   a.it.sent(100);
-  REQUIRE(a.it.send(cancel_step{{0, 2}, {}}).ok()); // passes nothing that has begun to leave
+  REQUIRE(a.it.send(cancel_step{{0, 2}, {}}).ok()); // does not overtake a message in progress
   CHECK(a.it.gather(again, size - 100) == size - 100);
   CHECK(again.front().data() == pieces[1].data() + 100 - frame_header_bytes);
   a.it.sent(size - 100);
-  REQUIRE(b.it.receive(all).ok());
+  REQUIRE(b.it.receive(bytes_written).ok());
   CHECK(b.got.size() == 10);
   REQUIRE(exchange(a, b).ok());
   CHECK(b.got.size() == 11);
 }
 
-TEST_CASE("bytes that are put where they belong need not be received") {
+TEST_CASE("bytes that are read directly into a payload need no receive()") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
   CHECK(b.it.gap().empty());
@@ -282,23 +284,23 @@ TEST_CASE("bytes that are put where they belong need not be received") {
   for (auto size = a.it.gather(pieces, 7000); size > 0; size = a.it.gather(pieces, 7000)) {
     for (auto piece : pieces) {
       auto gap = b.it.gap();
-      auto taken = std::min(piece.size(), gap.size());
-      if (taken > 0) {
-        std::memcpy(gap.data(), piece.data(), taken);
-        REQUIRE(b.it.filled(taken).ok());
-        straight += taken;
+      auto byte_count = std::min(piece.size(), gap.size());
+      if (byte_count > 0) {
+        std::memcpy(gap.data(), piece.data(), byte_count);
+        REQUIRE(b.it.filled(byte_count).ok());
+        straight += byte_count;
       }
-      REQUIRE(b.it.receive(piece.subspan(taken)).ok());
+      REQUIRE(b.it.receive(piece.subspan(byte_count)).ok());
     }
     a.it.sent(size);
     pieces.clear();
   }
   REQUIRE(b.got.size() == 1);
   CHECK(identical(std::get<tensor_push>(b.got[0]).value, counted(100'000)));
-  CHECK(straight == 400'000); // all but the headers
+  CHECK(straight == 400'000); // all except the headers
 }
 
-TEST_CASE("a small tensor and a cancellation pass a message that waits for its payload") {
+TEST_CASE("a small tensor and a cancellation overtake a message that waits for its payload") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
   REQUIRE(a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(500'000)}}}).ok());
@@ -316,7 +318,7 @@ TEST_CASE("a ping waits for one chunk at most, not for a payload") {
   REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(4'000'000)}).ok());
   REQUIRE(b.give(a.take(1 << 20)).ok());
   REQUIRE(a.give(b.take(1 << 20)).ok()); // the pull
-  a.take(10);                            // a chunk has begun
+  a.take(10);                            // a chunk has started
   REQUIRE(a.it.send(cancel_step{{0, 9}, {}}).ok());
   auto next = a.take(chunk_bytes + 1000);
   std::array<std::byte, 4> magic{};
@@ -326,36 +328,36 @@ TEST_CASE("a ping waits for one chunk at most, not for a payload") {
   CHECK(kind == static_cast<char>(frame_kind::message));
 }
 
-TEST_CASE("payloads take turns, chunk by chunk") {
+TEST_CASE("payloads alternate, chunk by chunk") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
   REQUIRE(a.it.send(tensor_push{{0, 1}, 1, false, counted(1'000'000)}).ok());
   REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(70'000)}).ok());
   REQUIRE(exchange(a, b, chunk_bytes).ok());
   REQUIRE(b.got.size() == 2);
-  CHECK(std::get<tensor_push>(b.got[0]).key == 2); // the small one was first to be complete
+  CHECK(std::get<tensor_push>(b.got[0]).key == 2); // the small one was complete first
 }
 
-TEST_CASE("a receiver pulls no more at once than it may, and everything arrives") {
+TEST_CASE("a receiver's concurrent pulls stay within its limit, and everything arrives") {
   auto options = options_of("task");
   options.max_pending_bytes = 1'000'000;
   peer_end a{options_of("task")}, b{options};
   REQUIRE(exchange(a, b).ok());
   for (uint32_t i = 0; i < 10; ++i)
     REQUIRE(a.it.send(tensor_push{{0, 1}, i, false, counted(100'000)}).ok());
-  // One message may need more than the limit, alone.
+  // A single message may exceed the limit.
   REQUIRE(
       a.it.send(run_step{1, 1, {0, 1}, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}).ok());
-  uint64_t most = 0;
+  uint64_t max_pulled = 0;
   for (bool moved = true; moved;) {
     auto to_b = a.take(50'000), to_a = b.take(50'000);
     moved = !to_b.empty() || !to_a.empty();
     REQUIRE(b.give(to_b).ok());
     REQUIRE(a.give(to_a).ok());
-    most = std::max(most, b.it.pending_bytes());
+    max_pulled = std::max(max_pulled, b.it.pending_bytes());
   }
   CHECK(b.got.size() == 11);
-  CHECK(most < 1'700'000);
+  CHECK(max_pulled < 1'700'000);
 }
 
 TEST_CASE("a tensor that the receiver does not accept is refused by the sender") {
@@ -370,19 +372,20 @@ TEST_CASE("a tensor that the receiver does not accept is refused by the sender")
   CHECK(a.it.send(tensor_push{{0, 1}, 1, false, counted(70'000)}).ok());
 }
 
-TEST_CASE("a peer that announces more than allowed is cut off before memory is taken") {
+TEST_CASE("a peer that announces more than allowed is disconnected before memory is taken") {
   auto options = options_of("task");
   options.max_tensor_bytes = 300'000;
   peer_end a{options_of("task")}, b{options};
-  REQUIRE(a.it.send(tensor_push{{0, 1}, 1, false, counted(100'000)}).ok()); // not knowing the limit
+  REQUIRE(a.it.send(tensor_push{{0, 1}, 1, false, counted(100'000)})
+              .ok()); // it does not know the limit
   auto outcome = exchange(a, b);
   CHECK(outcome.kind() == error_kind::resource_exhausted);
   CHECK(b.it.pending_bytes() == 0);
-  // and is told
+  // The peer receives the reason.
   CHECK_THAT(a.give(b.take(1 << 20)).message(), Contains("payloads of more than 300000 bytes"));
 }
 
-TEST_CASE("a peer that has messages wait without end is cut off") {
+TEST_CASE("a peer that leaves messages incomplete forever is disconnected") {
   auto options = options_of("task");
   options.max_held_bytes = 20'000;
   peer_end a{options_of("task")}, b{options};
@@ -398,14 +401,14 @@ TEST_CASE("silence is answered with a ping, and then with unavailable") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(a.it.tick(now).ok());
   REQUIRE(exchange(a, b).ok());
-  REQUIRE(a.it.tick(now += 3s).ok()); // heard since
+  REQUIRE(a.it.tick(now += 3s).ok()); // heard from the peer
   CHECK(a.it.idle());
   REQUIRE(a.it.tick(now += 3s).ok());
   CHECK(a.it.idle());
   REQUIRE(a.it.tick(now += 1s).ok());
   CHECK_FALSE(a.it.idle()); // a ping
   REQUIRE(exchange(a, b).ok());
-  REQUIRE(a.it.tick(now += 3s).ok()); // the pong was heard
+  REQUIRE(a.it.tick(now += 3s).ok()); // the pong was received
   CHECK(a.it.idle());
   CHECK(b.got.empty());
 
@@ -417,7 +420,7 @@ TEST_CASE("silence is answered with a ping, and then with unavailable") {
   CHECK(a.it.receive({}).kind() == error_kind::unavailable);
 }
 
-TEST_CASE("an end that stood still does not count that time against its peer, for ever though") {
+TEST_CASE("an end that was paused does not count that time against its peer, up to a limit") {
   using namespace std::chrono_literals;
   auto now = std::chrono::steady_clock::time_point{} + 1h;
   peer_end a{options_of("task")}, b{options_of("task")};
@@ -425,15 +428,15 @@ TEST_CASE("an end that stood still does not count that time against its peer, fo
   REQUIRE(exchange(a, b).ok());
   for (int i = 0; i < 3; ++i)
     REQUIRE(a.it.tick(now += 1600ms).ok());
-  REQUIRE(a.it.tick(now += 60s).ok()); // its process was stopped
-  REQUIRE(exchange(a, b).ok());        // what it finds then
+  REQUIRE(a.it.tick(now += 60s).ok()); // its process was paused
+  REQUIRE(exchange(a, b).ok());        // the bytes that arrived meanwhile
   REQUIRE(a.it.tick(now += 1600ms).ok());
-  for (int i = 0; i < 6; ++i) // a peer that is silent is given up all the same: a sixth counts
+  for (int i = 0; i < 6; ++i) // a silent peer still times out: a sixth of the pause counts
     REQUIRE(a.it.tick(now += 6s).ok());
   CHECK(a.it.tick(now += 6s).kind() == error_kind::unavailable);
 }
 
-TEST_CASE("a peer that is long at reading a message is heard meanwhile") {
+TEST_CASE("a peer that reads a message slowly counts as alive") {
   using namespace std::chrono_literals;
   auto now = std::chrono::steady_clock::time_point{} + 1h;
   peer_end a{options_of("task")}, b{options_of("task")};
@@ -446,13 +449,13 @@ TEST_CASE("a peer that is long at reading a message is heard meanwhile") {
     REQUIRE(a.give(b.take(1 << 20)).ok());
   }
   CHECK(b.got.empty());
-  auto rest = a.take(1 << 20);
-  CHECK(rest.size() < 45'000); // no question waits behind what waits itself
-  REQUIRE(b.give(rest).ok());
+  auto remaining = a.take(1 << 20);
+  CHECK(remaining.size() < 45'000); // a pull does not wait behind a waiting message
+  REQUIRE(b.give(remaining).ok());
   CHECK(b.got.size() == 1);
 }
 
-TEST_CASE("a peer with a longer timeout is asked, also by an end that writes all the time") {
+TEST_CASE("a peer with a longer timeout is pinged, even by an end that writes continuously") {
   using namespace std::chrono_literals;
   auto now = std::chrono::steady_clock::time_point{} + 1h;
   auto patient = options_of("task"), hasty = patient;
@@ -469,7 +472,7 @@ TEST_CASE("a peer with a longer timeout is asked, also by an end that writes all
   CHECK(b.got.size() == 20);
 }
 
-TEST_CASE("a stranger that dribbles bytes does not stay") {
+TEST_CASE("a peer that sends its hello too slowly is disconnected") {
   using namespace std::chrono_literals;
   auto now = std::chrono::steady_clock::time_point{} + 1h;
   peer_end a{options_of("task")}, b{options_of("task")};
@@ -483,7 +486,7 @@ TEST_CASE("a stranger that dribbles bytes does not stay") {
   CHECK(outcome.kind() == error_kind::unavailable);
 }
 
-TEST_CASE("what belongs to the link is not sent by its owner") {
+TEST_CASE("the link's own messages cannot be sent by its owner") {
   peer_end a{options_of("task")};
   CHECK_FALSE(a.it.send(hello{}).ok());
   CHECK_FALSE(a.it.send(pull{1}).ok());

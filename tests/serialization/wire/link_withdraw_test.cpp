@@ -1,4 +1,4 @@
-// Payloads that are pulled when they are due, and those that are not wanted any more.
+// Pulling of payloads when their step starts, and withdrawal of unwanted ones.
 #include "tests/serialization/small_ops.hpp"
 #include "tests/serialization/wire/task_end.hpp"
 #include "troupe/serialization/wire/frame.hpp"
@@ -21,7 +21,7 @@ const step_id first{7, 1}, second{7, 2};
 
 } // namespace
 
-TEST_CASE("a payload is pulled when its step has begun, and not before") {
+TEST_CASE("a payload is pulled when its step has started, and not before") {
   task_end a, b;
   REQUIRE(talk(a, b));
   b.steps[first] = demand::later;
@@ -31,19 +31,19 @@ TEST_CASE("a payload is pulled when its step has begun, and not before") {
   REQUIRE(talk(a, b));
   CHECK(a.taken < 1000);
   CHECK(b.it.pending_bytes() < 2000);
-  REQUIRE(a.it.send(push(second, 100'000))); // whose step runs: it does not wait for the first
+  REQUIRE(a.it.send(push(second, 100'000))); // its step runs, so it does not wait for the first
   REQUIRE(talk(a, b));
   REQUIRE(b.got.size() == 1);
   CHECK(std::get<tensor_push>(b.got[0]).step == second);
   REQUIRE(b.become(first, demand::now));
-  REQUIRE(b.it.review(first)); // twice makes no difference
+  REQUIRE(b.it.review(first)); // a second review has no effect
   REQUIRE(talk(a, b));
   REQUIRE(b.got.size() == 2);
   CHECK(identical(std::get<tensor_push>(b.got[1]).value, counted(500'000)));
   check_clean(a, b);
 }
 
-TEST_CASE("small tensors, feeds and fetches wait for nobody's step") {
+TEST_CASE("small tensors, feeds and fetches do not wait for a step") {
   task_end a, b;
   REQUIRE(talk(a, b));
   b.steps[first] = b.steps[second] = demand::later;
@@ -54,7 +54,7 @@ TEST_CASE("small tensors, feeds and fetches wait for nobody's step") {
   CHECK(b.got.size() == 3);
 }
 
-TEST_CASE("what is announced for a step that has ended never leaves") {
+TEST_CASE("a payload announced for an ended step is never sent") {
   task_end a, b;
   REQUIRE(talk(a, b));
   b.steps[first] = demand::never;
@@ -66,14 +66,14 @@ TEST_CASE("what is announced for a step that has ended never leaves") {
   check_clean(a, b);
 }
 
-TEST_CASE("a payload that waits for its step is dropped when that is refused") {
+TEST_CASE("a payload that waits for its step is dropped when the step is refused") {
   task_end a, b;
   REQUIRE(talk(a, b));
   b.steps[first] = demand::later;
   REQUIRE(a.it.send(push(first, 500'000)));
   REQUIRE(a.it.send(goodbye{"last"}));
   REQUIRE(talk(a, b));
-  CHECK(b.got.empty()); // the goodbye comes after all that was sent before
+  CHECK(b.got.empty()); // the goodbye follows all earlier messages
   REQUIRE(b.become(first, demand::never));
   REQUIRE(talk(a, b));
   CHECK(b.got.size() == 1);
@@ -81,11 +81,11 @@ TEST_CASE("a payload that waits for its step is dropped when that is refused") {
 }
 
 TEST_CASE("a step of a gigabyte that ends early costs no more than a window of chunks") {
-  // The elements are never looked at: there is one page behind all of them where zeros are not
-  // taken, and the checksums of a few chunks.
+  // The elements are never read: one page backs all of them where zero pages are not shared, and a
+  // few chunks are checksummed.
   auto value = tensor::make(dtype::u8, shape{int64_t{1} << 30});
   REQUIRE(value);
-  constexpr size_t window = 512 * 1024; // of one write
+  constexpr size_t window = 512 * 1024; // bytes per write
   task_end a, b;
   REQUIRE(talk(a, b));
   REQUIRE(a.it.send(tensor_push{first, 1, false, *value}));
@@ -93,11 +93,11 @@ TEST_CASE("a step of a gigabyte that ends early costs no more than a window of c
   REQUIRE(a.give(b.take(window))); // the pull
   for (int i = 0; i < 10; ++i)
     REQUIRE(b.give(a.take(window)));
-  auto under_way = a.take(window); // with half a chunk at its end
+  auto under_way = a.take(window); // ends with half a chunk
   CHECK(b.it.pending_bytes() > 1 << 30);
   a.taken = 0;
   REQUIRE(b.become(first, demand::never));
-  CHECK(b.it.pending_bytes() < 2000); // at once
+  CHECK(b.it.pending_bytes() < 2000); // immediately
   REQUIRE(b.give(under_way));
   REQUIRE(talk(a, b, window));
   CHECK(a.taken <= window + chunk_bytes);
@@ -108,27 +108,27 @@ TEST_CASE("a step of a gigabyte that ends early costs no more than a window of c
   CHECK(b.got.size() == 1);
 }
 
-TEST_CASE("a sender withdraws what has not left, wherever it is") {
+TEST_CASE("a sender withdraws unsent payloads in any state") {
   auto options = options_of("task");
-  options.max_held_bytes = 3000; // a few messages at once
+  options.max_held_bytes = 3000; // a few concurrent messages
   options.max_announced_bytes = 10'000'000;
   task_end a{options}, b{options};
   REQUIRE(talk(a, b));
   SECTION("before the peer has pulled it") { b.steps[first] = demand::later; }
-  SECTION("while it leaves") {}
-  for (uint32_t key = 0; key < 10; ++key) // most of them not even announced
+  SECTION("while it is sent") {}
+  for (uint32_t key = 0; key < 10; ++key) // most are not announced yet
     REQUIRE(a.it.send(push(first, 200'000, key)));
   REQUIRE(a.it.send(push(second, 100'000)));
   for (int i = 0; i < 3; ++i) {
     REQUIRE(b.give(a.take(300'000)));
     REQUIRE(a.give(b.take(300'000)));
   }
-  auto before = b.got.size();
+  auto received_before = b.got.size();
   a.taken = 0;
   REQUIRE(a.it.withdraw(first));
   REQUIRE(talk(a, b));
   CHECK(a.taken < 400'000 + 300'000 + 2 * chunk_bytes);
-  REQUIRE(b.got.size() <= before + 2);
+  REQUIRE(b.got.size() <= received_before + 2);
   CHECK(std::get<tensor_push>(b.got.back()).step == second);
   check_clean(a, b);
   REQUIRE(a.it.send(push(second, 2'400'000, 2))); // nearly all that may be announced
@@ -144,26 +144,26 @@ TEST_CASE("a withdrawal and a pull may cross, and so may two withdrawals") {
     REQUIRE(b.give(a.take(1 << 20)));
     REQUIRE(a.it.withdraw(first));
   }
-  SECTION("both at once") {
+  SECTION("either end withdraws") {
     REQUIRE(b.give(a.take(1 << 20)));
     REQUIRE(b.become(first, demand::never));
     REQUIRE(a.it.withdraw(first));
   }
-  SECTION("all has left when it is not wanted") {
+  SECTION("everything was sent before the withdrawal") {
     REQUIRE(b.give(a.take(1 << 20)));
     REQUIRE(a.give(b.take(1 << 20)));
-    auto all = a.take(4 << 20);
+    auto bytes_sent = a.take(4 << 20);
     REQUIRE(b.become(first, demand::never));
     auto late = b.take(1 << 20);
-    REQUIRE(a.give(late)); // is passed over
-    REQUIRE(b.give(all));
+    REQUIRE(a.give(late)); // is ignored
+    REQUIRE(b.give(bytes_sent));
   }
   REQUIRE(talk(a, b));
   CHECK(b.got.empty());
   check_clean(a, b);
 }
 
-TEST_CASE("memory that a dropped payload had is another's") {
+TEST_CASE("a dropped payload's memory is available to others") {
   auto options = options_of("task");
   options.max_pending_bytes = 1'000'000;
   task_end a, b{options};
@@ -172,7 +172,7 @@ TEST_CASE("memory that a dropped payload had is another's") {
   REQUIRE(a.it.send(push(second, 200'000)));
   REQUIRE(b.give(a.take(1 << 20)));
   a.take(0);
-  CHECK(b.it.pending_bytes() < 900'000); // the second waits
+  CHECK(b.it.pending_bytes() < 900'000); // the second payload waits
   REQUIRE(b.become(first, demand::never));
   CHECK(b.it.pending_bytes() > 800'000);
   REQUIRE(talk(a, b));
@@ -180,7 +180,7 @@ TEST_CASE("memory that a dropped payload had is another's") {
   check_clean(a, b);
 }
 
-TEST_CASE("messages whose steps come later do not stop those that hold memory already") {
+TEST_CASE("messages of later steps do not block messages that already hold memory") {
   auto options = options_of("task");
   options.max_pending_bytes = 1'000'000;
   task_end a, b{options};
@@ -195,7 +195,7 @@ TEST_CASE("messages whose steps come later do not stop those that hold memory al
   check_clean(a, b);
 }
 
-TEST_CASE("a tensor for which there is no memory fails its step alone") {
+TEST_CASE("a tensor without memory fails only its step") {
   struct none final : allocator {
     void* allocate(size_t) noexcept override { return nullptr; }
     void deallocate(void*, size_t) noexcept override {}
@@ -214,46 +214,46 @@ TEST_CASE("a tensor for which there is no memory fails its step alone") {
   CHECK(b.got.size() == 1);
 }
 
-TEST_CASE("withdrawals that break the rules end the connection, with a reason") {
+TEST_CASE("invalid withdrawals end the connection, with a reason") {
   task_end a, b;
   REQUIRE(talk(a, b));
   b.steps[first] = demand::later;
   REQUIRE(a.it.send(push(first, 100'000)));
   REQUIRE(a.it.send(step_done{1, {}, {{0, counted(100'000)}}}));
   REQUIRE(b.give(a.take(1 << 20)));
-  auto give = [](task_end& to, const message& what) {
-    auto encoded = encode(what);
+  auto give = [](task_end& to, const message& sent) {
+    auto encoded = encode(sent);
     REQUIRE(encoded);
     REQUIRE(to.it.receive(header_for(frame_kind::message, 0, encoded->bytes)));
     return to.it.receive(encoded->bytes);
   };
-  SECTION("what was never announced is not wanted") {
+  SECTION("an unknown payload is unwanted") {
     CHECK_THAT(give(a, unwanted{3}).message(), Contains("payload 3, which was not announced"));
   }
-  SECTION("what is no step's is not wanted") {
+  SECTION("a payload without a step is unwanted") {
     CHECK_THAT(give(a, unwanted{2}).message(), Contains("which begins no tensor_push"));
   }
-  SECTION("what was never announced is pulled") {
+  SECTION("an unknown payload is pulled") {
     CHECK_THAT(give(a, pull{3}).message(), Contains("does not wait to be pulled"));
   }
-  SECTION("what is gone is pulled: it has crossed a withdrawal") {
+  SECTION("a withdrawn payload is pulled: the messages crossed") {
     REQUIRE(a.it.withdraw(first));
     CHECK(give(a, pull{1}).ok());
     CHECK(give(a, unwanted{1}).ok());
   }
-  SECTION("what was never announced is withdrawn") {
+  SECTION("an unknown payload is withdrawn") {
     CHECK_THAT(give(b, withdrawn{3}).message(), Contains("payload 3 is withdrawn"));
   }
-  SECTION("what is no step's is withdrawn") {
+  SECTION("a payload without a step is withdrawn") {
     CHECK_THAT(give(b, withdrawn{2}).message(), Contains("begins no tensor_push"));
   }
-  SECTION("something is withdrawn twice") {
+  SECTION("a payload is withdrawn twice") {
     CHECK(give(b, withdrawn{1}).ok());
     CHECK_THAT(give(b, withdrawn{1}).message(), Contains("payload 1 is withdrawn"));
   }
 }
 
-TEST_CASE("an end that is abandoned holds nothing") {
+TEST_CASE("an abandoned end holds no memory") {
   task_end a, b;
   REQUIRE(talk(a, b));
   REQUIRE(a.it.send(push(first, 500'000)));
@@ -267,7 +267,7 @@ TEST_CASE("an end that is abandoned holds nothing") {
   CHECK(b.it.withdraw(first).kind() == error_kind::unavailable);
 }
 
-TEST_CASE("whatever order steps begin, end and are withdrawn in, credits return") {
+TEST_CASE("credits return for any order of starts, ends and withdrawals") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937_64 random{seed};
@@ -279,8 +279,8 @@ TEST_CASE("whatever order steps begin, end and are withdrawn in, credits return"
     lending.lends = std::make_shared<lending_token>();
     lending.lends->words[0] = 1;
     task_end a{lending}, b{options};
-    auto near = random() % 2 == 0;
-    if (near)
+    auto same_host = random() % 2 == 0;
+    if (same_host)
       b.read_from(a, 100'000);
     REQUIRE(talk(a, b));
     std::set<step_id> withdrawn_steps;

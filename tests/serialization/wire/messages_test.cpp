@@ -14,7 +14,7 @@ namespace {
 using Catch::Matchers::Contains;
 using testing::print;
 
-TEST_CASE("every message comes back as it was") {
+TEST_CASE("every message survives encoding and decoding") {
   auto examples = testing::example_messages();
   REQUIRE(examples.size() == std::variant_size_v<message>);
   for (size_t i = 0; i < examples.size(); ++i) {
@@ -29,7 +29,7 @@ TEST_CASE("every message comes back as it was") {
   }
 }
 
-TEST_CASE("all that sessions ask of their host, and its answers, come back as they were") {
+TEST_CASE("session requests and replies survive encoding and decoding") {
   std::set<std::pair<size_t, size_t>> kinds;
   for (const auto& example : testing::example_session_messages()) {
     auto encoded = encode(example);
@@ -38,15 +38,15 @@ TEST_CASE("all that sessions ask of their host, and its answers, come back as th
     INFO(print(example) << '\n' << decoded.status());
     REQUIRE(decoded);
     CHECK(print(*decoded) == print(example));
-    const auto* asked = std::get_if<session_request>(&example);
+    const auto* request = std::get_if<session_request>(&example);
     kinds.emplace(example.index(),
-                  asked ? asked->what.index() : std::get<session_reply>(example).what.index());
+                  request ? request->what.index() : std::get<session_reply>(example).what.index());
   }
   CHECK(kinds.size() == std::variant_size_v<decltype(session_request::what)> +
                             std::variant_size_v<decltype(session_reply::what)>);
 }
 
-TEST_CASE("an envelope says how its message is delivered, and which payloads travel beside it") {
+TEST_CASE("an envelope describes the delivery of its message, and its separate payloads") {
   auto examples = testing::example_messages();
   std::ranges::move(testing::example_session_messages(), std::back_inserter(examples));
   for (const auto& example : examples) {
@@ -62,7 +62,7 @@ TEST_CASE("an envelope says how its message is delivered, and which payloads tra
   }
 }
 
-TEST_CASE("a payload that no tensor of its message is made of is damage, known before it is pulled "
+TEST_CASE("a payload that belongs to no tensor of its message is detected before it is pulled "
           "where none of that kind brings any") {
   auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(20'000)});
   REQUIRE(encoded);
@@ -87,7 +87,7 @@ TEST_CASE("a payload that no tensor of its message is made of is damage, known b
   CHECK(unused > 0);
 }
 
-TEST_CASE("a tensor of up to 64 KiB travels within its message, a larger one beside it") {
+TEST_CASE("a tensor of up to 64 KiB is encoded in its message, a larger one is separate") {
   auto outside = [](int64_t elements) {
     auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(elements)});
     REQUIRE(encoded);
@@ -97,22 +97,22 @@ TEST_CASE("a tensor of up to 64 KiB travels within its message, a larger one bes
   CHECK(outside(16 * 1024 + 1) == 1);
 }
 
-TEST_CASE("a registration brings what very many nodes cost") {
-  register_graph what;
+TEST_CASE("a registration carries the costs of very many nodes") {
+  register_graph registration;
   for (int i = 0; i < 100'000; ++i)
-    what.how.costs.push_back({concat("model/layer/node_with_a_long_name_", i), i * 0.5});
-  auto encoded = encode(what);
+    registration.how.costs.push_back({concat("model/layer/node_with_a_long_name_", i), i * 0.5});
+  auto encoded = encode(registration);
   INFO(encoded.status());
   REQUIRE(encoded);
   auto decoded = decode(encoded->bytes, encoded->outside);
   REQUIRE(decoded);
   const auto& costs = std::get<register_graph>(*decoded).how.costs;
-  REQUIRE(costs.size() == what.how.costs.size());
-  CHECK(costs.back().node == what.how.costs.back().node);
-  CHECK(costs.back().nanoseconds == what.how.costs.back().nanoseconds);
+  REQUIRE(costs.size() == registration.how.costs.size());
+  CHECK(costs.back().node == registration.how.costs.back().node);
+  CHECK(costs.back().nanoseconds == registration.how.costs.back().nanoseconds);
 }
 
-TEST_CASE("a payload beside a message shares the tensor's memory, on both sides") {
+TEST_CASE("a separate payload shares the tensor's memory, at the two ends") {
   auto value = testing::counted(100'000);
   auto encoded = encode(tensor_push{{0, 1}, 2, false, value});
   REQUIRE(encoded);
@@ -121,7 +121,7 @@ TEST_CASE("a payload beside a message shares the tensor's memory, on both sides"
   REQUIRE(decoded);
   auto& back = std::get<tensor_push>(*decoded).value;
   CHECK(back.raw() == value.raw());
-  // and keeps it alive
+  // The payload keeps the tensor's memory alive.
   value.reset();
   encoded->outside.clear();
   CHECK(identical(back, testing::counted(100'000)));
@@ -141,7 +141,7 @@ TEST_CASE("many small tensors do not make a message longer than allowed") {
   CHECK(print(*decoded) == print(step));
 }
 
-TEST_CASE("an error's long text is cut rather than lost") {
+TEST_CASE("an error's long text is truncated rather than lost") {
   auto encoded = encode(reply{1, failure(error_kind::internal, std::string(3'000'000, 'x'))});
   REQUIRE(encoded);
   auto decoded = decode(encoded->bytes);
@@ -163,8 +163,8 @@ TEST_CASE("a payload of another size than announced is refused") {
   CHECK(decode(encoded->bytes).status().kind() == error_kind::data_loss);
   auto shorter = tensor::make(dtype::u8, shape{8});
   REQUIRE(shorter);
-  std::vector<tensor> wrong{*shorter};
-  CHECK(decode(encoded->bytes, wrong).status().kind() == error_kind::data_loss);
+  std::vector<tensor> wrong_payloads{*shorter};
+  CHECK(decode(encoded->bytes, wrong_payloads).status().kind() == error_kind::data_loss);
 }
 
 TEST_CASE("a damaged message is an error or another message, never a crash") {
@@ -187,12 +187,12 @@ TEST_CASE("a damaged message is an error or another message, never a crash") {
       if (!decoded)
         CHECK(decoded.status().kind() == error_kind::data_loss);
       else
-        print(*decoded); // looks at every byte
+        print(*decoded); // reads every byte
     }
   }
 }
 
-TEST_CASE("a payload must fit its type and shape exactly") {
+TEST_CASE("a payload must match its type and shape exactly") {
   auto bytes = [](std::vector<uint8_t> values) { return tensor::vector<uint8_t>(values); };
   auto read = [](dtype type, std::vector<int64_t> extents, const tensor& payload) {
     return from_payload(static_cast<uint8_t>(type), extents, payload).status().kind();
@@ -210,7 +210,7 @@ TEST_CASE("a payload must fit its type and shape exactly") {
         error_kind::data_loss);
 }
 
-TEST_CASE("a strings payload whose lengths do not fit is refused before memory is taken") {
+TEST_CASE("a strings payload with inconsistent lengths is refused before memory is taken") {
   auto payload = to_payload(tensor::vector<std::string>({"abc", ""}));
   REQUIRE(payload);
   REQUIRE(payload->bytes() == 19);
@@ -227,7 +227,7 @@ TEST_CASE("a strings payload whose lengths do not fit is refused before memory i
 }
 
 } // namespace
-TEST_CASE("lists travel with all that they hold, and damaged ones are noticed") {
+TEST_CASE("lists are encoded with all their items, and damaged ones are detected") {
   tensor_list inner;
   inner.type = dtype::string;
   inner.items = {tensor::vector<std::string>({"a", "longer than a small buffer of a string"}), {}};
@@ -242,12 +242,12 @@ TEST_CASE("lists travel with all that they hold, and damaged ones are noticed") 
   REQUIRE(payload);
   CHECK(payload->bytes() == payload_bytes(lists));
   auto type = static_cast<uint8_t>(dtype::variant);
-  auto again = from_payload(type, {}, *payload);
-  INFO(again.status());
-  REQUIRE(again);
-  CHECK(identical(*again, lists));
-  CHECK(again->data<tensor_list>()->most == 9);
-  CHECK(again->data<tensor_list>()->dims == list.dims);
+  auto decoded = from_payload(type, {}, *payload);
+  INFO(decoded.status());
+  REQUIRE(decoded);
+  CHECK(identical(*decoded, lists));
+  CHECK(decoded->data<tensor_list>()->most == 9);
+  CHECK(decoded->data<tensor_list>()->dims == list.dims);
   auto bytes = payload->values<uint8_t>();
   for (size_t length = 0; length < bytes.size(); ++length)
     CHECK(from_payload(type, {}, *bytes_to_tensor(bytes_of(*payload).first(length)))

@@ -1,5 +1,5 @@
-// A link of a task, as link_pair.hpp's, which says which steps' tensors it wants and may read
-// another's memory.
+// A link of a task, like link_pair.hpp's, with configurable demand for steps' tensors and access to
+// the peer's memory.
 #pragma once
 #include "tests/serialization/wire/link_pair.hpp"
 #include "tests/support/catch.hpp"
@@ -10,19 +10,19 @@
 
 namespace troupe::testing {
 
-// A link whose owner says what is wanted; by default everything, now.
+// A link whose owner decides which tensors are wanted; by default everything, immediately.
 struct task_end {
   explicit task_end(link_options options = options_of("task"))
       : token(options.lends),
         it(std::move(options),
            {.on_hello = {},
-            .on_message = [this](message what) { got.push_back(std::move(what)); },
+            .on_message = [this](message received) { got.push_back(std::move(received)); },
             .wanted =
                 [this](step_id step) {
-                  auto found = steps.find(step);
-                  return found == steps.end() ? demand::now : found->second;
+                  auto demanded = steps.find(step);
+                  return demanded == steps.end() ? demand::now : demanded->second;
                 },
-            .on_lost = [this](step_id step, status why) { lost[step] = std::move(why); },
+            .on_lost = [this](step_id step, status reason) { lost[step] = std::move(reason); },
             .on_announce = [this](step_id step) { announced.insert(step); }}) {}
 
   std::vector<char> take(size_t window) {
@@ -32,8 +32,8 @@ struct task_end {
     return bytes;
   }
   status give(std::span<const char> bytes) { return it.receive(std::as_bytes(bytes)); }
-  // Reads out of what that end lends, as another process would; what is wrong in there counts.
-  void read_from(task_end& lender, uint64_t least) {
+  // Reads the memory that the other end lends, as another process would. Checks that it is valid.
+  void read_from(task_end& lender, uint64_t min_bytes) {
     it.read_near(
         [this, &lender](std::span<std::byte> to, uint64_t from) -> status {
           if (from < 4096)
@@ -44,7 +44,7 @@ struct task_end {
             return failure(error_kind::unavailable, "it has ended the connection");
           return {};
         },
-        least);
+        min_bytes);
   }
   status become(step_id step, demand now) {
     steps[step] = now;
@@ -55,8 +55,8 @@ struct task_end {
   std::map<step_id, status> lost;
   std::set<step_id> announced;
   std::vector<message> got;
-  size_t taken = 0; // bytes that it has written
-  size_t read = 0;  // out of the other's memory
+  size_t taken = 0; // bytes that this end has written
+  size_t read = 0;  // bytes read from the peer's memory
   std::shared_ptr<lending_token> token;
   link it;
 };
@@ -75,7 +75,7 @@ inline message push(step_id step, int64_t elements, uint32_t key = 1) {
   return tensor_push{step, key, false, counted(elements)};
 }
 
-// As it was before anything was sent.
+// Restores the state before anything was sent.
 inline void check_clean(const task_end& from, const task_end& to) {
   CHECK(from.it.drained());
   CHECK(to.it.drained());

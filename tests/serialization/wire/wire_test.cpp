@@ -34,7 +34,7 @@ struct graphs {
   graph from, to;
 };
 
-TEST_CASE("a graph that is written and read is the same graph") {
+TEST_CASE("a graph survives writing and reading") {
   graphs g;
   auto written = write_graph(g.from);
   REQUIRE(written);
@@ -59,16 +59,16 @@ TEST_CASE("a graph that is written and read is the same graph") {
       CHECK(b.output_shape(j) == a.output_shape(j));
     }
   }
-  auto again = write_graph(g.to);
-  REQUIRE(again);
-  CHECK(identical(*again, *written));
+  auto rewritten = write_graph(g.to);
+  REQUIRE(rewritten);
+  CHECK(identical(*rewritten, *written));
 }
 
 TEST_CASE("nodes may be written in any order and are added after their inputs") {
   graphs g;
   std::vector<node*> nodes;
-  for (const auto& each : g.from.nodes())
-    nodes.push_back(each.get());
+  for (const auto& written_node : g.from.nodes())
+    nodes.push_back(written_node.get());
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937_64 random{seed};
@@ -106,7 +106,7 @@ TEST_CASE("an empty graph survives") {
   CHECK(read_graph(bytes_of(*written), to).ok());
 }
 
-TEST_CASE("a name that is taken and an op that the receiver lacks are named") {
+TEST_CASE("the error of a used name or a missing op names it") {
   graphs g;
   auto written = write_graph(g.from);
   REQUIRE(written);
@@ -114,9 +114,9 @@ TEST_CASE("a name that is taken and an op that the receiver lacks are named") {
   CHECK(twice.kind() == error_kind::already_exists);
   CHECK_THAT(twice.message(), Contains("Placeholder 'x' (case.txt:2): the name 'x' is used"));
 
-  registry few;
-  REQUIRE(few.add(testing::placeholder_op).ok());
-  graph poor{few};
+  registry small_registry;
+  REQUIRE(small_registry.add(testing::placeholder_op).ok());
+  graph poor{small_registry};
   auto unknown = read_graph(bytes_of(*written), poor);
   CHECK(unknown.kind() == error_kind::not_found);
   CHECK_THAT(unknown.message(), Contains("Const 'c' (case.txt:3): there is no op 'Const'"));
@@ -132,7 +132,7 @@ TEST_CASE("a cycle names the nodes on it") {
   CHECK_THAT(outcome.message(), Contains("' (case.txt:4): its inputs lead back to it, through"));
 }
 
-TEST_CASE("damaged bytes are noticed") {
+TEST_CASE("damaged bytes are detected") {
   graphs g;
   auto written = write_graph(g.from);
   REQUIRE(written);
@@ -158,7 +158,7 @@ TEST_CASE("damaged bytes are noticed") {
   }
 }
 
-TEST_CASE("an origin is told even by the error that refuses the node") {
+TEST_CASE("the error that refuses a node includes its origin") {
   graph to{small_registry()};
   auto refused = add_with_origin(to, {.op = "Nothing", .name = "n"}, "model.py:7");
   CHECK_THAT(refused.status().message(), Contains("Nothing 'n' (model.py:7): there is no op"));

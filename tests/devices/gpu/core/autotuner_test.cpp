@@ -1,4 +1,4 @@
-// Which algorithm is taken, told by trials whose times the test makes up.
+// Which algorithm the autotuner chooses, from trials whose times the test defines.
 #include "troupe/devices/gpu/core/autotuner.hpp"
 
 #include "tests/devices/gpu/core/simulated_gpu.hpp"
@@ -18,27 +18,27 @@ algorithm numbered(int number, size_t workspace = 0) {
   return {.number = number, .workspace = workspace};
 }
 
-std::vector<int> ranking(const std::vector<algorithm>& of) {
-  std::vector<int> made;
-  for (const auto& one : of)
-    made.push_back(one.number);
-  return made;
+std::vector<int> ranking(const std::vector<algorithm>& algorithms) {
+  std::vector<int> numbers;
+  for (const auto& ranked : algorithms)
+    numbers.push_back(ranked.number);
+  return numbers;
 }
 
 std::vector<algorithm> advised(int count) {
-  std::vector<algorithm> made;
+  std::vector<algorithm> algorithms;
   for (int i = 0; i < count; ++i)
-    made.push_back(numbered(i));
-  return made;
+    algorithms.push_back(numbered(i));
+  return algorithms;
 }
 
-// Each algorithm takes as long as it is told, each time; a negative time is an error.
+// Each algorithm takes its given time in each run; a negative time is an error.
 trial taking(std::vector<int64_t> nanoseconds, error_kind otherwise = error_kind::unimplemented,
              int* tried = nullptr) {
-  return [=](const algorithm& which, int runs) -> result<std::vector<int64_t>> {
-    if (tried && runs == 1) // then come the others
+  return [=](const algorithm& tried_algorithm, int runs) -> result<std::vector<int64_t>> {
+    if (tried && runs == 1) // the first run of each algorithm
       ++*tried;
-    auto time = nanoseconds[static_cast<size_t>(which.number)];
+    auto time = nanoseconds[static_cast<size_t>(tried_algorithm.number)];
     if (time < 0)
       return failure(otherwise, "as the test wants it");
     return std::vector<int64_t>(static_cast<size_t>(runs), time);
@@ -50,9 +50,9 @@ using order = std::vector<int>;
 } // namespace
 
 TEST_CASE("the fastest algorithm comes first, the others by their time") {
-  auto found = try_algorithms(advised(4), {}, taking({400, 200, 100, 300}));
-  CHECK(ranking(found.order) == order{2, 1, 3, 0});
-  CHECK(found.done);
+  auto ranked = try_algorithms(advised(4), {}, taking({400, 200, 100, 300}));
+  CHECK(ranking(ranked.order) == order{2, 1, 3, 0});
+  CHECK(ranked.done);
 }
 
 TEST_CASE("advice decides between algorithms that are about as fast") {
@@ -65,67 +65,68 @@ TEST_CASE("advice decides between algorithms that are about as fast") {
 }
 
 TEST_CASE("one slow run of several does not count") {
-  auto found = try_algorithms(advised(2), {}, [](const algorithm& which, int) {
-    return result<std::vector<int64_t>>{which.number == 0 ? std::vector<int64_t>{200, 200, 200}
-                                                          : std::vector<int64_t>{100, 9000, 110}};
+  auto ranked = try_algorithms(advised(2), {}, [](const algorithm& tried_algorithm, int) {
+    return result<std::vector<int64_t>>{tried_algorithm.number == 0
+                                            ? std::vector<int64_t>{200, 200, 200}
+                                            : std::vector<int64_t>{100, 9000, 110}};
   });
-  CHECK(ranking(found.order) == order{1, 0});
+  CHECK(ranking(ranked.order) == order{1, 0});
 }
 
-TEST_CASE("what failed comes last, behind what had no memory") {
-  auto found = try_algorithms(advised(4), {}, [](const algorithm& which, int) {
+TEST_CASE("algorithms that failed come last, after those without memory") {
+  auto ranked = try_algorithms(advised(4), {}, [](const algorithm& tried_algorithm, int) {
     result<std::vector<int64_t>> answers[] = {
         failure(error_kind::internal, "it does not work"),
         failure(error_kind::resource_exhausted, "there is no memory"), std::vector<int64_t>{200},
         std::vector<int64_t>{100}};
-    return answers[which.number];
+    return answers[tried_algorithm.number];
   });
-  CHECK(ranking(found.order) == order{3, 2, 1, 0});
-  CHECK(found.done);
-  found = try_algorithms(advised(2), {}, taking({-1, -1}));
-  CHECK(ranking(found.order) == order{0, 1});
-  CHECK_FALSE(found.done);
+  CHECK(ranking(ranked.order) == order{3, 2, 1, 0});
+  CHECK(ranked.done);
+  ranked = try_algorithms(advised(2), {}, taking({-1, -1}));
+  CHECK(ranking(ranked.order) == order{0, 1});
+  CHECK_FALSE(ranked.done);
 }
 
 TEST_CASE("nothing is tried on a device that is lost or does not answer") {
-  for (auto why : {error_kind::unavailable, error_kind::deadline_exceeded}) {
+  for (auto kind : {error_kind::unavailable, error_kind::deadline_exceeded}) {
     int tried = 0;
-    auto found = try_algorithms(advised(4), {}, taking({100, -1, 50, 20}, why, &tried));
+    auto ranked = try_algorithms(advised(4), {}, taking({100, -1, 50, 20}, kind, &tried));
     CHECK(tried == 2);
-    CHECK(ranking(found.order) == order{0, 1, 2, 3});
-    CHECK_FALSE(found.done);
+    CHECK(ranking(ranked.order) == order{0, 1, 2, 3});
+    CHECK_FALSE(ranked.done);
   }
 }
 
-TEST_CASE("trials end when they have taken long enough") {
+TEST_CASE("trials end when their time is used up") {
   int tried = 0;
-  auto found = try_algorithms(advised(4), {.runs = 3, .max_nanoseconds = 2700},
-                              taking({300, 250, 1, 1}, error_kind::internal, &tried));
-  CHECK(tried == 2); // 1500 ns with the runs that are not timed, then 2750
-  CHECK(ranking(found.order) == order{1, 0, 2, 3});
-  CHECK(found.done);
+  auto ranked = try_algorithms(advised(4), {.runs = 3, .max_nanoseconds = 2700},
+                               taking({300, 250, 1, 1}, error_kind::internal, &tried));
+  CHECK(tried == 2); // 1500 ns with the untimed runs, then 2750
+  CHECK(ranking(ranked.order) == order{1, 0, 2, 3});
+  CHECK(ranked.done);
 }
 
-TEST_CASE("what is far slower than another is run no more than once") {
+TEST_CASE("an algorithm that is far slower than another is run only once") {
   std::vector<int> runs(3);
-  auto found = try_algorithms(advised(3), {}, [&](const algorithm& which, int times) {
+  auto ranked = try_algorithms(advised(3), {}, [&](const algorithm& tried_algorithm, int times) {
     const int64_t takes[] = {100, 201, 150};
-    auto at = static_cast<size_t>(which.number);
+    auto at = static_cast<size_t>(tried_algorithm.number);
     runs[at] += times;
     return result<std::vector<int64_t>>{
         std::vector<int64_t>(static_cast<size_t>(times), takes[at])};
   });
   CHECK(runs == order{3, 1, 3});
-  CHECK(ranking(found.order) == order{0, 2, 1});
+  CHECK(ranking(ranked.order) == order{0, 2, 1});
 }
 
-TEST_CASE("trials tell the largest workspace that one of them had") {
+TEST_CASE("trials report the largest workspace that was used") {
   std::vector<algorithm> three{numbered(0, 10), numbered(1, 1000), numbered(2, 5000)};
-  auto found = try_algorithms(three, {}, taking({300, 200, -1}, error_kind::resource_exhausted));
-  CHECK(found.max_workspace == 1000);
+  auto ranked = try_algorithms(three, {}, taking({300, 200, -1}, error_kind::resource_exhausted));
+  CHECK(ranked.max_workspace == 1000);
 }
 
-TEST_CASE("a question is tried once, and others have answers of their own") {
+TEST_CASE("each question is tried once, and has its own answer") {
   autotuner<int> tuner;
   int tried = 0;
   auto run = taking({300, 100, 200}, error_kind::internal, &tried);
@@ -149,29 +150,29 @@ TEST_CASE("a single algorithm is not tried") {
   CHECK(tried == 0);
 }
 
-TEST_CASE("who may not try gets what is known, and else the advice for this time") {
+TEST_CASE("a caller that may not try gets the known answer, or else the advice") {
   autotuner<int> tuner;
-  auto before = tuner.ask(7, advised(2), nullptr);
-  CHECK(ranking(before.order) == order{0, 1});
-  CHECK_FALSE(before.final);
+  auto first_answer = tuner.ask(7, advised(2), nullptr);
+  CHECK(ranking(first_answer.order) == order{0, 1});
+  CHECK_FALSE(first_answer.final);
   tuner.ask(7, advised(2), taking({200, 100}));
-  auto after = tuner.ask(7, advised(2), nullptr);
-  CHECK(ranking(after.order) == order{1, 0});
-  CHECK(after.final);
+  auto second_answer = tuner.ask(7, advised(2), nullptr);
+  CHECK(ranking(second_answer.order) == order{1, 0});
+  CHECK(second_answer.final);
 }
 
-TEST_CASE("trials that could not be made are made again, a few times") {
+TEST_CASE("trials that could not run are repeated a few times") {
   autotuner<int> tuner;
   int tried = 0;
   auto lost = taking({-1, -1}, error_kind::deadline_exceeded, &tried);
   CHECK_FALSE(tuner.ask(7, advised(2), lost).final);
   CHECK_FALSE(tuner.ask(7, advised(2), lost).final);
-  SECTION("until they can") {
+  SECTION("until they run") {
     auto answer = tuner.ask(7, advised(2), taking({200, 100}));
     CHECK(ranking(answer.order) == order{1, 0});
     CHECK(answer.final);
   }
-  SECTION("or the advice is taken for good") {
+  SECTION("until the advice becomes final") {
     auto answer = tuner.ask(7, advised(2), lost);
     CHECK(ranking(answer.order) == order{0, 1});
     CHECK(answer.final);
@@ -180,54 +181,56 @@ TEST_CASE("trials that could not be made are made again, a few times") {
   }
 }
 
-TEST_CASE("what another device has found serves one that cannot take all of it") {
+TEST_CASE("a device uses the part of another device's answer that it supports") {
   autotuner<int> tuner;
   tuner.ask(7, advised(4), taking({400, 300, 200, 100}));
   auto answer = tuner.ask(7, {numbered(9), numbered(0), numbered(2)}, nullptr);
   CHECK(ranking(answer.order) == order{2, 0, 9});
 }
 
-TEST_CASE("of many who ask first one tries, and nobody waits") {
+TEST_CASE("only the first of concurrent callers runs trials, and none waits") {
   test::watchdog watch;
   autotuner<int> tuner;
   std::atomic<int> tried = 0;
   std::barrier others_are_done{4}, has_begun{4};
-  trial run = [&](const algorithm& which, int runs) {
+  trial run = [&](const algorithm& tried_algorithm, int runs) {
     if (runs == 1 && tried++ == 0) {
       has_begun.arrive_and_wait();
-      others_are_done.arrive_and_wait(); // would never come if they waited
+      others_are_done.arrive_and_wait(); // would never arrive if they waited
     }
-    return result<std::vector<int64_t>>{std::vector<int64_t>{200 - which.number}};
+    return result<std::vector<int64_t>>{std::vector<int64_t>{200 - tried_algorithm.number}};
   };
   std::vector<std::jthread> threads;
-  std::atomic<int> wrong = 0;
+  std::atomic<int> errors = 0;
   for (int i = 0; i < 3; ++i)
     threads.emplace_back([&] {
       has_begun.arrive_and_wait();
       auto answer = tuner.ask(7, advised(3), run, {.margin = 0});
-      wrong += answer.final || ranking(answer.order) != order{0, 1, 2};
+      errors += answer.final || ranking(answer.order) != order{0, 1, 2};
       others_are_done.arrive_and_wait();
     });
   auto answer = tuner.ask(7, advised(3), run, {.margin = 0});
   threads.clear();
   CHECK(ranking(answer.order) == order{2, 1, 0});
   CHECK(tried == 3);
-  CHECK(wrong == 0);
+  CHECK(errors == 0);
 }
 
-TEST_CASE("any number of threads and questions agree in the end") {
+TEST_CASE("all threads get the same final answers") {
   test::watchdog watch;
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   autotuner<int> tuner;
   std::array<std::atomic<int>, 16> tried{};
   auto ask = [&](int question) {
-    return tuner.ask(question, advised(3), [&, question](const algorithm& which, int runs) {
-      tried[static_cast<size_t>(question)] += runs == 1;
-      std::this_thread::yield();
-      auto time = 100 + (which.number + question) % 3 * 100;
-      return result<std::vector<int64_t>>{std::vector<int64_t>(static_cast<size_t>(runs), time)};
-    });
+    return tuner.ask(question, advised(3),
+                     [&, question](const algorithm& tried_algorithm, int runs) {
+                       tried[static_cast<size_t>(question)] += runs == 1;
+                       std::this_thread::yield();
+                       auto time = 100 + (tried_algorithm.number + question) % 3 * 100;
+                       return result<std::vector<int64_t>>{
+                           std::vector<int64_t>(static_cast<size_t>(runs), time)};
+                     });
   };
   {
     std::vector<std::jthread> threads;
@@ -246,21 +249,21 @@ TEST_CASE("any number of threads and questions agree in the end") {
   }
 }
 
-TEST_CASE("questions are forgotten before there are too many") {
+TEST_CASE("the autotuner forgets questions beyond its maximum") {
   autotuner<int> tuner;
-  auto most = static_cast<int>(autotuner<int>::max_questions);
+  auto max_questions = static_cast<int>(autotuner<int>::max_questions);
   int tried = 0;
   auto run = taking({200, 100}, error_kind::internal, &tried);
-  for (int question = 0; question <= most; ++question)
+  for (int question = 0; question <= max_questions; ++question)
     tuner.ask(question, advised(2), run);
-  CHECK(tried == 2 * (most + 1));
-  CHECK(tuner.ask(most, advised(2), run).final);
-  CHECK(tried == 2 * (most + 1));
+  CHECK(tried == 2 * (max_questions + 1));
+  CHECK(tuner.ask(max_questions, advised(2), run).final);
+  CHECK(tried == 2 * (max_questions + 1));
   CHECK(ranking(tuner.ask(0, advised(2), run).order) == order{1, 0});
-  CHECK(tried == 2 * (most + 2));
+  CHECK(tried == 2 * (max_questions + 2));
 }
 
-TEST_CASE("launches are timed on the device, behind one that does not count") {
+TEST_CASE("launches are timed on the device, after an untimed one") {
   test::watchdog watch;
   test::simulated_gpu gpu;
   INFO("seed " << gpu.seed);
@@ -282,7 +285,7 @@ TEST_CASE("launches are timed on the device, behind one that does not count") {
   CHECK(gpu.driver->misdeeds() == "");
 }
 
-TEST_CASE("launches that fail, or that the device does not come to, have no times") {
+TEST_CASE("launches that fail or never run have no times") {
   test::watchdog watch;
   test::simulated_gpu gpu;
   INFO("seed " << gpu.seed);

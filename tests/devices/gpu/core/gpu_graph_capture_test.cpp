@@ -1,4 +1,4 @@
-// Launches that are noted down and repeated, and the memory that is theirs.
+// Recorded launches that are replayed, and their memory.
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 
 #include "tests/devices/gpu/core/simulated_gpu.hpp"
@@ -34,26 +34,26 @@ struct ten_steps {
     return launches->end();
   }
 
-  // Nothing where somebody still holds a former result.
+  // Fails if a former result is still referenced.
   result<tensor> run(simulated_gpu& gpu, const tensor& x) {
     if (!launches->claim({&y, 1}))
       return failure(error_kind::aborted, "not now");
-    auto made = std::exchange(y.value, {});
+    auto output = std::exchange(y.value, {});
     TROUPE_TRY(gpu.device->memory().space()->copy(input, x.raw(), x.bytes()));
     TROUPE_TRY(launches->launch());
-    return made;
+    return output;
   }
 };
 
 } // namespace
 
-TEST_CASE("a recording repeats its launches, and gives its outputs away once at a time") {
+TEST_CASE("a recording repeats its launches, and refuses while its output is referenced") {
   watchdog watch;
   simulated_gpu gpu;
   INFO("seed " << gpu.seed);
   ten_steps steps;
   REQUIRE(steps.record(gpu, 1000));
-  auto before = gpu.driver->launches();
+  auto launches_before = gpu.driver->launches();
   for (int i = 0; i < 50; ++i) {
     auto x = gpu.device->upload(filled(1000, static_cast<float>(i)));
     REQUIRE(x);
@@ -63,13 +63,13 @@ TEST_CASE("a recording repeats its launches, and gives its outputs away once at 
     CHECK(all_are(gpu.download(*std::move(y)).get(), static_cast<float>(i) + 10));
   }
   // An upload, a copy into the recording's memory, the recording, a download.
-  CHECK(gpu.driver->launches() - before == 200);
+  CHECK(gpu.driver->launches() - launches_before == 200);
   CHECK(gpu.device->replays().recordings == 1);
   CHECK(gpu.device->replays().replays == 50);
   CHECK(gpu.driver->misdeeds() == "");
 }
 
-TEST_CASE("a recording's memory is nobody else's, and few blocks serve many launches") {
+TEST_CASE("a recording owns its memory, and uses few blocks for many launches") {
   watchdog watch;
   simulated_gpu gpu;
   INFO("seed " << gpu.seed);
@@ -83,13 +83,13 @@ TEST_CASE("a recording's memory is nobody else's, and few blocks serve many laun
     REQUIRE(x);
     auto y = steps.run(gpu, *x);
     REQUIRE(y);
-    for (int k = 0; k < 4; ++k) { // others, who launch into whatever they get
-      auto other = gpu.device->upload(filled(900 + static_cast<int64_t>(dice() % 100), -1));
-      REQUIRE(other);
-      auto more = gpu.add(*other, 1);
-      REQUIRE(more);
-      CHECK_FALSE(steps.launches->owns(other->raw()));
-      CHECK_FALSE(steps.launches->owns(more->raw()));
+    for (int k = 0; k < 4; ++k) { // unrelated launches into any free memory
+      auto unrelated = gpu.device->upload(filled(900 + static_cast<int64_t>(dice() % 100), -1));
+      REQUIRE(unrelated);
+      auto unrelated_sum = gpu.add(*unrelated, 1);
+      REQUIRE(unrelated_sum);
+      CHECK_FALSE(steps.launches->owns(unrelated->raw()));
+      CHECK_FALSE(steps.launches->owns(unrelated_sum->raw()));
     }
     CHECK(all_are(gpu.download(*std::move(y)).get(), value + 10));
   }
@@ -98,7 +98,7 @@ TEST_CASE("a recording's memory is nobody else's, and few blocks serve many laun
   CHECK(gpu.device->statistics().in_use == 0);
 }
 
-TEST_CASE("what a recording has made outlives it, as does what it launched") {
+TEST_CASE("outputs and launches of a recording outlive it") {
   watchdog watch;
   for (int i = 0; i < 20; ++i) {
     simulated_gpu gpu;
@@ -110,30 +110,30 @@ TEST_CASE("what a recording has made outlives it, as does what it launched") {
     auto y = steps.run(gpu, *x);
     REQUIRE(y);
     steps.launches = nullptr;
-    auto other = gpu.add(*x, 5); // in memory that was the recording's
-    REQUIRE(other);
+    auto sum = gpu.add(*x, 5); // in memory of the former recording
+    REQUIRE(sum);
     CHECK(all_are(gpu.download(*y).get(), 11));
-    CHECK(all_are(gpu.download(*other).get(), 6));
+    CHECK(all_are(gpu.download(*sum).get(), 6));
     y = tensor{};
-    other = tensor{};
+    sum = tensor{};
     x = tensor{};
     REQUIRE(gpu.finish());
     CHECK(gpu.device->statistics().in_use == 0);
   }
 }
 
-TEST_CASE("others launch while a thread records, and see nothing of it") {
+TEST_CASE("launches of other threads are not affected by a thread that records") {
   watchdog watch;
   simulated_gpu gpu;
   INFO("seed " << gpu.seed);
   std::atomic<bool> stop = false;
-  std::atomic<int> wrong = 0;
-  std::jthread other{[&] {
+  std::atomic<int> errors = 0;
+  std::jthread other_thread{[&] {
     for (int i = 0; !stop; ++i) {
       auto x = gpu.device->upload(filled(1000, static_cast<float>(i)));
       auto y = x ? gpu.add(*x, 1) : x;
       if (!y || !all_are(gpu.download(*y).get(), static_cast<float>(i) + 1))
-        ++wrong;
+        ++errors;
     }
   }};
   for (int i = 0; i < 30; ++i) {
@@ -148,12 +148,12 @@ TEST_CASE("others launch while a thread records, and see nothing of it") {
     }
   }
   stop = true;
-  other.join();
-  CHECK(wrong == 0);
+  other_thread.join();
+  CHECK(errors == 0);
   CHECK(gpu.driver->misdeeds() == "");
 }
 
-TEST_CASE("an upload within a recording stays for its launches") {
+TEST_CASE("an upload within a recording is kept for its launches") {
   watchdog watch;
   simulated_gpu gpu;
   INFO("seed " << gpu.seed);
@@ -163,22 +163,22 @@ TEST_CASE("an upload within a recording stays for its launches") {
   {
     auto x = gpu.device->upload(filled(500, 3));
     REQUIRE(x);
-    auto made = gpu.add(*x, 1);
-    REQUIRE(made);
-    y = {.memory = made->raw(), .type = dtype::f32, .dims = {500}};
+    auto sum = gpu.add(*x, 1);
+    REQUIRE(sum);
+    y = {.memory = sum->raw(), .type = dtype::f32, .dims = {500}};
   }
   REQUIRE((*launches)->end());
   for (int i = 0; i < 10; ++i) {
-    auto other = gpu.device->upload(filled(500, -1)); // would get the same block
-    REQUIRE(other);
+    auto unrelated = gpu.device->upload(filled(500, -1)); // would get the same block
+    REQUIRE(unrelated);
     REQUIRE((*launches)->claim({&y, 1}));
-    auto made = std::exchange(y.value, {});
+    auto output = std::exchange(y.value, {});
     REQUIRE((*launches)->launch());
-    CHECK(all_are(gpu.download(*&made).get(), 4));
+    CHECK(all_are(gpu.download(*&output).get(), 4));
   }
 }
 
-TEST_CASE("an input's memory is not that of anything before") {
+TEST_CASE("a recording's input does not reuse memory of earlier tensors") {
   watchdog watch;
   simulated_gpu gpu;
   INFO("seed " << gpu.seed);
@@ -190,13 +190,13 @@ TEST_CASE("an input's memory is not that of anything before") {
     auto x = (*launches)->make_input(dtype::f32, {500});
     REQUIRE(x);
     first = x->raw();
-    REQUIRE(gpu.add(*x, 1)); // its result is let go of
+    REQUIRE(gpu.add(*x, 1)); // its result is freed
     auto late = (*launches)->make_input(dtype::f32, {500});
     REQUIRE(late);
     second = late->raw();
-    auto made = gpu.add(*late, 1);
-    REQUIRE(made);
-    y = {.memory = made->raw(), .type = dtype::f32, .dims = {500}};
+    auto sum = gpu.add(*late, 1);
+    REQUIRE(sum);
+    y = {.memory = sum->raw(), .type = dtype::f32, .dims = {500}};
   }
   REQUIRE((*launches)->end());
   auto a = gpu.device->upload(filled(500, 3)), b = gpu.device->upload(filled(500, 7));
@@ -209,34 +209,34 @@ TEST_CASE("an input's memory is not that of anything before") {
   CHECK(all_are(gpu.download(std::exchange(y.value, {})).get(), 8));
 }
 
-TEST_CASE("what is held when a recording ends, or cannot be noted down, makes it useless") {
+TEST_CASE("tensors held at the end, and calls that cannot be captured, make a recording unusable") {
   watchdog watch;
   simulated_gpu gpu;
-  tensor held;
+  tensor referenced;
   {
     auto launches = gpu.device->record();
     REQUIRE(launches);
     CHECK(gpu.device->record().status().kind() == error_kind::internal);
     auto x = tensor::make(dtype::f32, {10}, gpu.device->memory());
     REQUIRE(x);
-    held = *x;
+    referenced = *x;
     x = tensor{};
     CHECK((*launches)->end().kind() == error_kind::failed_precondition);
     CHECK_FALSE((*launches)->usable());
     CHECK_FALSE((*launches)->claim({}));
   }
   CHECK(gpu.device->statistics().in_use > 0);
-  held = tensor{};
+  referenced = tensor{};
   CHECK(gpu.device->statistics().in_use == 0);
   {
     auto launches = gpu.device->record();
     REQUIRE(launches);
-    // A kernel that waits for what it has launched.
-    auto here = gpu.driver->make_event();
-    REQUIRE(here);
-    REQUIRE(gpu.driver->record(*here, gpu.device->compute()));
-    CHECK_FALSE(gpu.driver->wait(*here, 1s));
-    gpu.driver->destroy(*here);
+    // A kernel that waits for its own launches.
+    auto event = gpu.driver->make_event();
+    REQUIRE(event);
+    REQUIRE(gpu.driver->record(*event, gpu.device->compute()));
+    CHECK_FALSE(gpu.driver->wait(*event, 1s));
+    gpu.driver->destroy(*event);
   } // dropped before its end
   auto x = gpu.device->upload(filled(10, 1));
   REQUIRE(x);
@@ -250,7 +250,7 @@ TEST_CASE("what is held when a recording ends, or cannot be noted down, makes it
   CHECK(without.device->statistics().in_use == 0);
 }
 
-TEST_CASE("a recording gives way where others need its memory") {
+TEST_CASE("a recording is dropped if others need its memory") {
   watchdog watch;
   simulated_gpu gpu{{.memory = 1 << 20, .seed = 1}, 600'000};
   ten_steps steps;
@@ -266,14 +266,14 @@ TEST_CASE("a recording gives way where others need its memory") {
   y = tensor{};
   CHECK(gpu.device->upload(filled(100'000, 1)));
   {
-    ten_steps more;
-    CHECK(more.record(gpu, 60'000).kind() == error_kind::resource_exhausted);
+    ten_steps another;
+    CHECK(another.record(gpu, 60'000).kind() == error_kind::resource_exhausted);
   }
   x = tensor{};
   CHECK(gpu.device->statistics().in_use == 0);
 }
 
-TEST_CASE("a GPU may be lost at any moment of a recording") {
+TEST_CASE("a GPU that is lost during a recording fails it without hanging") {
   watchdog watch;
   for (int64_t launches = 0; launches < 20; ++launches) {
     CAPTURE(launches);
@@ -292,17 +292,17 @@ TEST_CASE("a GPU may be lost at any moment of a recording") {
   }
 }
 
-TEST_CASE("only the thread that records, and only on that device, is said to record") {
+TEST_CASE("only the recording thread is recording, and only on its device") {
   watchdog watch;
   simulated_gpu gpu, other;
   INFO("seeds " << gpu.seed << ", " << other.seed);
   CHECK_FALSE(gpu::is_recording(*gpu.device));
-  auto made = gpu.device->record();
-  REQUIRE(made);
+  auto launches = gpu.device->record();
+  REQUIRE(launches);
   CHECK(gpu::is_recording(*gpu.device));
   CHECK_FALSE(gpu::is_recording(*other.device));
   CHECK_FALSE(std::async(std::launch::async, [&] { return gpu::is_recording(*gpu.device); }).get());
-  CHECK((*made)->end());
+  CHECK((*launches)->end());
   CHECK_FALSE(gpu::is_recording(*gpu.device));
 }
 

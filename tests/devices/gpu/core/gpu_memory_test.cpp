@@ -1,4 +1,4 @@
-// Where a GPU's tensors get their memory: as it is needed, from a reserve, and from the host's.
+// The sources of a GPU's tensor memory: the driver on demand, a reserve, and the host.
 #include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/devices/gpu/core/reservation.hpp"
@@ -17,8 +17,10 @@ constexpr size_t kibibyte = 1024;
 
 swapping& swapping_of(simulated_gpu& in) { return dynamic_cast<swapping&>(*in.device); }
 
-// Swaps it out and lets go of it, as _SwapOut does.
-result<tensor> put_away(simulated_gpu& in, tensor what) { return swapping_of(in).swap_out(what); }
+// Swaps the tensor out and releases it, as _SwapOut does.
+result<tensor> put_away(simulated_gpu& simulated, tensor on_device) {
+  return swapping_of(simulated).swap_out(on_device);
+}
 
 result<tensor> bring_back(simulated_gpu& in, tensor saved) {
   TROUPE_ASSIGN(auto coming, swapping_of(in).swap_in(saved, in.device->memory()));
@@ -29,47 +31,48 @@ result<tensor> bring_back(simulated_gpu& in, tensor saved) {
 
 } // namespace
 
-TEST_CASE("pieces of a reserve never overlap, and all of them together are one again") {
+TEST_CASE("pieces of a reserve never overlap, and merge again when all are free") {
   std::mt19937 dice{std::random_device{}()};
   auto seed = dice();
   dice.seed(seed);
   INFO("seed " << seed);
   std::vector<char> memory(64 * kibibyte);
-  gpu::reservation all{memory.data(), memory.size()};
-  std::map<char*, gpu::block> held;
+  gpu::reservation reserve{memory.data(), memory.size()};
+  std::map<char*, gpu::block> pieces_taken;
   for (int i = 0; i < 5000; ++i) {
-    if (held.empty() || dice() % 5 < 3) {
+    if (pieces_taken.empty() || dice() % 5 < 3) {
       auto size = gpu::block_cache::class_of(1 + dice() % (8 * kibibyte));
-      auto got = all.take(size);
-      if (!got)
+      auto piece = reserve.take(size);
+      if (!piece)
         continue;
-      REQUIRE(got->size == size);
-      auto* at = static_cast<char*>(got->memory);
-      REQUIRE(all.owns(at));
-      REQUIRE(all.owns(at + size - 1));
-      auto next = held.lower_bound(at);
-      REQUIRE((next == held.end() || at + size <= next->first));
-      if (next != held.begin()) {
-        auto before = std::prev(next);
-        REQUIRE(before->first + before->second.size <= at);
+      REQUIRE(piece->size == size);
+      auto* at = static_cast<char*>(piece->memory);
+      REQUIRE(reserve.owns(at));
+      REQUIRE(reserve.owns(at + size - 1));
+      auto next = pieces_taken.lower_bound(at);
+      REQUIRE((next == pieces_taken.end() || at + size <= next->first));
+      if (next != pieces_taken.begin()) {
+        auto previous = std::prev(next);
+        REQUIRE(previous->first + previous->second.size <= at);
       }
-      held[at] = *got;
+      pieces_taken[at] = *piece;
     } else {
-      auto it = std::next(held.begin(), static_cast<std::ptrdiff_t>(dice() % held.size()));
-      all.put(it->second);
-      held.erase(it);
+      auto released = std::next(pieces_taken.begin(),
+                                static_cast<std::ptrdiff_t>(dice() % pieces_taken.size()));
+      reserve.put(released->second);
+      pieces_taken.erase(released);
     }
   }
-  for (const auto& [at, one] : held)
-    all.put(one);
-  CHECK(all.pieces() == 1);
-  CHECK(all.free_bytes() == all.bytes());
+  for (const auto& [at, piece] : pieces_taken)
+    reserve.put(piece);
+  CHECK(reserve.pieces() == 1);
+  CHECK(reserve.free_bytes() == reserve.bytes());
 }
 
-TEST_CASE("a piece of a reserve is as old as the youngest of its parts") {
+TEST_CASE("a merged piece of a reserve is as old as its youngest part") {
   std::vector<char> memory(1024);
-  gpu::reservation all{memory.data(), memory.size()};
-  auto a = all.take(512), b = all.take(512);
+  gpu::reservation reserve{memory.data(), memory.size()};
+  auto a = reserve.take(512), b = reserve.take(512);
   REQUIRE(a);
   REQUIRE(b);
   a->freed = 3;
@@ -77,18 +80,18 @@ TEST_CASE("a piece of a reserve is as old as the youngest of its parts") {
   b->copied_out = 7;
   a->copied_in = 8;
   b->exchanged = 9;
-  all.put(*a);
-  all.put(*b);
-  CHECK_FALSE(all.take(256, 4));
-  auto both = all.take(1024, 5);
-  REQUIRE(both);
-  CHECK(both->freed == 5);
-  CHECK(both->copied_out == 7);
-  CHECK(both->copied_in == 8);
-  CHECK(both->exchanged == 9);
+  reserve.put(*a);
+  reserve.put(*b);
+  CHECK_FALSE(reserve.take(256, 4));
+  auto merged = reserve.take(1024, 5);
+  REQUIRE(merged);
+  CHECK(merged->freed == 5);
+  CHECK(merged->copied_out == 7);
+  CHECK(merged->copied_in == 8);
+  CHECK(merged->exchanged == 9);
 }
 
-TEST_CASE("a reserve serves tensors of all sizes without asking the driver again") {
+TEST_CASE("a reserve allocates tensors of all sizes without new memory from the driver") {
   test::watchdog watch;
   simulated_gpu gpu{{.memory = 256 * kibibyte, .seed = std::random_device{}()},
                     gpu::memory_options{.limit = 256 * kibibyte, .reserve = 256 * kibibyte}};
@@ -106,14 +109,14 @@ TEST_CASE("a reserve serves tensors of all sizes without asking the driver again
   }
   CHECK(gpu.finish());
   CHECK(gpu.device->statistics().in_use == 0);
-  gpu.device->release_cached_memory(); // all but the reserve
+  gpu.device->release_cached_memory(); // all except the reserve
   CHECK(gpu.device->statistics().cached == 256 * kibibyte);
-  // Nothing lies in between any more.
+  // No other allocation lies in between any more.
   CHECK(tensor::make(dtype::u8, {256 * kibibyte}, gpu.device->memory()));
   CHECK(gpu.driver->misdeeds() == "");
 }
 
-TEST_CASE("a GPU takes more than its reserve where the limit allows it") {
+TEST_CASE("a GPU allocates more than its reserve if the limit allows it") {
   test::watchdog watch;
   simulated_gpu gpu{{.seed = 1},
                     gpu::memory_options{.limit = 256 * kibibyte, .reserve = 64 * kibibyte}};
@@ -128,7 +131,7 @@ TEST_CASE("a GPU takes more than its reserve where the limit allows it") {
   CHECK(gpu.device->statistics().cached == 4 * kibibyte);
 }
 
-TEST_CASE("a reserve that cannot be had is an error that says so") {
+TEST_CASE("a reserve that cannot be allocated is an error that says so") {
   auto make = [](const gpu::memory_options& memory) {
     return gpu::make_device(gpu::make_simulated_driver({.memory = 100 * kibibyte}),
                             make_cpu_device({.intra_op_threads = 1}), 0, memory)
@@ -141,25 +144,25 @@ TEST_CASE("a reserve that cannot be had is an error that says so") {
   CHECK(make({.limit = 102'400, .reserve = 102'400}));
 }
 
-TEST_CASE("a GPU that is idle gives back what it keeps") {
+TEST_CASE("an idle GPU releases its cached memory") {
   test::watchdog watch;
   simulated_gpu gpu{{.seed = 1}, gpu::memory_options{.give_back_after = 2ms}};
-  auto held = gpu.device->upload(filled(1000, 3));
-  REQUIRE(held);
-  REQUIRE(gpu.add(*held, 1));
+  auto uploaded = gpu.device->upload(filled(1000, 3));
+  REQUIRE(uploaded);
+  REQUIRE(gpu.add(*uploaded, 1));
   for (int i = 0; i < 5000 && gpu.device->statistics().cached > 0; ++i)
     std::this_thread::sleep_for(1ms);
   CHECK(gpu.device->statistics().cached == 0);
   CHECK(gpu.device->statistics().in_use > 0);
-  CHECK(all_are(gpu.download(*held).get(), 3));
+  CHECK(all_are(gpu.download(*uploaded).get(), 3));
   CHECK(gpu.driver->misdeeds() == "");
 }
 
-TEST_CASE("what is swapped out frees its memory at once, and comes back as it was") {
+TEST_CASE("swapping a tensor out frees its memory at once, and swapping it in restores it") {
   test::watchdog watch;
   simulated_gpu gpu{{.seed = std::random_device{}()}, 100 * kibibyte};
   INFO("seed " << gpu.seed);
-  constexpr int64_t count = 10 * kibibyte; // 40 KiB: two fit
+  constexpr int64_t count = 10 * kibibyte; // 40 KiB: the limit fits two
   for (int round = 0; round < 50; ++round) {
     auto value = static_cast<float>(round);
     auto x = gpu.device->upload(filled(count, value));
@@ -170,7 +173,7 @@ TEST_CASE("what is swapped out frees its memory at once, and comes back as it wa
     auto saved = put_away(gpu, std::exchange(*x, {}));
     REQUIRE(saved);
     CHECK(saved->bytes() == 0);
-    auto z = gpu.add(*y, 1); // may lie where x lay: behind the copy
+    auto z = gpu.add(*y, 1); // may reuse the memory of x, after the copy
     REQUIRE(z);
     y = tensor{};
     auto back = bring_back(gpu, *std::exchange(saved, tensor{}));
@@ -187,12 +190,12 @@ TEST_CASE("what is swapped out frees its memory at once, and comes back as it wa
   CHECK(gpu.driver->misdeeds() == "");
 }
 
-TEST_CASE("what others hold is not swapped, because it would free nothing") {
+TEST_CASE("a tensor with other references is not swapped, because that frees no memory") {
   test::watchdog watch;
   simulated_gpu gpu;
   auto x = gpu.device->upload(filled(1000, 1));
   REQUIRE(x);
-  auto other = *x;
+  auto second_reference = *x;
   auto saved = swapping_of(gpu).swap_out(*x);
   REQUIRE(saved);
   CHECK(saved->raw() == x->raw());
@@ -202,7 +205,7 @@ TEST_CASE("what others hold is not swapped, because it would free nothing") {
   CHECK(swapping_of(gpu).swaps().out == 0);
 }
 
-TEST_CASE("tensors on their way may be let go of at any moment") {
+TEST_CASE("tensors may be released at any moment of a transfer") {
   test::watchdog watch;
   simulated_gpu gpu;
   INFO("seed " << gpu.seed);
@@ -219,7 +222,7 @@ TEST_CASE("tensors on their way may be let go of at any moment") {
     REQUIRE(coming);
     saved = tensor{};
     if (dice() % 2 == 0)
-      continue; // its memory goes to whoever comes next, while it is still written
+      continue; // its memory is reused while it is still written
     REQUIRE(swapping_of(gpu).wait_for(*coming));
     auto y = gpu.add(*coming, 1);
     coming = tensor{};
@@ -233,13 +236,13 @@ TEST_CASE("tensors on their way may be let go of at any moment") {
   CHECK(gpu.driver->misdeeds() == "");
 }
 
-TEST_CASE("threads may swap on one GPU at the same time, and let it go") {
+TEST_CASE("threads may swap on one GPU concurrently, and release it") {
   test::watchdog watch;
-  tensor left;
+  tensor last_tensor;
   {
     simulated_gpu gpu;
     INFO("seed " << gpu.seed);
-    std::atomic<int> wrong = 0;
+    std::atomic<int> errors = 0;
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t)
       threads.emplace_back([&, t] {
@@ -252,20 +255,20 @@ TEST_CASE("threads may swap on one GPU at the same time, and let it go") {
           auto noise = gpu.device->upload(filled(500 + 300 * (round % 3), -1));
           auto back = saved ? bring_back(gpu, *std::exchange(saved, tensor{})) : saved;
           if (!noise || !back || !all_are(gpu.download(*back).get(), value + 1))
-            ++wrong;
+            ++errors;
         }
       });
     threads.clear();
-    CHECK(wrong == 0);
+    CHECK(errors == 0);
     auto x = gpu.device->upload(filled(1000, 1));
     REQUIRE(x);
-    left = *put_away(gpu, std::exchange(*x, {}));
+    last_tensor = *put_away(gpu, std::exchange(*x, {}));
     CHECK(gpu.driver->misdeeds() == "");
   }
-  left.reset(); // the core goes now
+  last_tensor.reset(); // the core is destroyed now
 }
 
-TEST_CASE("a lost GPU swaps nothing, and nobody hangs") {
+TEST_CASE("a lost GPU swaps nothing, and nothing hangs") {
   test::watchdog watch;
   for (int64_t launches = 1; launches < 8; ++launches) {
     CAPTURE(launches);

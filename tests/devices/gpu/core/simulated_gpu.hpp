@@ -1,4 +1,4 @@
-// A GPU's device on a driver that runs streams as threads and dawdles at random.
+// A GPU's device on a driver that runs streams as threads with random delays.
 #pragma once
 #include "tests/simulated_gpu/simulated_driver.hpp"
 #include "tests/support/catch.hpp"
@@ -13,16 +13,17 @@
 namespace troupe::test {
 
 struct simulated_gpu {
-  explicit simulated_gpu(const gpu::simulation& like = {.seed = std::random_device{}()},
+  explicit simulated_gpu(const gpu::simulation& options = {.seed = std::random_device{}()},
                          size_t memory_limit = 0)
-      : simulated_gpu(like, gpu::memory_options{.limit = memory_limit}) {}
-  simulated_gpu(const gpu::simulation& like, const gpu::memory_options& memory) : seed(like.seed) {
-    auto owned = gpu::make_simulated_driver(like);
+      : simulated_gpu(options, gpu::memory_options{.limit = memory_limit}) {}
+  simulated_gpu(const gpu::simulation& options, const gpu::memory_options& memory)
+      : seed(options.seed) {
+    auto owned = gpu::make_simulated_driver(options);
     driver = owned.get();
-    auto made =
+    auto created =
         gpu::make_device(std::move(owned), make_cpu_device({.intra_op_threads = 1}), 0, memory);
-    REQUIRE(made);
-    device = *std::move(made);
+    REQUIRE(created);
+    device = *std::move(created);
   }
 
   // Launches y = x + delta.
@@ -43,10 +44,11 @@ struct simulated_gpu {
     return y;
   }
 
-  std::future<result<tensor>> download(tensor what) {
+  std::future<result<tensor>> download(tensor on_device) {
     auto promise = std::make_shared<std::promise<result<tensor>>>();
-    device->download(std::move(what),
-                     [promise](result<tensor> got) { promise->set_value(std::move(got)); });
+    device->download(std::move(on_device), [promise](result<tensor> downloaded) {
+      promise->set_value(std::move(downloaded));
+    });
     return promise->get_future();
   }
 
@@ -65,9 +67,10 @@ inline tensor filled(int64_t count, float value) {
   return tensor::vector(std::vector<float>(static_cast<size_t>(count), value));
 }
 
-inline bool all_are(const result<tensor>& what, float value) {
-  return what && what->on_host() &&
-         std::ranges::all_of(what->values<float>(), [=](float one) { return one == value; });
+inline bool all_are(const result<tensor>& downloaded, float value) {
+  return downloaded && downloaded->on_host() &&
+         std::ranges::all_of(downloaded->values<float>(),
+                             [=](float element) { return element == value; });
 }
 
 } // namespace troupe::test

@@ -1,4 +1,5 @@
-// The kernels of devices/gpu/cuda on an emulated grid: which elements they touch, for any shape.
+// The kernels of devices/gpu/cuda on an emulated grid: the elements that they access, for any
+// shape.
 #define TROUPE_GPU_GRID "tests/simulated_gpu/grid.hpp"
 #include "tests/simulated_gpu/simulated_bias.hpp"
 #include "tests/support/catch.hpp"
@@ -15,12 +16,12 @@ namespace troupe::test::emulated_kernels_test {
 namespace {
 
 struct any_copy {
-  strided_copy what = {};
+  strided_copy copy = {};
   std::vector<std::byte> from, to, expected;
 };
 
-// Lays out an array of these extents in any order of axes, with gaps, some axes backwards; sources
-// may repeat. Returns how many elements it spans, and where element (0, 0, ..) is.
+// Lays out an array of these extents in any order of axes, with gaps, some axes reversed; sources
+// may repeat. Returns the number of elements that it spans, and the position of element (0, 0, ..).
 std::pair<int64_t, int64_t> lay_out(std::mt19937& dice, std::span<strided_copy::loop> loops,
                                     int64_t strided_copy::loop::*step, bool source) {
   std::vector<size_t> order(loops.size());
@@ -45,25 +46,25 @@ std::pair<int64_t, int64_t> lay_out(std::mt19937& dice, std::span<strided_copy::
   return {span, first};
 }
 
-void copy_plainly(const strided_copy& what, int axis, int64_t from, int64_t to,
+void copy_plainly(const strided_copy& copy, int axis, int64_t from, int64_t to,
                   const std::byte* source, std::byte* target) {
-  if (axis == what.rank) {
-    auto bytes = static_cast<int64_t>(what.element_bytes);
-    std::memcpy(target + to * bytes, source + from * bytes, what.element_bytes);
+  if (axis == copy.rank) {
+    auto bytes = static_cast<int64_t>(copy.element_bytes);
+    std::memcpy(target + to * bytes, source + from * bytes, copy.element_bytes);
     return;
   }
-  const auto& loop = what.loops[static_cast<size_t>(axis)];
+  const auto& loop = copy.loops[static_cast<size_t>(axis)];
   for (int64_t i = 0; i < loop.extent; ++i)
-    copy_plainly(what, axis + 1, from + i * loop.from, to + i * loop.to, source, target);
+    copy_plainly(copy, axis + 1, from + i * loop.from, to + i * loop.to, source, target);
 }
 
 any_copy make_copy(std::mt19937& dice) {
-  any_copy made;
-  auto& what = made.what;
-  what.element_bytes = size_t{1} << dice() % 5;
-  what.rank = static_cast<int>(dice() % 5);
-  auto loops = std::span{what.loops}.first(static_cast<size_t>(what.rank));
-  auto large = dice() % 2; // two axes that are worth tiles
+  any_copy new_copy;
+  auto& copy = new_copy.copy;
+  copy.element_bytes = size_t{1} << dice() % 5;
+  copy.rank = static_cast<int>(dice() % 5);
+  auto loops = std::span{copy.loops}.first(static_cast<size_t>(copy.rank));
+  auto large = dice() % 2; // whether two axes are large enough for tiles
   for (auto& loop : loops)
     loop.extent = 1 + static_cast<int64_t>(dice() % 6);
   for (size_t i = 0; i < 2 * large && i < loops.size(); ++i)
@@ -71,25 +72,25 @@ any_copy make_copy(std::mt19937& dice) {
   auto [source, first] = lay_out(dice, loops, &strided_copy::loop::from, true);
   auto [target, start] = lay_out(dice, loops, &strided_copy::loop::to, false);
   auto shift = dice() % 3; // views begin anywhere
-  made.from.resize((static_cast<size_t>(source) + shift) * what.element_bytes);
-  for (auto& one : made.from)
-    one = static_cast<std::byte>(dice());
-  made.to.resize((static_cast<size_t>(target) + shift) * what.element_bytes);
-  made.expected = made.to;
-  auto offset = shift * what.element_bytes;
-  what.from = made.from.data() + offset + static_cast<size_t>(first) * what.element_bytes;
-  what.to = made.to.data() + offset;
-  copy_plainly(what, 0, 0, 0, static_cast<const std::byte*>(what.from),
-               made.expected.data() + offset);
-  return made;
+  new_copy.from.resize((static_cast<size_t>(source) + shift) * copy.element_bytes);
+  for (auto& byte : new_copy.from)
+    byte = static_cast<std::byte>(dice());
+  new_copy.to.resize((static_cast<size_t>(target) + shift) * copy.element_bytes);
+  new_copy.expected = new_copy.to;
+  auto offset = shift * copy.element_bytes;
+  copy.from = new_copy.from.data() + offset + static_cast<size_t>(first) * copy.element_bytes;
+  copy.to = new_copy.to.data() + offset;
+  copy_plainly(copy, 0, 0, 0, static_cast<const std::byte*>(copy.from),
+               new_copy.expected.data() + offset);
+  return new_copy;
 }
 
 template <class T>
 std::vector<T> any_values(std::mt19937& dice, size_t count) {
-  std::vector<T> made(count);
-  for (auto& one : made)
-    one = static_cast<T>(static_cast<float>(dice() % 17) - 8);
-  return made;
+  std::vector<T> values(count);
+  for (auto& value : values)
+    value = static_cast<T>(static_cast<float>(dice() % 17) - 8);
+  return values;
 }
 
 template <class T>
@@ -99,21 +100,21 @@ void check_combine(dtype type, std::mt19937& dice) {
   for (size_t i = 0; i < 1 + dice() % 5; ++i)
     parts.push_back(any_values<T>(dice, count));
   std::vector<const void*> from;
-  for (const auto& one : parts)
-    from.push_back(one.data());
-  for (auto by : {reduction::sum, reduction::product, reduction::min, reduction::max}) {
-    auto average = by == reduction::sum && dice() % 2;
+  for (const auto& part : parts)
+    from.push_back(part.data());
+  for (auto combination : {reduction::sum, reduction::product, reduction::min, reduction::max}) {
+    auto average = combination == reduction::sum && dice() % 2;
     std::vector<T> to(count);
-    REQUIRE(gpu::launch_combine(to.data(), from, static_cast<int64_t>(count), type, by, average,
-                                nullptr) == gpu::cudaSuccess);
+    REQUIRE(gpu::launch_combine(to.data(), from, static_cast<int64_t>(count), type, combination,
+                                average, nullptr) == gpu::cudaSuccess);
     for (size_t i = 0; i < count; ++i) {
       auto expected = static_cast<compute_type<T>>(parts[0][i]);
       for (size_t k = 1; k < parts.size(); ++k) {
-        auto other = static_cast<compute_type<T>>(parts[k][i]);
-        expected = by == reduction::sum       ? expected + other
-                   : by == reduction::product ? expected * other
-                   : by == reduction::min     ? std::min(expected, other)
-                                              : std::max(expected, other);
+        auto operand = static_cast<compute_type<T>>(parts[k][i]);
+        expected = combination == reduction::sum       ? expected + operand
+                   : combination == reduction::product ? expected * operand
+                   : combination == reduction::min     ? std::min(expected, operand)
+                                                       : std::max(expected, operand);
       }
       if (average)
         expected = expected / static_cast<compute_type<T>>(parts.size());
@@ -125,18 +126,18 @@ void check_combine(dtype type, std::mt19937& dice) {
 
 } // namespace
 
-TEST_CASE("a GPU's strided copies copy just what they should, from and to any layout") {
+TEST_CASE("a GPU's strided copies write exactly their elements, from and to any layout") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 400; ++round) {
     INFO("seed " << base + round);
     std::mt19937 dice{base + round};
-    auto one = make_copy(dice);
-    REQUIRE(gpu::launch_copy(one.what, nullptr) == gpu::cudaSuccess);
-    REQUIRE(one.to == one.expected);
+    auto tested = make_copy(dice);
+    REQUIRE(gpu::launch_copy(tested.copy, nullptr) == gpu::cudaSuccess);
+    REQUIRE(tested.to == tested.expected);
   }
 }
 
-TEST_CASE("a GPU's fills write each element, and nothing beyond") {
+TEST_CASE("a GPU's fills write exactly their elements") {
   for (size_t bytes : {1, 2, 4, 8, 16})
     for (size_t count : {0, 1, 63, 64, 65, 192, 1000}) {
       std::vector<std::byte> to((count + 1) * bytes, std::byte{7});
@@ -152,7 +153,7 @@ TEST_CASE("a GPU's fills write each element, and nothing beyond") {
     }
 }
 
-TEST_CASE("what devices of one GPU compute together is what one would") {
+TEST_CASE("devices of one GPU combine their parts to the result of one device") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 dice{seed};
@@ -166,7 +167,7 @@ TEST_CASE("what devices of one GPU compute together is what one would") {
   }
 }
 
-TEST_CASE("a bias is added to each channel on a GPU, wherever the channels are") {
+TEST_CASE("a GPU adds the bias to each channel, for any position of the channel axis") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 dice{seed};
@@ -182,41 +183,41 @@ TEST_CASE("a bias is added to each channel on a GPU, wherever the channels are")
                                 .outer = outer,
                                 .channels = channels,
                                 .inner = inner};
-          gpu::epilogue what{.bias = bias.data(), .rectify = rectify};
-          REQUIRE(gpu::launch_add_bias(to, what, nullptr) == gpu::cudaSuccess);
+          gpu::epilogue epilogue_options{.bias = bias.data(), .rectify = rectify};
+          REQUIRE(gpu::launch_add_bias(to, epilogue_options, nullptr) == gpu::cudaSuccess);
           to.values = expected.data();
-          REQUIRE(gpu::add_bias_on_host(to, what));
+          REQUIRE(gpu::add_bias_on_host(to, epilogue_options));
           REQUIRE(values == expected);
         }
 }
 
-TEST_CASE("an emulated grid shows where threads do not wait for each other") {
+TEST_CASE("an emulated grid exposes missing waits between threads") {
   constexpr unsigned threads = 64;
   struct sum {
     static void kernel(bool waits, int* out) {
-      __shared__ int held[threads];
-      held[threadIdx.x] = static_cast<int>((threadIdx.x + 1) * (blockIdx.x + 1));
+      __shared__ int partial_sums[threads];
+      partial_sums[threadIdx.x] = static_cast<int>((threadIdx.x + 1) * (blockIdx.x + 1));
       for (unsigned half = threads / 2; half > 0; half /= 2) {
         if (waits)
           __syncthreads();
         if (threadIdx.x < half)
-          held[threadIdx.x] += held[threadIdx.x + half];
+          partial_sums[threadIdx.x] += partial_sums[threadIdx.x + half];
       }
       if (threadIdx.x == 0)
-        out[blockIdx.x] = held[0];
+        out[blockIdx.x] = partial_sums[0];
     }
   };
   constexpr int right = threads * (threads + 1) / 2;
-  int wrong = 0;
+  int mismatches = 0;
   for (int round = 0; round < 20; ++round) {
     std::array<int, 3> out{};
     gpu::run_grid(3, threads, [&] { sum::kernel(true, out.data()); });
     const std::array expected{right, 2 * right, 3 * right};
     REQUIRE(out == expected);
     gpu::run_grid(3, threads, [&] { sum::kernel(false, out.data()); });
-    wrong += out != expected;
+    mismatches += out != expected;
   }
-  CHECK(wrong > 0);
+  CHECK(mismatches > 0);
 }
 
 } // namespace troupe::test::emulated_kernels_test

@@ -1,4 +1,4 @@
-"""Ops that take, put, find and sort elements by number, and numbers of few bits."""
+"""Ops that take, put, find and sort elements by index, and numbers of few bits."""
 
 import numpy as np
 import tensorflow as tf
@@ -188,7 +188,7 @@ for narrow_range in (False, True):
 case("QuantizeV2", np.zeros((0,), np.float32), np.float32(0), np.float32(1), T=tf.quint8)
 case("QuantizeV2", np.ones((2,), np.float32), np.float32(1), np.float32(0), T=tf.quint8, refused=True)
 for dtype in (tf.quint8, tf.qint8, tf.quint16, tf.qint16, tf.qint32):
-    # The plain numbers, as NumPy knows a quantized type: a record of one field.
+    # The plain numbers; NumPy has a quantized type as a record of one field.
     plain = np.array([0, 1, 50, 127, 100, 7], np.int32 if dtype == tf.qint32 else dtype.as_numpy_dtype[0])
     values = plain.astype(dtype.as_numpy_dtype)
     for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED"):

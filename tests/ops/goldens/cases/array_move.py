@@ -40,7 +40,7 @@ case("Pack", [np.float32(1), np.float32(2)])
 case("Pack", [np.zeros((0, 2), np.float32)] * 2, axis=-1)
 case("Unpack", np.zeros((2, 0), np.float32), num=0, axis=1)
 
-# Slices as Python writes them.
+# Slices in the notation of Python.
 def strided(x, first, last, strides, dtype=np.int32, refused=False, **masks):
     case("StridedSlice", x, *(np.array(v, dtype) for v in (first, last, strides)), refused=refused,
          **{f"{name}_mask": mask for name, mask in masks.items()})
@@ -169,7 +169,7 @@ case("SpaceToDepth", some(np.float32, 1, 3, 3, 1), block_size=3)
 case("DepthToSpace", some(np.float32, 1, 1, 2, 18), block_size=3)
 case("SpaceToDepth", some(np.float32, 1, 3, 4, 1), block_size=2, refused=True)
 case("DepthToSpace", some(np.float32, 1, 1, 1, 6), block_size=2, refused=True)
-x = some(np.float32, 2, 3, 4, 6)  # NCHW, which TensorFlow's processor kernels do not know
+x = some(np.float32, 2, 3, 4, 6)  # NCHW, which TensorFlow's processor kernels do not support
 deep = x.reshape(2, 3, 2, 2, 3, 2).transpose(0, 3, 5, 1, 2, 4).reshape(2, 12, 2, 3)
 case("SpaceToDepth", x, expected=[deep], block_size=2, data_format="NCHW")
 case("DepthToSpace", deep, expected=[x], block_size=2, data_format="NCHW")

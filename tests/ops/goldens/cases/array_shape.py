@@ -1,4 +1,4 @@
-"""Shapes as values, tensors that stay as they are, and those made of one value."""
+"""Shapes as values, unchanged tensors, and tensors of one value."""
 
 import numpy as np
 

@@ -85,7 +85,7 @@ for file in JPEGS:
 case("DecodeJpeg", text(FILES[2]))
 case("DecodeJpeg", text(FILES[0]), channels=3)
 CUT = JPEGS[2][:-40]
-# What stands for the missing part is up to the library.
+# The library may choose the pixels of the missing part.
 case("DecodeJpeg", text(CUT), try_recover_truncated=True, acceptable_fraction=0.1, outputs=())
 case("DecodeJpeg", text(CUT), try_recover_truncated=True, outputs=())
 for bad in (b"", b"text", JPEGS[0][:30], CUT, b"\xff\xd8\xff" + b"x" * 40):
@@ -205,7 +205,7 @@ case("DrawBoundingBoxes", normal(1, 5, 4, 3), DRAWN, refused=True)
 
 
 def lzw(pixels, bits):
-    """The pixels as a GIF file has them: in blocks, with codes that grow from bits + 1 bits on."""
+    """The pixels as in a GIF file: in blocks, with codes that grow from bits + 1 bits."""
     clear, codes, width = 1 << bits, {}, bits + 1
     out, held, count = bytearray(), 0, 0
 
@@ -229,7 +229,7 @@ def lzw(pixels, bits):
         codes[longer] = clear + 2 + len(codes)
         if codes[longer] == 1 << width and width < 12:
             width += 1
-        if len(codes) == 4093 - clear:  # as many as 12 bits can name
+        if len(codes) == 4093 - clear:  # the maximum for codes of 12 bits
             put(clear)
             codes, width = {}, bits + 1
         prefix = (int(pixel),)
@@ -291,7 +291,7 @@ case("DecodeGif", text(GIFS[0][:-1]))  # without the last byte
 case("DecodeGif", text(FILES[0]))
 for bad in (b"", b"GIF89a", GIFS[0][:20], gif(5, 7), GIFS[0].replace(b"\x2c", b"\x2d"), GIFS[0][:-6]):
     case("DecodeGif", text(bad), refused=True)
-# A color that the table does not have.
+# A color that is not in the table.
 case("DecodeGif", text(gif(5, 7, (colored(5, 7) * 0 + 7, 0, 0, None, False, False), map_bits=1)), refused=True)
 
 
@@ -313,7 +313,7 @@ for file in BMPS:
     for channels in (0, 3, 4):
         case("DecodeBmp", text(file), channels=channels)
         case("DecodeImage", text(file), channels=channels)
-    if struct.unpack("<i", file[22:26])[0] > 0:  # else TensorFlow 2.21 ends with std::bad_alloc
+    if struct.unpack("<i", file[22:26])[0] > 0:  # otherwise TensorFlow 2.21 ends with std::bad_alloc
         for dtype in (np.uint16, np.float32):
             case("DecodeImage", text(file), dtype=dtype)
 for bad in (b"BM", BMPS[0][:40], BMPS[0][:-20], FILES[0], bmp(0, 5, 24, b""), bmp(3, 0, 24, b""),

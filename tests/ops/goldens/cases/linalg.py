@@ -1,6 +1,6 @@
 """Decompositions of matrices and solutions of linear systems.
 
-Where factors are unique up to signs only, cases compare what has none."""
+If factors are unique only up to signs, cases compare values that do not depend on them."""
 
 import numpy as np
 

@@ -14,11 +14,11 @@ def rows(*dims, dtype=np.float32):
 
 
 def wide(count):
-    """Rows longer than the kernels take at once."""
+    """Rows longer than the blocks of the kernels."""
     return np.arange(count * 300, dtype=np.float32).reshape(count, 300) % 7
 
 
-SORTED = np.array([0, 0, 2, 2, 2, 3], np.int32)  # none has number 1
+SORTED = np.array([0, 0, 2, 2, 2, 3], np.int32)  # segment 1 is empty
 ANY = np.array([3, 0, -1, 0, 4, 3], np.int64)
 
 for kind in ("Sum", "Mean", "Prod", "Max", "Min"):

@@ -61,7 +61,7 @@ for op, low, high in (
     case(op, np.float32(0.25 * low + 0.75 * high))
     case(op, between(low, high, np.float32, 1, 1, 1))
 
-# Numbers near 0, where e^x - 1 and log(1 + x) are what they are for, and those beyond the usual.
+# Numbers near 0, for which e^x - 1 and log(1 + x) exist, and extreme ones.
 for dtype in PRECISE:
     small = np.array([1e-3, -1e-3, 1e-6, -1e-6, 1e-12, -1e-30], dtype)
     for op in ("Expm1", "Log1p", "Sinh", "Asinh", "Atanh"):
@@ -112,7 +112,7 @@ for dtype in (np.int32, np.int64):
     values = np.array([[-3, 0, 7]], dtype)
     case("Round", values, expected=[values])
 
-# Where numbers are not what one hopes.
+# NaN, infinities and zeros.
 for op in ("IsNan", "IsInf", "IsFinite"):
     for dtype in FLOATING:
         case(op, np.array(EDGES, np.float64).astype(dtype))
@@ -156,7 +156,7 @@ case("LogicalNot", np.bool_(True))
 case("LogicalNot", np.zeros((2, 3), bool))
 case("LogicalNot", np.arange(MANY) % 3 == 0)
 
-# Every type to every other; fractions are cut off, truth is what is not zero.
+# Every type to every other; fractions are cut off, numbers other than zero are true.
 CASTABLE = FLOATING + COMPLEX + INTEGERS + (np.bool_,)
 for source, target in itertools.product(CASTABLE, CASTABLE):
     values = np.array([0, 1, 2.75, 100, 7.25])

@@ -18,7 +18,7 @@ class Convolution:
         self.pads = pads
 
     def windows(self, extents, sizes):
-        """For each axis the outputs, and the zeros before."""
+        """The number of outputs and of leading zeros for each axis."""
         for i, (extent, size) in enumerate(zip(extents, sizes)):
             reach, stride = (size - 1) * self.dilations[i] + 1, self.strides[i]
             if self.padding == "SAME":
@@ -29,7 +29,7 @@ class Convolution:
                 yield (extent + before + after - reach) // stride + 1, before
 
     def products(self, x_shape, w_shape):
-        """All (output place, input place, window place) that meet."""
+        """All combined positions (output, input, window)."""
         axes = []
         for i, (out, before) in enumerate(self.windows(x_shape[1:-1], w_shape[:-2])):
             axes.append(
@@ -92,7 +92,7 @@ NAMES = {
 def all_three(
     op, x, w, strides, padding, dtype=np.float32, dilations=None, pads=None, own=False, channels_first=False, only=None
 ):
-    """The convolution of x and w, and both gradients. `own`: by our own arithmetic, where TensorFlow has none."""
+    """The convolution of x and w, and both gradients. `own`: by our own arithmetic, where TensorFlow has no kernel."""
     spatial = len(strides)
     by = Convolution(strides, padding, dilations, pads, op.startswith("Depthwise"))
     attrs = {"strides": [1, *strides, 1], "padding": padding}
@@ -189,7 +189,7 @@ all_three("Conv2D", normal(0, 5, 6, 3), normal(3, 2, 3, 4), [1, 1], "SAME")
 all_three("DepthwiseConv2dNative", normal(0, 5, 6, 3), normal(3, 2, 3, 4), [1, 1], "SAME", own=True)
 all_three("Conv2D", normal(2, 5, 6, 3), normal(3, 2, 3, 0), [1, 1], "SAME", own=True)
 
-# What does not fit.
+# Shapes that do not fit.
 ones = [1, 1, 1, 1]
 x, w = normal(1, 4, 4, 3), normal(2, 2, 3, 2)
 case("Conv2D", x, normal(2, 2, 2, 2), strides=ones, padding="SAME", refused=True)

@@ -6,7 +6,7 @@ from golden import case, normal, uniform
 
 
 def labels(*rows):
-    """Sparse labels, with as many as each row has."""
+    """Sparse labels, with their count for each row."""
     places = [[b, i] for b, row in enumerate(rows) for i in range(len(row))]
     return np.array(places, np.int64), np.array([x for row in rows for x in row], np.int32)
 
@@ -63,7 +63,7 @@ for dtype in (np.float32, np.float64):
     for merge in (False, True):
         x = (2 * normal(7, 3, 4)).astype(dtype)
         lengths = np.int32([7, 5, 2])
-        tolerance = 1e-5  # TensorFlow adds probabilities in float, whatever the type
+        tolerance = 1e-5  # TensorFlow adds probabilities in float for all types
         case("CTCBeamSearchDecoder", x, lengths, beam_width=20, top_paths=3, merge_repeated=merge, tolerance=tolerance)
         case("CTCBeamSearchDecoder", x, lengths, beam_width=3, top_paths=2, merge_repeated=merge, tolerance=tolerance)
         case("CTCBeamSearchDecoder", x, lengths, beam_width=1, top_paths=1, merge_repeated=merge, tolerance=tolerance)

@@ -84,7 +84,7 @@ for dtype in (np.float32, *HALVES):
     tolerance = {np.float16: 0.01, bfloat16: 0.06}.get(dtype)
     for more in ({}, {"depth_radius": 2, "bias": 2.0, "alpha": 1e-3, "beta": 0.75}, {"depth_radius": 1, "alpha": 0.5, "beta": 1.0}, {"depth_radius": 0}):
         x, dy = (normal(2, 2, 3, 7).astype(dtype) for _ in range(2))
-        # A library may compute the output anew from the input: they must belong together.
+        # A library may recompute the output from the input: they must match.
         y = respond(x, **more).astype(dtype)
         dx = respond_back(x, y, dy, **more).astype(dtype)
         own = dtype in HALVES

@@ -15,7 +15,7 @@ def geometry(window, strides, padding, **more):
 
 
 def outputs(extents, window, strides, padding, pads=None):
-    """How many windows each axis has."""
+    """The number of windows on each axis."""
     if padding == "SAME":
         return [-(-extent // stride) for extent, stride in zip(extents, strides)]
     pads = pads or [(0, 0)] * len(extents)
@@ -103,7 +103,7 @@ for dtype in (np.float16, bfloat16, np.float32, np.float64, np.int32, np.int64):
 case("MaxPoolGradGrad", first(x), first(highest), first(g), expected=[first(taken)], **nchw)
 case("MaxPoolGradGrad", np.zeros((0, 4, 4, 1), np.float32), np.zeros((0, 2, 2, 1), np.float32), np.zeros((0, 4, 4, 1), np.float32), expected=[np.zeros((0, 2, 2, 1), np.float32)], **even)
 
-# At places that are given.
+# At given positions.
 for Targmax, whole, dtype in itertools.product((np.int32, np.int64), (False, True), (np.float32, np.float64)):
     image = np.arange(x[0].size).reshape(x[0].shape)
     places = np.stack([image + (i * x[0].size if whole else 0) for i in range(2)])
@@ -157,12 +157,12 @@ for window, strides, padding in (((2, 1, 2), (2, 1, 2), "VALID"), ((2, 2, 2), (1
     at = geometry(window, strides, padding)
     case("MaxPool3DGradGrad", x, np.zeros_like(dy), np.zeros_like(x), expected=[np.zeros_like(dy)], **at)
 
-# Nothing there.
+# Empty tensors.
 for op in ("MaxPool", "AvgPool"):
     case(op, np.zeros((0, 4, 4, 3), np.float32), **geometry((2, 2), (1, 1), "SAME"))
     case(op, normal(1, 1, 1, 1), **geometry((3, 3), (2, 2), "SAME"))
 
-# What does not fit.
+# Shapes that do not fit.
 for op in ("MaxPool", "AvgPool"):
     x = normal(1, 3, 3, 1)
     case(op, x, **geometry((4, 1), (1, 1), "VALID"), refused=True)

@@ -1,4 +1,4 @@
-"""Ops on quantized tensors: whole numbers that stand for a range of real ones."""
+"""Ops on quantized tensors: whole numbers that represent a range of real ones."""
 
 import numpy as np
 import tensorflow as tf
@@ -9,7 +9,7 @@ RANGES = [(0, 6), (-1.5, 2.0), (-128, 127), (-3, 0), (-0.01, 0.02)]
 
 
 def quantized(type, values):
-    """Whole numbers as elements of a quantized type, which NumPy knows as a record of one field."""
+    """Whole numbers as elements of a quantized type, which NumPy has as a record of one field."""
     plain = np.int32 if type == tf.qint32 else type.as_numpy_dtype[0]
     return np.asarray(values).astype(plain).astype(type.as_numpy_dtype)
 
@@ -28,7 +28,7 @@ def plain(values):
     return values.view(np.int32 if values.dtype.itemsize == 4 else values.dtype[0])
 
 
-# What TensorFlow does for u8 alone, for i8 as well: by exact arithmetic.
+# TensorFlow computes these for u8 only; exact arithmetic gives them for i8 as well.
 
 
 def step(least, most):
@@ -50,7 +50,7 @@ def product_range(a, b):
 
 
 def whole(values):
-    """As 32 bits have them."""
+    """Wrapped around to 32 bits."""
     return quantized(tf.qint32, values.astype(np.int64).astype(np.uint32).view(np.int32))
 
 
@@ -146,7 +146,7 @@ for T1, T2 in ((tf.qint8, tf.quint8), (tf.qint8, tf.qint8)):
 
 
 def nearest(type, real, least, most):
-    """The whole number that stands for a real one."""
+    """The whole number that represents a real one."""
     bits = 32 if type == tf.qint32 else 8
     lowest = 0 if type == tf.quint8 else -(2 ** (bits - 1))
     scale = (2**bits - 1) / (np.float64(most) - np.float64(least))
@@ -229,7 +229,7 @@ def simulated(x, low, high, axis, num_bits=8, signed_input=True, narrow_range=Fa
 
 for dtype in (np.float32, np.float64):
     values = uniform(-3, 3, 4, 5, dtype=dtype)
-    whole = [dtype(0), dtype(0)]  # a range that is not looked at
+    whole = [dtype(0), dtype(0)]  # a range that is ignored
     for attrs in (
         {}, {"num_bits": 3}, {"num_bits": 3, "round_mode": "HALF_UP"}, {"num_bits": 4, "narrow_range": True},
         {"num_bits": 4, "signed_input": False}, {"num_bits": 61},

@@ -35,14 +35,14 @@ for dtype in BOTH:
             for i in (0, 2, 3):  # gates are in (0, 1)
                 saved[i] = np.abs(saved[i])
             grads = [half(*operands[1].shape, dtype=dtype) for _ in range(2)]
-            # Without peepholes TensorFlow leaves their gradients as they are.
+            # Without peepholes TensorFlow does not write their gradients.
             case(
                 "LSTMBlockCellGrad", *operands, *saved, *grads,
                 use_peephole=peephole, outputs=None if peephole else (0, 1),
             )
         for steps, active in ((1, 1), (3, 3), (3, 2), (2, 0)):
             operands = layer(2, 1, 3, dtype, steps)
-            # Of steps that are left out, TensorFlow clears only these.
+            # TensorFlow clears only these outputs of skipped steps.
             compared = None if active == steps else (1, 6)
             for op in ("BlockLSTM", "BlockLSTMV2"):
                 case(op, np.int64(active), *operands, use_peephole=peephole, outputs=compared)

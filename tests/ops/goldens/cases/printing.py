@@ -1,4 +1,4 @@
-"""What graphs say to people: Print, PrintV2, Assert, StringFormat."""
+"""Output of graphs for people: Print, PrintV2, Assert, StringFormat."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What is not random among the random ops."""
+"""The deterministic outputs of random ops."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ for count, each, classes in ((1, 1, 1), (2, 3, 5), (4, 1, 2), (3, 2, 40), (1, 4,
 case("AllCandidateSampler", np.int64([[1]]), num_true=1, num_sampled=3, unique=False)
 case("AllCandidateSampler", np.int64([[1, 2]]), num_true=1, num_sampled=3, unique=True, refused=True)
 
-# Generators: whole numbers are the same everywhere.
+# Generators: whole numbers are the same in all implementations.
 PHILOX = 1
 states = ([5, 6, 7], [0, 0, 0], [-1, 0, 7], [-1, -1, -1], [2**62, 1, -(2**63)])
 for state in states:

@@ -15,7 +15,7 @@ def numbers(dtype, count):
 
 
 def sparse(dims, count, dtype=f32, ordered=True):
-    """Indices, values and shape of a tensor with so many elements that are there."""
+    """Indices, values and shape of a tensor with this many stored elements."""
     places = uniform(0, 1, int(np.prod(dims))).argsort()[:count]
     places = np.sort(places) if ordered else places
     indices = np.stack(np.unravel_index(places, dims), 1).astype(i64) if count else np.zeros((0, len(dims)), i64)

@@ -1,4 +1,4 @@
-"""Variables and what changes them."""
+"""Variables and their updates."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What steps say of themselves for TensorBoard: summaries of numbers, histograms, sounds, tensors."""
+"""Summaries for TensorBoard: numbers, histograms, sounds, tensors."""
 
 import numpy as np
 import tensorflow as tf

@@ -85,7 +85,7 @@ for name in DENSE:
         update(op, (4, 3), np.float64, lr=0.0, lr_power=-0.3, multiply_linear_by_lr=True)
     gradient = "delta" if name in ("GradientDescent", "ProximalGradientDescent") else "grad"
     update(op, (2, 3), np.float32, change={gradient: np.zeros((2, 3), np.float32)})
-    if "Ftrl" not in name:  # whose comparison lets TensorFlow take NaN for zero
+    if "Ftrl" not in name:  # its comparison makes TensorFlow treat NaN as zero
         update(op, (2,), np.float32, change={gradient: np.array([np.inf, np.nan], np.float32)})
 
 for name in SPARSE:
@@ -107,7 +107,7 @@ for name in SPARSE:
     if name == "Ftrl":
         update(op, (4, 3), np.float64, np.array([2, 0], np.int32), lr_power=-0.7)
 
-# Those given by handles, and those that came later.
+# Updates of variables given by handles, and newer updates.
 VARIANTS |= {"AdagradV2": "update_slots", "KerasMomentum": "use_nesterov"}
 
 
