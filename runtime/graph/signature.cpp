@@ -245,7 +245,8 @@ private:
     } else if (auto expected = *value->get_if<dtype>(); expected != type) {
       auto first = attr_sources_.find(declared.type);
       return invalid("input ", declared.name, " must be ", expected, " like ",
-                     first == attr_sources_.end() ? concat("attribute ", declared.type) : first->second,
+                     first == attr_sources_.end() ? concat("attribute ", declared.type)
+                                                  : first->second,
                      ", got ", type, " from '", source, "'");
     }
     return {};

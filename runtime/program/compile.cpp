@@ -2,6 +2,7 @@
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/program/code_writer.hpp"
 #include "troupe/runtime/program/collective.hpp"
 #include "troupe/runtime/program/order_effects.hpp"

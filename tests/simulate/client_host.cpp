@@ -143,8 +143,9 @@ void client_host::answered(uint64_t wait_id) {
   if (wait == waits_.end())
     return core_.violated("each request is answered once", name());
   if (!closing_ && core_.now > std::max(wait->second.bound, process_->wakes() + slack))
-    core_.violated("no wait outlives its bound", name(), ": ", wait->second.description, " was answered ",
-                   (core_.now - wait->second.bound).count() / 1'000'000, " ms late");
+    core_.violated("no wait outlives its bound", name(), ": ", wait->second.description,
+                   " was answered ", (core_.now - wait->second.bound).count() / 1'000'000,
+                   " ms late");
   waits_.erase(wait);
 }
 
