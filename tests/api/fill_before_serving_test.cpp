@@ -104,7 +104,8 @@ TEST_CASE("a queue of a task that waits to be filled is not silently empty for a
   // After a restart the task has to be filled again.
   waiting_server.start();
   CHECK(soon([&] {
-    return why_not([&] { size_of(filler, m); }).message().find("begun anew") != std::string::npos;
+    return why_not([&] { size_of(filler, m); }).message().find("was restarted; its variables") !=
+           std::string::npos;
   }));
   auto second_session = waiting_server.connect();
   refused(second_session);

@@ -167,7 +167,7 @@ TEST_CASE("a checkpoint that is merged into itself by another path stays") {
   CHECK_THAT(merged({folder / "./model"}), Contains("merged into itself"));
   CHECK_THAT(merged({folder / "part", folder / "x/../part"}), Contains("cannot read"));
   s.run({saved.file_feed(folder / "part")}, {}, {saved.save});
-  CHECK_THAT(merged({folder / "part", folder / "x/../part"}), Contains("to be merged twice"));
+  CHECK_THAT(merged({folder / "part", folder / "x/../part"}), Contains("is given twice"));
   CHECK(merged({folder / "link/model"}) == "no error"); // no task uses the link's name
   s.run(saved.change);
   s.run({saved.file_feed(path)}, {}, {saved.restore});

@@ -515,7 +515,7 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   refuses("clip_by_norm, gradients", "to nothing", [&] {
     (void)clip_by_norm(gradient_list{{v, empty_edge}}, 1.0f);
   });
-  refuses("count_steps", "no node that trains",
+  refuses("count_steps", "the training node is null",
           [&] { (void)count_steps(nullptr, step_counter(g)); });
   refuses("count_steps, counter", "the counter is an edge to nothing",
           [&] { (void)count_steps(v.initializer, {}); });
@@ -618,9 +618,9 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
           [&] { (void)input.records(x, text_lines{}); });
   refuses("input_pipeline::batch", "needs a count and at_once of at least 1, got 0",
           [&] { (void)input.batch({x}, 0); });
-  refuses("input_pipeline::batch, nothing", "none that is nothing",
+  refuses("input_pipeline::batch, nothing", "no edge to nothing",
           [&] { (void)input.batch({empty_edge}, 2); });
-  refuses("input_pipeline::shuffle_batch", "none that is nothing",
+  refuses("input_pipeline::shuffle_batch", "no edge to nothing",
           [&] { (void)input.shuffle_batch({}, 2); });
   refuses("input_pipeline::bucket_by_length", "boundaries must increase", [&] {
     (void)input.bucket_by_length(1, {x}, {3, 2}, {4});

@@ -334,7 +334,7 @@ fetch b
 )",
                  "test", &simulated_library()};
   CHECK(message_contains(run_one(*session, text).status(),
-                         {"put all members on GPUs, or all on processors"}));
+                         {"put all members on GPUs or all on CPUs"}));
 }
 
 TEST_CASE("devices that share a GPU with some members only are refused") {

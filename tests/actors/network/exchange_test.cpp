@@ -623,8 +623,9 @@ TEST_CASE("a peer with too many unread answers is refused, and its accepted requ
   auto answer_text = pair.other_end->read_to_end(closed);
   CHECK(!closed);
   size_t refused = 0;
-  for (auto position = answer_text.find("are not answered yet"); position != answer_text.npos;
-       position = answer_text.find("are not answered yet", position + 1))
+  for (auto position = answer_text.find("unanswered requests, which is the limit");
+       position != answer_text.npos;
+       position = answer_text.find("unanswered requests, which is the limit", position + 1))
     ++refused;
   CHECK(refused == 6);
 }

@@ -41,7 +41,8 @@ TEST_CASE("a client that has disconnected fills a task no longer, and the next c
   auto refused_run = world.run_as(second, true);
   CHECK(world.last_stage() == fill_stage::by_another);
   CHECK(refused_run.kind() == error_kind::unavailable);
-  CHECK_THAT(refused_run.message(), Contains("/job:worker/task:0") && Contains("client 5 does so"));
+  CHECK_THAT(refused_run.message(),
+             Contains("/job:worker/task:0") && Contains("client 5 has been doing so"));
   world.lose(*world.connection);
   CHECK(world.server->filling().closed()); // the fill had not ended
   CHECK(world.run_as(second, true));

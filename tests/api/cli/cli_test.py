@@ -421,8 +421,8 @@ fetch labels
                 (["--feed", "x=[1, two]", "--fetch", "x"], "a number"),
                 (["--fetch", "twice"], "x"),
                 (["--target", "nothing"], "nothing"),
-                (["--fetch", "x", "--signature", "serving_default"], "--signature and --tags choose"),
-                (["--fetch", "x", "--tags", "serve"], "--signature and --tags choose")):
+                (["--fetch", "x", "--signature", "serving_default"], "--signature and --tags select"),
+                (["--fetch", "x", "--tags", "serve"], "--signature and --tags select")):
             with self.subTest(arguments=arguments):
                 result = troupe("run", path, *arguments)
                 self.assertEqual(result.returncode, 1)

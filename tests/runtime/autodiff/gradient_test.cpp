@@ -256,7 +256,7 @@ TEST_CASE("meaningless options are refused") {
   CHECK(refused({z}, {w.x}, gradient_options{.of_nodes = {{nullptr, passes_on}}}) == text);
   CHECK(refused({z}, {w.x}, gradient_options{.of_nodes = {{z.node, nullptr}}}) == text);
   CHECK(refused({z}, {w.x}, gradient_options{.of_ops = {{"Neg", nullptr}}}) ==
-        "what is given as gradient of Neg is no function");
+        "the gradient given for Neg is no function");
   CHECK(refused({z}, {w.x}, gradient_options{.of_ops = {{"Nag", passes_on}}}, error_kind::not_found)
             .find("'Nag'") != std::string::npos);
 }

@@ -130,7 +130,7 @@ TEST_CASE("groups that cannot work are refused before the step, by name") {
   group_case mixed{2};
   mixed.names()[1].kind = "gpu";
   CHECK(says(mixed.add(0, reduce, sum_of(2)).add(1, reduce, sum_of(2)).find().status(),
-             {"gpu", "cpu", "put all members on GPUs, or all on processors"}));
+             {"gpu", "cpu", "put all members on GPUs or all on CPUs"}));
   CHECK(says(group_case{2}
                  .add(0, "CollectiveBcastRecv", keys(2))
                  .add(1, "CollectiveBcastRecv", keys(2))

@@ -69,7 +69,8 @@ TEST_CASE("waits are reported by pairs of tasks first, and then by step") {
         "step f.3\n"
         "  /job:ps/task:0 waits for queue 'rows' (0 of 10 elements, 1 dequeues wait): "
         "QueueDequeue 'take' (a.cpp:1), for 12.0 s\n"
-        "  /job:worker/task:0 waits for /job:ps/task:0: _Recv 'y', for 12.5 s (as that task waits "
+        "  /job:worker/task:0 waits for /job:ps/task:0: _Recv 'y', for 12.5 s (because that task "
+        "waits "
         "itself)\n"
         "and more steps\n");
   CHECK(print_waits({}, 5) == "no step waits\n");

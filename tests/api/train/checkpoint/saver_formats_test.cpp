@@ -249,7 +249,8 @@ TEST_CASE("tasks write shards of one checkpoint, which other tasks restore") {
   s.run(first.init);
   saver writer{first.g, "/proc/self/fd/750/unshared", {.by_tasks = true}};
   CHECK_THAT(failure_of([&] { writer.restore(s); }),
-             Contains("failed_precondition") && Contains("not seen by the task of the variables") &&
+             Contains("failed_precondition") &&
+                 Contains("not visible to the task of the variables") &&
                  Contains("saver_options.by_tasks"));
   ::close(750);
   ::close(folder_descriptor);

@@ -448,7 +448,7 @@ TEST_CASE("a pipeline refuses invalid files, buckets and batches") {
   CHECK_THROWS_WITH(input.records(names, text_lines{}, {.at_once = 0}), Contains("at_once"));
   CHECK_THROWS_WITH(input.records(names, byte_records{}), Contains("record_bytes"));
   CHECK_THROWS_WITH(input.records(names, tf_records{"LZ4"}), Contains("LZ4"));
-  CHECK_THROWS_WITH(input.bucket_by_length(n, {x}, {3, 3}, {1}), Contains("must rise"));
+  CHECK_THROWS_WITH(input.bucket_by_length(n, {x}, {3, 3}, {1}), Contains("must increase"));
   CHECK_THROWS_WITH(input.bucket_by_length(n, {x}, {3, 4}, {1, 2}), Contains("3 buckets, got 2"));
   CHECK_THROWS_WITH(input.bucket_by_length(n, {x}, {3}, {0}), Contains("positive"));
   CHECK_THROWS_WITH(input.prefetch({}), Contains("at least one tensor"));
