@@ -84,7 +84,7 @@ void keep_books(unsigned seed, int requests) {
     REQUIRE(area->size() == static_cast<int64_t>(in.size()));
     if (!puts.empty())
       REQUIRE((capacity > 0 && area->size() >= capacity));
-    for (const auto& [request, key] : takes)
+    for (const auto& [taker, key] : takes)
       REQUIRE((key ? !in.contains(*key) : in.empty()));
   }
 }
