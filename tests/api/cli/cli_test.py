@@ -739,7 +739,7 @@ fetch x = i32(3)
     def test_tools_for_operators_refuse_invalid_tasks(self):
         file = write("one.json", '{"worker": ["127.0.0.1:1"]}')
         self.one_line(troupe("drain", "worker", "--cluster", file), "kind:id")
-        self.one_line(troupe("drain", "/job:worker", "--cluster", file), "is no task")
+        self.one_line(troupe("drain", "/job:worker", "--cluster", file), "is not a task")
         self.one_line(troupe("drain", "/job:chef/task:0", "--cluster", file), "chef")
         unreachable = troupe("waits", "--cluster", file, "--timeout", "0.5")
         self.assertEqual((unreachable.returncode, unreachable.stdout), (2, "no step waits\n"))
