@@ -376,7 +376,7 @@ TEST_CASE_METHOD(fixture, "the nesting of lists is limited, however they are mad
         return list{a[0] + 1, tensor_list_push_back(tensor_list_push_back(empty_list, a[1]), a[1])};
       })[1];
   CHECK_THAT(failure_of([&] { s.fetch(tensor_list_length(zeros_like(wide))); }),
-             Catch::Matchers::Contains("counted twice"));
+             Catch::Matchers::Contains("counting repeated items each time"));
 }
 
 TEST_CASE_METHOD(fixture, "an op without a gradient in a loop is named, with the function") {

@@ -180,7 +180,7 @@ TEST_CASE("a function may be called by its own gradient, in a GraphDef") {
     values_found.push_back(to_scalar<double>(s.fetch(order, {{x, 3.0}})));
   CHECK(values_found == std::vector<double>{6, 6, 6, 6});
   CHECK_THAT(failure_of([&] { g.gradients(orders.back(), {x}); }),
-             Contains("of an order that was not read"));
+             Contains("of an order that was not loaded"));
   CHECK_THAT(write_graph_def(g, graph_def_format::binary).status().message(),
              Contains("was not read, and cannot be written"));
 }

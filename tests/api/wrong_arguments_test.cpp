@@ -195,13 +195,13 @@ TEST_CASE("builders refuse empty edges, edges of other graphs, and invalid names
   refuses("placeholder, extent", "-2", [&] { (void)g.placeholder(dtype::f32, {-2}); });
   refuses("constant, edge", "is an edge", [&] { (void)g.constant(x); });
   refuses("constant, nothing", "", [&] { (void)g.constant(tensor{}); });
-  refuses("constant, name", "is no name", [&] { (void)g.constant(1, "a b"); });
+  refuses("constant, name", "is no valid name", [&] { (void)g.constant(1, "a b"); });
   refuses("variable", "edge to nothing", [&] { (void)g.variable(edge{}); });
   refuses("variable, name", "is used already", [&] { (void)g.variable(1.0f, "v"); });
   refuses("variable, type", "none", [&] { (void)g.variable(dtype::none, {2}); });
   refuses("resource_variable", "edge to nothing", [&] { (void)g.resource_variable(edge{}); });
   refuses("group", "", [&] { (void)g.group({nullptr}); });
-  refuses("scope", "is no name", [&] { (void)g.scope("a/b"); });
+  refuses("scope", "is not a valid scope name", [&] { (void)g.scope("a/b"); });
   refuses("on", "part", [&] { (void)g.on("nonsense"); });
   refuses("on, function", "the device function is empty", [&] { (void)g.on(device_function{}); });
   refuses("colocate_with", "needs a node of this graph", [&] { (void)g.colocate_with({}); });

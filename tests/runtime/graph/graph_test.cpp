@@ -176,7 +176,7 @@ TEST_CASE("every mistake names the node and the line that made it") {
         "Miscounts 'net/Miscounts' (LINE): its shape function returned 0 shapes for 1 outputs");
   for (std::string name : {"a b", "-a", "/a", "_a", "a:1", "ä"}) {
     in.pop_scope();
-    CHECK(refused(in, {.op = "Neg", .name = name, .inputs = {x}}).find("is no name") !=
+    CHECK(refused(in, {.op = "Neg", .name = name, .inputs = {x}}).find("is no valid name") !=
           std::string::npos);
     in.push_scope("net");
   }

@@ -109,7 +109,7 @@ TEST_CASE("roles and versions that cannot work together are refused with a reada
   CHECK_THAT(outcome_of(changed_hello).message(), Contains("task or client, got 'king'"));
   changed_hello = good;
   changed_hello.job = "";
-  CHECK_THAT(outcome_of(changed_hello).message(), Contains("which task"));
+  CHECK_THAT(outcome_of(changed_hello).message(), Contains("names no task"));
   changed_hello = good;
   changed_hello.max_message = 3;
   CHECK_FALSE(outcome_of(changed_hello).ok());

@@ -73,7 +73,7 @@ TEST_CASE("a payload that belongs to no tensor of its message is detected before
       auto bytes = encoded->bytes;
       bytes[i] = static_cast<std::byte>(value);
       if (auto read = read_envelope(bytes); !read) {
-        early += read.status().message().find("brings no tensors") != std::string::npos;
+        early += read.status().message().find("without tensors") != std::string::npos;
         continue;
       }
       auto decoded = decode(bytes, encoded->outside);
