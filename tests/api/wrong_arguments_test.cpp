@@ -587,7 +587,7 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   refuses("living_tasks, device", "got 'cpu'", [] { (void)living_tasks{{"cpu"}}; });
   living_tasks tasks{{"/job:worker/task:0/cpu:0"}};
   auto moved = std::move(tasks);
-  refuses("living_tasks::also, moved away", "moved away",
+  refuses("living_tasks::also, moved away", "moved from",
           [&] { tasks.also({"/job:worker/task:1"}); });
 }
 

@@ -117,7 +117,7 @@ TEST_CASE("groups that cannot work are refused before the step, by name") {
              {"has 2 of 1 members"}));
   CHECK(says(
       group_case{2}.add(0, reduce, sum_of(2)).add(1, reduce, sum_of(2), dtype::f64).find().status(),
-      {"in another type", "different instance keys"}));
+      {"or another type", "different instance keys"}));
   CHECK(says(
       group_case{2}.add(0, reduce, sum_of(2)).add(1, "CollectiveGather", keys(2)).find().status(),
       {"computes another collective"}));
