@@ -15,7 +15,7 @@ struct pixel_body {
   TROUPE_DEVICE void operator()(int64_t i) const {
     using value = compute_type<T>;
     color<value> pixel{load(x[3 * i]), load(x[3 * i + 1]), load(x[3 * i + 2])};
-    pixel = Fn::of(pixel, factor ? *factor : 0.f);
+    pixel = Fn::recolor(pixel, factor ? *factor : 0.f);
     for (int c = 0; c < 3; ++c)
       y[3 * i + c] = store<T>(pixel[static_cast<size_t>(c)]);
   }
