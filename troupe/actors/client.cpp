@@ -499,7 +499,7 @@ private:
       auto* next = threads.take_back(in);
       if (!next)
         return;
-      in.conductor().stop().due(); // raises it, so that what follows is brief
+      in.conductor().stop().due(); // past the deadline, the region ends at once
       unit.exec_later(next);
       unit.drain(in.conductor().stop());
     }
@@ -542,7 +542,7 @@ private:
       if (!wait_for_end(*in, program, end, unit, of.deadline)) {
         conductor.abort(step, overdue(step), &unit);
         if (auto* threads = program.kernels())
-          take_back(*in, *threads, end, unit); // which came meanwhile
+          take_back(*in, *threads, end, unit); // regions that were queued before the abort
         end.wait_for_stop();
       }
     }

@@ -121,7 +121,7 @@ private:
 
   size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
-  // What follows is called under the lock.
+  // The caller of each function from here on, but run(), work() and watch(), holds the lock.
   void change_size(region_actor& region, int change) noexcept {
     size_.store(size() + static_cast<size_t>(change), std::memory_order_relaxed);
     region.step().in_line().regions += static_cast<size_t>(change);
@@ -135,15 +135,15 @@ private:
 
   bool is_stuck() const noexcept { return taken_ == stuck_at_; }
 
-  // Regions whose steps have stopped: their kernels leave off at once, and somebody waits for that.
-  // Quick ones while the others keep all threads.
+  // Regions of stopped steps go first, because their kernels end at once and a caller waits for
+  // that; so do quick regions while long ones keep all threads. Null for other regions.
   region_line* line_that_goes_first(const region_actor& region) noexcept {
     if (region.has_stopped())
       return &stopped_;
     return is_stuck() && region.quick() ? &quick_ : nullptr;
   }
 
-  // Steps in line stop without telling, hence the search.
+  // Steps stop without a message to this class: the search finds their regions.
   void search() noexcept {
     auto begin = clock::now();
     if (begin < next_search_)
