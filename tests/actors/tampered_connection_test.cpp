@@ -41,6 +41,7 @@ public:
   }
   uint16_t port() const { return port_; }
   bool tampered() const { return tampered_; }
+  bool tampered_connection_ended() const { return ended_; }
 
 private:
   struct connection {
@@ -66,6 +67,7 @@ private:
         if (waits[2 + 2 * i].revents)
           pass(one);
         if (one.ended) {
+          ended_ = ended_ || i == 0;
           ::shutdown(one.client.descriptor(), SHUT_RDWR);
           ::shutdown(one.task.descriptor(), SHUT_RDWR);
         }
@@ -125,13 +127,13 @@ private:
   const manner how_;
   const int listener_;
   uint16_t port_ = 0;
-  std::atomic<bool> tampered_{false};
+  std::atomic<bool> tampered_{false}, ended_{false};
   std::jthread thread_;
 };
 
 } // namespace
 
-TEST_CASE("who changes, repeats, swaps or drops bytes on their way ends the connection, not more") {
+TEST_CASE("a connection whose bytes are changed, repeated, swapped or dropped ends, and no other") {
   watchdog watch;
   for (auto how : {manner::changes, manner::repeats, manner::swaps, manner::drops}) {
     INFO(static_cast<int>(how));
@@ -143,19 +145,30 @@ TEST_CASE("who changes, repeats, swaps or drops bytes on their way ends the conn
     const text_case small{small_text};
     status failed;
     int well = 0;
-    for (auto end = step_clock::now() + 20s; failed.ok() && step_clock::now() < end; ++well)
-      if (auto outcome = run(*client, small); !outcome)
+    auto end = step_clock::now() + 20s;
+    while (failed.ok() && !between.tampered_connection_ended() && step_clock::now() < end)
+      if (auto outcome = run(*client, small); !outcome) {
         failed = outcome.status();
-      else
+      } else {
         CHECK(outcome->front().data<int32_t>()[0] == 3);
+        ++well;
+      }
     INFO(failed);
     CHECK(between.tampered());
-    CHECK(failed.kind() == error_kind::unavailable);
-    CHECK(failed.message().find("/job:worker/task:0") != std::string::npos);
-    CHECK(well > 1); // and none of them gave anything else
-    // By another connection it goes on.
-    status again = failed;
-    for (auto end = step_clock::now() + 10s; !again.ok() && step_clock::now() < end;)
+    // A step whose answer came before the connection ended does not fail: a repeated record, for
+    // example, is read once before its copy ends the connection.
+    if (!failed.ok()) {
+      CHECK(failed.kind() == error_kind::unavailable);
+      CHECK(failed.message().find("/job:worker/task:0") != std::string::npos);
+    }
+    CHECK(well > 1);
+    for (end = step_clock::now() + 10s;
+         !between.tampered_connection_ended() && step_clock::now() < end;)
+      std::this_thread::sleep_for(1ms);
+    CHECK(between.tampered_connection_ended());
+    // Steps go on over another connection.
+    status again{error_kind::unavailable, "not run"};
+    for (end = step_clock::now() + 10s; !again.ok() && step_clock::now() < end;)
       again = run(*client, small).status();
     CHECK(again.ok());
     CHECK(here.lives());
