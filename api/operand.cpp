@@ -107,7 +107,7 @@ result<tensor> convert_from(const tensor& source, dtype to) {
     case dtype::f32: return convert_all<float, From>(source);
     case dtype::f64: return convert_all<double, From>(source);
     case dtype::c64: return convert_all<std::complex<float>, From>(source);
-    case dtype::c128: return convert_all<std::complex<double>, From>(from);
+    case dtype::c128: return convert_all<std::complex<double>, From>(source);
     case dtype::none:
     case dtype::variant:
     case dtype::string: break;

@@ -44,12 +44,12 @@ edge direction(edge gradient, edge s, edge y, int memory, location where) {
   }
   auto square_norm = dot(changes.back(), changes.back(), where);
   auto is_known = greater(square_norm, 0, {}, where);
-  auto scale =
-      mul(dot(steps.back(), changes.back(), where), inverse_if_positive(size, where), {}, where);
+  auto scale = mul(dot(steps.back(), changes.back(), where),
+                   inverse_if_positive(square_norm, where), {}, where);
   auto r = mul(q, select(is_known, scale, ones_like(scale, {}, where), {}, where), {}, where);
   for (size_t i = 0; i < steps.size(); ++i) {
     auto correction = mul(curvature[i], dot(changes[i], r, where), {}, where);
-    r = add(r, mul(steps[i], sub(part[i], correction, {}, where), {}, where), {}, where);
+    r = add(r, mul(steps[i], sub(projection[i], correction, {}, where), {}, where), {}, where);
   }
   return neg(r, {}, where);
 }
