@@ -7,7 +7,7 @@ namespace {
 
 // Members far down the list are candidates at the same time, because all members before them are
 // probably gone as well.
-constexpr int last_candidate_rank = 15;
+constexpr int max_candidate_rank = 15;
 
 bool is_current(const cluster_member* member, uint64_t incarnation) {
   return member && member->incarnation == incarnation && member->holds_number();
@@ -32,7 +32,7 @@ std::optional<vote_request> succession::tick(const member_list& list, bool hears
     return {};
   auto rank = 0;
   for (const auto& [task, member] : list.members()) {
-    if (task == self_ || rank == last_candidate_rank)
+    if (task == self_ || rank == max_candidate_rank)
       break;
     rank += member.holds_number() && task != list.coordinator();
   }
