@@ -57,7 +57,7 @@ wide_x = Cast(x) DstT=f64
 wide_w = Cast(w) DstT=f64
 wide_dy = Cast(dy) DstT=f64
 )";
-  auto holds = [&](std::string text) { agree(std::string{operands} + text, 1e-5); };
+  auto holds = [&](std::string text) { check_agreement(std::string{operands} + text, 1e-5); };
   holds(R"(
 fast = Conv2D(x, w) strides=[1, 1, 1, 1] padding="SAME"
 exact = Conv2D(wide_x, wide_w) strides=[1, 1, 1, 1] padding="SAME"
@@ -73,7 +73,7 @@ exact = Conv2DBackpropFilter(wide_x, i32[3, 3, 64, 64], wide_dy) strides=[1, 1, 
 }
 
 TEST_CASE("the gradient of an input of few channels is exact to 1e-5 of the largest element") {
-  agree(R"(
+  check_agreement(R"(
 w = RandomUniform(i32[7, 5, 3, 20]) dtype=f32 seed=2 seed2=1
 dy = RandomUniform(i32[3, 8, 10, 20]) dtype=f32 seed=3 seed2=1
 wide_w = Cast(w) DstT=f64
@@ -81,7 +81,7 @@ wide_dy = Cast(dy) DstT=f64
 fast = Conv2DBackpropInput(i32[3, 29, 30, 3], w, dy) strides=[1, 4, 3, 1] padding="SAME"
 exact = Conv2DBackpropInput(i32[3, 29, 30, 3], wide_w, wide_dy) strides=[1, 4, 3, 1] padding="SAME"
 )",
-        1e-5);
+                  1e-5);
 }
 
 TEST_CASE("max pooling picks the first of equal elements, for any number of channels") {
@@ -98,20 +98,20 @@ whole_dy = Cast(dy) DstT=i32
 y = MaxPool(x) ksize=[1, 3, 3, 1] strides=[1, 2, 2, 1] padding="SAME"
 whole_y = MaxPool(whole_x) ksize=[1, 3, 3, 1] strides=[1, 2, 2, 1] padding="SAME"
 )";
-  agree(std::string{operands} + R"(
+  check_agreement(std::string{operands} + R"(
 fast = Identity(y)
 exact = Identity(whole_y)
 )",
-        0);
-  agree(std::string{operands} + R"(
+                  0);
+  check_agreement(std::string{operands} + R"(
 fast = MaxPoolGrad(x, y, dy) ksize=[1, 3, 3, 1] strides=[1, 2, 2, 1] padding="SAME"
 exact = MaxPoolGrad(whole_x, whole_y, whole_dy) ksize=[1, 3, 3, 1] strides=[1, 2, 2, 1] padding="SAME"
 )",
-        0);
+                  0);
 }
 
 TEST_CASE("max pooling takes the first NaN of a window as its largest, and gives it the gradient") {
-  agree(R"(
+  check_agreement(R"(
 x = Fill(i32[1, 1, 4, 20], f32(nan))
 y = MaxPool(x) ksize=[1, 1, 4, 1] strides=[1, 1, 4, 1] padding="VALID"
 dy = Fill(i32[1, 1, 1, 20], f32(3))
@@ -119,18 +119,18 @@ fast = MaxPoolGrad(x, y, dy) ksize=[1, 1, 4, 1] strides=[1, 1, 4, 1] padding="VA
 none = Fill(i32[1, 1, 3, 20], f32(0))
 exact = Concat(i32(2), dy, none)
 )",
-        0);
+                  0);
 }
 
 TEST_CASE("reductions of long rows and columns have the sums and extremes of doubles") {
   for (auto op : {"Sum", "Max", "Min", "Mean"})
     for (auto axes : {"[0]", "[1]", "[0, 1]"})
-      agree("x = RandomUniform(i32[203, 9001]) dtype=f32 seed=1 seed2=1\n"
-            "wide = Cast(x) DstT=f64\n"
-            "fast = " +
-                std::string{op} + "(x, i32" + axes + ")\nexact = " + op + "(wide, i32" + axes +
-                ")\n",
-            1e-6);
+      check_agreement("x = RandomUniform(i32[203, 9001]) dtype=f32 seed=1 seed2=1\n"
+                      "wide = Cast(x) DstT=f64\n"
+                      "fast = " +
+                          std::string{op} + "(x, i32" + axes + ")\nexact = " + op + "(wide, i32" +
+                          axes + ")\n",
+                      1e-6);
 }
 
 } // namespace troupe::test::fast_paths_test
