@@ -321,8 +321,8 @@ void registrar::register_part(const attempt_ptr& registering, size_t part, uint6
     follow(registering, action);
   };
   auto on_error = [=, this](const caf::error& why) {
-    follow(registering, registering->step->parts.refused(part, number,
-                                                         naming(registering, part, from_caf(why))));
+    follow(registering, registering->step->parts.refused(
+                            part, number, with_task(registering, part, from_caf(why))));
   };
   if (!participant.graphs) {
     self_->request(participant.worker, caf::infinite, participant.partitions)
