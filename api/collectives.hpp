@@ -1,5 +1,5 @@
 // Collective operations of several devices: each function adds one node on the device of each edge,
-// and returns their outputs in the same order (docs/training.md).
+// and returns their outputs in the same order (docs/training/replicas.md).
 #pragma once
 #include "troupe/api/graph_builder.hpp"
 #include "troupe/runtime/export.hpp"

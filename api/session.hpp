@@ -177,8 +177,8 @@ public:
                       location where = location::current());
 
   /// Returns the positions of the random number streams of this session's nodes, on the tasks that
-  /// take part in its steps and can be reached (docs/training.md). If steps run meanwhile, the
-  /// positions are of no particular moment. A task that does not answer delays the call by two
+  /// take part in its steps and can be reached (docs/training/models.md). If steps run meanwhile,
+  /// the positions are of no particular moment. A task that does not answer delays the call by two
   /// seconds: name the tasks that matter ("/job:ps/task:0").
   std::vector<task_positions> positions(location where = location::current()) {
     return positions({}, where);

@@ -50,7 +50,7 @@ struct gpu_options {
   /// kernels. Deterministic sessions use the heuristic and our kernels. Local sessions only.
   bool measure_convolutions = true;
   /// Launches repeated sequences of kernels as one graph (docs/gpu.md); false: kernel by kernel,
-  /// for debugging, or for exchanges of gradients that overlap (docs/training.md).
+  /// for debugging, or for exchanges of gradients that overlap (docs/training/replicas.md).
   bool replay = true;
   /// Each GPU has a thread that launches its kernels, so that the thread that submits work
   /// continues; costs a wake-up for each submission. Local sessions only.

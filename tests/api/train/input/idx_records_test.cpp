@@ -1,4 +1,4 @@
-// IDX files, such as MNIST's, as records of one length after a header: docs/training.md, From
+// IDX files, such as MNIST's, as records of one length after a header: docs/training/input.md, From
 // files.
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
