@@ -90,8 +90,9 @@ private:
     const auto blocks_end = content_.size() - footer_bytes;
     if (handle.offset > blocks_end || handle.size > blocks_end - handle.offset ||
         trailer_bytes > blocks_end - handle.offset - handle.size)
-      return damaged_at(handle.offset, concat("has ", handle.size, " bytes, but the file has ",
-                                              content_.size(), ": it is damaged"));
+      return damaged_at(handle.offset,
+                        concat("is listed with ", handle.size, " bytes, but the file has ",
+                               content_.size(), ": it is damaged"));
     auto block = content_.substr(handle.offset, handle.size);
     auto with_kind = content_.substr(handle.offset, handle.size + 1);
     if (masked_crc32c(std::as_bytes(std::span{with_kind})) !=

@@ -122,7 +122,7 @@ TEST_CASE(
              }),
              Contains("2 slices"));
   CHECK_THAT(failure_of([&] { scan({x}, {x}, [](auto&, auto&) -> scan_turn { return {}; }); }),
-             Contains("carries 0 values"));
+             Contains("returns 0 carried"));
 }
 
 } // namespace troupe::test::loops_test

@@ -77,7 +77,7 @@ TEST_CASE("errors of saving and restoring name the node, the file and the tensor
   CHECK_THAT(restored_slice("v", "", dtype::f32),
              Contains("not_found") && Contains("has no tensor 'v'"));
   CHECK_THAT(restored_slice("w", "", dtype::f64),
-             Contains(path + ".index: tensor 'w' is f32 in the checkpoint, and f64"));
+             Contains(path + ".index: tensor 'w' is f32 in the checkpoint, but f64"));
   CHECK_THAT(restored_slice("w", "3 2 0,1:-", dtype::f32), Contains("tensor 'w' is [2,2]"));
   CHECK_THAT(restored_slice("w", "2 2 0,3:-", dtype::f32),
              Contains("does not lie within the whole"));

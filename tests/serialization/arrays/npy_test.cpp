@@ -159,7 +159,7 @@ TEST_CASE("files that are no arrays are refused with the reason") {
     CHECK_THAT(error(array(descr, "()", "")), Contains(concat("NumPy's '", descr, "'")));
   CHECK_THAT(error(file("{'descr': [('a', '<f4')], }", "")), Contains("records"));
   CHECK_THAT(error(file("{'descr': '<f4', 'shape': ()}", "1234")), Contains("lacks"));
-  CHECK_THAT(error(file("{'x': 1}", "")), Contains("says 'x'"));
+  CHECK_THAT(error(file("{'x': 1}", "")), Contains("unknown key 'x'"));
   CHECK_THAT(error(file("{'shape': (1 2)}", "")), Contains("no ')' before '2)}'"));
   CHECK_THAT(error(file("{'shape': (1,", "")), Contains("no number"));
   CHECK_THAT(error(file("{'fortran_order': 1}", "")), Contains("neither True nor False"));

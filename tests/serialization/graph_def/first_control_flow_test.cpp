@@ -786,7 +786,7 @@ TEST_CASE("invalid nodes around loops are reported by name") {
   CHECK_THAT(
       refusal_with("l = Identity(i1)\n k = NextIteration(l)\n k0 = Enter(x) frame_name=s:'loop'\n"
                    "k1 = Merge(k0, k)\n k2 = Switch(k1, more)\n k3 = Exit(k2)"),
-      Contains("which exists when the loop ends"));
+      Contains("which exists only when the loop ends"));
 }
 
 TEST_CASE("errors in frames are reported by name") {

@@ -277,7 +277,7 @@ TEST_CASE("records of one length are read, and files of another size are refused
   CHECK(out->write("hhaabbc").ok());
   CHECK(out->finish().ok());
   CHECK_THAT(read_all(open_fixed(disk, "z", {2, 2, 0, compression::zlib})).back(),
-             Contains("z: record 2 at byte 6: the file ends within it: 1 of 2"));
+             Contains("z: record 2 at byte 6: the file ends within it: it has 1 of 2"));
 }
 
 TEST_CASE("records of one length may overlap, have gaps, and end before a tail") {
@@ -304,7 +304,7 @@ TEST_CASE("records of one length may overlap, have gaps, and end before a tail")
     CHECK_THAT(read_all(open_fixed(disk, "x", {2, 2, 3, kind})).back(),
                Contains(kind == compression::none
                             ? "x: has 7 bytes of records, which is no multiple of 2"
-                            : "x: record 3 at byte 8: the file ends within it: 1 of 2"));
+                            : "x: record 3 at byte 8: the file ends within it: it has 1 of 2"));
   }
 }
 

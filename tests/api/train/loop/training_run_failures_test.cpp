@@ -185,7 +185,7 @@ TEST_CASE("a failure after each step ends the run after several attempts") {
   auto thrown = error_of([&] { training.run(s); });
   CHECK(thrown.kind() == error_kind::unavailable);
   CHECK_THAT(thrown.what(),
-             Contains("nobody listens at step ") && Contains("gave up after 3 attempts"));
+             Contains("nobody listens at step ") && Contains("gave up after 3 retries"));
   std::vector<int> retries;
   for (const auto& event : model.events)
     if (event.what == kind::retrying)
@@ -291,7 +291,7 @@ TEST_CASE("a checkpoint that always fails with a transient error ends the run") 
   training_run training{model.g, model.step(), options};
   auto thrown = error_of([&] { training.run(s); });
   CHECK(thrown.kind() == error_kind::unavailable);
-  CHECK_THAT(thrown.what(), Contains("gave up after 3 attempts"));
+  CHECK_THAT(thrown.what(), Contains("gave up after 3 retries"));
 }
 
 TEST_CASE("a loss that is not one number is an error") {

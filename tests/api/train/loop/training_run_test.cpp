@@ -166,7 +166,7 @@ TEST_CASE("a run gives up after several attempts, and throws the first cause") {
   training_run training{model.g, model.step(), options};
   auto thrown = error_of([&] { training.run(s); });
   CHECK(thrown.kind() == error_kind::aborted);
-  CHECK_THAT(thrown.what(), Contains("failure 1; gave up after 4 attempts"));
+  CHECK_THAT(thrown.what(), Contains("failure 1; gave up after 4 retries"));
   CHECK(calls == 5);
   options.batch = [&](int64_t) -> std::optional<std::vector<tensor>> {
     throw error{error_kind::invalid_argument, "a mistake"};
