@@ -6325,8 +6325,8 @@ edge rint(operand x, std::string_view name = {},
 
 /// Gives a generator's state, and moves it on as drawing delta numbers does.
 ///
-/// What is drawn by that state, such as by StatelessRandomUniformV2, is drawn by nobody else. The
-/// state is a variable, i64[3]: the two halves of a counter, and a key.
+/// The numbers that an op such as StatelessRandomUniformV2 draws with that state are drawn by no
+/// other op. The state is a variable, i64[3]: the two halves of a counter, and a key.
 edge rng_read_and_skip(operand resource, operand alg, operand delta, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -8628,7 +8628,7 @@ tensor_list_pop_back_outputs tensor_list_pop_back(operand input_handle, operand 
 
 /// Adds an item to the end of a list.
 ///
-/// Where nobody else needs the list as it was, it is changed in place.
+/// Changes the list in place if no other op needs its old value.
 edge tensor_list_push_back(operand input_handle, operand tensor, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -8670,7 +8670,7 @@ struct tensor_list_set_item_options {
 };
 /// Replaces one item of a list.
 ///
-/// Where nobody else needs the list as it was, it is changed in place. With
+/// Changes the list in place if no other op needs its old value. With
 /// resize_if_index_out_of_bounds, an index beyond the end makes the list longer.
 edge tensor_list_set_item(operand input_handle, operand index, operand item,
     const tensor_list_set_item_options& options = {}, std::string_view name = {},
