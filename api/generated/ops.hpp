@@ -2738,7 +2738,7 @@ struct initialize_table_from_text_file_options {
 ///
 /// key_index and value_index say what of a line is the key and the value: the number of a column
 /// (columns lie between delimiters), -2 the whole line, -1 the number of the line, counted from 0,
-/// plus offset. Numbers may have spaces around them. Lines end with \n or \r\n; none may be empty.
+/// plus offset. Numbers may have spaces around them. Lines end with LF or CR LF; none may be empty.
 /// With a vocab_size, only as many lines count, and there must be as many.
 ///
 /// The file is read by the task that holds the table. Errors name the file and the line, counted
@@ -5293,8 +5293,8 @@ struct regex_replace_options {
 };
 /// Replaces what matches a regular expression.
 ///
-/// The expression is one of RE2; in the rewrite, \1 to \9 stand for its groups and \0 for the whole
-/// match. Without replace_global, only the first match is replaced.
+/// The expression is one of RE2; in the rewrite, `\1` to `\9` stand for its groups and `\0` for the
+/// whole match. Without replace_global, only the first match is replaced.
 edge regex_replace(operand input, operand pattern, operand rewrite,
     const regex_replace_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
