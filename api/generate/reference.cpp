@@ -99,22 +99,22 @@ void print_op(std::ostream& out, const op_def& op, const registry& ops) {
 using members = std::map<std::string_view, std::vector<const op_def*>>;
 
 members members_of_families(const registry& ops) {
-  members result;
+  members ops_of_families;
   for (const auto* op : ops.ops()) {
     if (op->name.starts_with('_'))
       continue;
     auto folder = std::ranges::find(folders_of_ops(), defined_as(*op, ops), &op_folder::op);
     if (folder == folders_of_ops().end())
       throw std::logic_error{"no source in ops/ defines " + std::string{op->name}};
-    result[folder->family].push_back(op);
+    ops_of_families[folder->family].push_back(op);
   }
-  for (const auto& [name, _] : result)
+  for (const auto& [name, _] : ops_of_families)
     if (std::ranges::find(families(), name, &op_family::name) == families().end())
       throw std::logic_error{"api/generate/families.cpp does not describe " + std::string{name}};
   for (const auto& family : families())
-    if (!result.contains(family.name))
+    if (!ops_of_families.contains(family.name))
       throw std::logic_error{"the family " + std::string{family.name} + " has no ops"};
-  return result;
+  return ops_of_families;
 }
 
 constexpr std::string_view notice = "Generated from the op definitions (`cmake --build --preset "
