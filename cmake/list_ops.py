@@ -67,20 +67,37 @@ std::span<const op_devices> {name}() {{
 """
 
 
+def folders(function, found):
+    """A function that returns the names of ops with the folders of ops/ that define them."""
+    space, _, name = function.rpartition("::")
+    folder_of = {op: re.search(r".*(?:^|/)ops/(\w+)/", source)[1] for _, _, _, op, source in found}
+    entries = "".join(f'      {{"{op}", "{folder}"}},\n' for op, folder in sorted(folder_of.items()))
+    return f"""
+namespace {space} {{
+std::span<const op_folder> {name}() {{
+  static constexpr op_folder all[] = {{
+{entries}  }};
+  return all;
+}}
+}} // namespace {space}
+"""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path)
     parser.add_argument("--header", required=True, help="declares the function")
     parser.add_argument("--function", required=True, help="the function that returns the list")
-    parser.add_argument("--define", required=True, choices=["op", "kernel", "devices"], help="what is listed")
+    parser.add_argument("--define", required=True, choices=["op", "kernel", "devices", "folders"], help="what is listed")
     parser.add_argument("--gpu-suffix", default="_cuda", help="ends the names of kernels for GPUs")
     parser.add_argument("--sources", type=Path, required=True, help="a file with the path of a source in each line")
     arguments = parser.parse_args()
 
     sources = arguments.sources.read_text(encoding="utf-8").split()
-    kind = "op" if arguments.define == "op" else "kernel"
+    kind = "op" if arguments.define in ("op", "folders") else "kernel"
     found = [one for one in definitions(sources, arguments.gpu_suffix) if one[0] == kind]
     body = devices(arguments.function, found) if arguments.define == "devices" else \
+        folders(arguments.function, found) if arguments.define == "folders" else \
         pointers(kind, arguments.function, found)
     text = f'// Written by cmake/list_ops.py.\n#include "{arguments.header}"\n\n{body}'
     if not arguments.output.exists() or arguments.output.read_text(encoding="utf-8") != text:

@@ -51,7 +51,7 @@ function(troupe_join_sources variable)
 endfunction()
 
 # Adds a source to the target that lists what the sources define (cmake/list_ops.py):
-#   troupe_list_ops(TARGET FILE HEADER h FUNCTION f DEFINE op|kernel|devices [GPU_SUFFIX s] SOURCES...)
+#   troupe_list_ops(TARGET FILE HEADER h FUNCTION f DEFINE op|kernel|devices|folders [GPU_SUFFIX s] SOURCES...)
 function(troupe_list_ops target file)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "HEADER;FUNCTION;DEFINE;GPU_SUFFIX" "SOURCES")
   set(output "${CMAKE_CURRENT_BINARY_DIR}/${file}")

@@ -2738,7 +2738,7 @@ struct initialize_table_from_text_file_options {
 ///
 /// key_index and value_index say what of a line is the key and the value: the number of a column
 /// (columns lie between delimiters), -2 the whole line, -1 the number of the line, counted from 0,
-/// plus offset. Numbers may have spaces around them. Lines end with \n or \r\n; none may be empty.
+/// plus offset. Numbers may have spaces around them. Lines end with LF or CR LF; none may be empty.
 /// With a vocab_size, only as many lines count, and there must be as many.
 ///
 /// The file is read by the task that holds the table. Errors name the file and the line, counted
@@ -5293,8 +5293,8 @@ struct regex_replace_options {
 };
 /// Replaces what matches a regular expression.
 ///
-/// The expression is one of RE2; in the rewrite, \1 to \9 stand for its groups and \0 for the whole
-/// match. Without replace_global, only the first match is replaced.
+/// The expression is one of RE2; in the rewrite, `\1` to `\9` stand for its groups and `\0` for the
+/// whole match. Without replace_global, only the first match is replaced.
 edge regex_replace(operand input, operand pattern, operand rewrite,
     const regex_replace_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -6325,8 +6325,8 @@ edge rint(operand x, std::string_view name = {},
 
 /// Gives a generator's state, and moves it on as drawing delta numbers does.
 ///
-/// What is drawn by that state, such as by StatelessRandomUniformV2, is drawn by nobody else. The
-/// state is a variable, i64[3]: the two halves of a counter, and a key.
+/// The numbers that an op such as StatelessRandomUniformV2 draws with that state are drawn by no
+/// other op. The state is a variable, i64[3]: the two halves of a counter, and a key.
 edge rng_read_and_skip(operand resource, operand alg, operand delta, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -8628,7 +8628,7 @@ tensor_list_pop_back_outputs tensor_list_pop_back(operand input_handle, operand 
 
 /// Adds an item to the end of a list.
 ///
-/// Where nobody else needs the list as it was, it is changed in place.
+/// Changes the list in place if no other op needs its old value.
 edge tensor_list_push_back(operand input_handle, operand tensor, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -8670,7 +8670,7 @@ struct tensor_list_set_item_options {
 };
 /// Replaces one item of a list.
 ///
-/// Where nobody else needs the list as it was, it is changed in place. With
+/// Changes the list in place if no other op needs its old value. With
 /// resize_if_index_out_of_bounds, an index beyond the end makes the list longer.
 edge tensor_list_set_item(operand input_handle, operand index, operand item,
     const tensor_list_set_item_options& options = {}, std::string_view name = {},

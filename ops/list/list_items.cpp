@@ -108,8 +108,8 @@ fetch n = i32(1)
 
 extern constexpr op_def tensor_list_push_back{
     .name = "TensorListPushBack",
-    .doc = "Adds an item to the end of a list.\n\nWhere nobody else needs the list as it was, it "
-           "is changed in place.",
+    .doc = "Adds an item to the end of a list.\n\nChanges the list in place if no other op needs "
+           "its old value.",
     .inputs = {{"input_handle", "variant"}, {"tensor", "element_dtype"}},
     .outputs = {{"output_handle", "variant"}},
     .attrs = {{"element_dtype", any_value}},
@@ -198,8 +198,8 @@ fetch y = f32[3, 4]
 
 extern constexpr op_def tensor_list_set_item{
     .name = "TensorListSetItem",
-    .doc = "Replaces one item of a list.\n\nWhere nobody else needs the list as it was, it is "
-           "changed in place. With resize_if_index_out_of_bounds, an index beyond the end makes "
+    .doc = "Replaces one item of a list.\n\nChanges the list in place if no other op needs its old "
+           "value. With resize_if_index_out_of_bounds, an index beyond the end makes "
            "the list longer.",
     .inputs = {{"input_handle", "variant"}, on_host("index", "i32"), {"item", "element_dtype"}},
     .outputs = {{"output_handle", "variant"}},

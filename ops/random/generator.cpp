@@ -103,9 +103,10 @@ fetch state = i64[512, 0, 7]
 
 extern constexpr op_def rng_read_and_skip{
     .name = "RngReadAndSkip",
-    .doc = "Gives a generator's state, and moves it on as drawing delta numbers does.\n\n"
-           "What is drawn by that state, such as by StatelessRandomUniformV2, is drawn by nobody "
-           "else. The state is a variable, i64[3]: the two halves of a counter, and a key.",
+    .doc =
+        "Gives a generator's state, and moves it on as drawing delta numbers does.\n\n"
+        "The numbers that an op such as StatelessRandomUniformV2 draws with that state are drawn "
+        "by no other op. The state is a variable, i64[3]: the two halves of a counter, and a key.",
     .inputs = {handle("resource", ""), on_host("alg", "i32"), on_host("delta", "u64")},
     .outputs = {{"value", "i64"}},
     .effects = effect::stateful,

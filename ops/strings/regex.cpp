@@ -43,8 +43,8 @@ fetch y = bool[false, true]
 extern constexpr op_def regex_replace{
     .name = "RegexReplace",
     .doc = "Replaces what matches a regular expression.\n\n"
-           "The expression is one of RE2; in the rewrite, \\1 to \\9 stand for its groups and \\0 "
-           "for the whole match. Without replace_global, only the first match is replaced.",
+           "The expression is one of RE2; in the rewrite, `\\1` to `\\9` stand for its groups and "
+           "`\\0` for the whole match. Without replace_global, only the first match is replaced.",
     .inputs = {{"input", "string"}, {"pattern", "string"}, {"rewrite", "string"}},
     .outputs = {{"output", "string"}},
     .attrs = {{"replace_global", true}},

@@ -52,7 +52,7 @@ struct text_part {
 };
 
 template <class T>
-constexpr bool is_plain_integer = std::is_integral_v<T> && sizeof(T) > 1 &&
+constexpr bool is_plain_integer = std::is_integral_v<T> && (sizeof(T) > 1) &&
                                   !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char16_t> &&
                                   !std::is_same_v<T, char32_t>;
 

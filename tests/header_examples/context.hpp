@@ -1,9 +1,17 @@
-// The names that the examples in comments of public headers assume.
+// The names that the examples of public headers and of the documentation assume.
 #pragma once
 #include "troupe/troupe.hpp"
 
+#include <future>
+#include <iostream>
+#include <stop_token>
+#include <thread>
+
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#ifdef __clang__ // whose -Wshadow also reports locals of examples that hide members of contexts
+#pragma clang diagnostic ignored "-Wshadow"
+#endif
 
 namespace troupe::test::header_examples {
 
@@ -52,6 +60,84 @@ struct context_of_coordinator : context {
 struct context_of_summaries : context {
   summary_writer to{"summaries"};
   int64_t step = 0;
+};
+
+// The contexts of pages, by the names of their files.
+
+struct context_of_page_control_flow : context {
+  edge n, state, q, w;
+  std::function<edge(const edges&)> more;
+};
+
+struct context_of_page_insight : context {
+  node* train = nullptr;
+  troupe::step step = s.prepare({images, labels}, {loss}, {train});
+  tensor image_batch, label_batch;
+  std::vector<step_statistics> steps;
+};
+
+struct context_of_page_memory : context {
+  node* train = nullptr;
+  edge i;
+  std::function<edge(const edges&)> condition;
+  std::function<edges(const edges&)> body;
+  std::vector<std::vector<tensor>> batches;
+  troupe::step step = s.prepare({x}, {y});
+  tensor question;
+};
+
+struct context_of_page_mixed_precision : context {
+  adam by{0.001};
+  loss_scale scale = loss_scale::dynamic(g);
+  tensor classes;
+};
+
+struct context_of_page_operating : context {
+  std::promise<void> done;
+};
+
+struct context_of_page_recovery : context {
+  std::string cluster;
+  edge rows;
+};
+
+struct context_of_page_tables : context {
+  edge text;
+};
+
+struct context_of_page_input : context {
+  input_pipeline input{g};
+  tensor rows;
+  edge words, length;
+  edge image_of(edge row);
+  edge label_of(edge row);
+  node* train_on(const edges& batch);
+};
+
+struct context_of_page_loop : context_of_training_run {
+  int64_t last = 0, step = 0;
+  summaries shown;
+  std::vector<tensor> batch_of(int64_t n);
+  std::function<void(const training_progress&)> show;
+  std::function<void(const training_event&)> say;
+};
+
+struct context_of_page_models : context {
+  adam by{0.001};
+  edge words;
+  gradient_function my_gradient;
+};
+
+struct context_of_page_replicas : context_of_living_tasks {
+  std::string folder, cluster;
+  edge mean_0, mean_1, sums, statistics;
+  node* train = nullptr;
+  adam by{0.001};
+  tensor initial;
+  saver checkpoints{g, "checkpoints"};
+  replicas::builder model;
+  std::optional<std::vector<tensor>> (*next)(int64_t) = nullptr;
+  std::vector<tensor> batch_of(int64_t n);
 };
 
 } // namespace troupe::test::header_examples
