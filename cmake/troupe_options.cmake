@@ -1,6 +1,7 @@
 # Every option of the build. A misspelt one is an error: silently ignoring -DTROUPE_SANITISE=address
 # would pass for a clean sanitizer run.
 option(TROUPE_NATIVE "Compile for this machine's processor (-march=native); not portable" OFF)
+# For users, the preset `release` sets these to OFF.
 option(TROUPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(TROUPE_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})

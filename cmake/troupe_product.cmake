@@ -22,7 +22,7 @@ target_link_options(troupe PRIVATE "-Wl,--version-script,${PROJECT_SOURCE_DIR}/c
 set_target_properties(troupe PROPERTIES LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/exports.map")
 
 # For programs that test the inside of the library: the same objects, all visible.
-add_library(troupe_internals STATIC ${troupe_objects})
+add_library(troupe_internals STATIC EXCLUDE_FROM_ALL ${troupe_objects})
 target_include_directories(troupe_internals PUBLIC "${PROJECT_SOURCE_DIR}" "${troupe_include}")
 target_compile_features(troupe_internals PUBLIC cxx_std_20)
 target_link_libraries(troupe_internals PUBLIC ${troupe_components})
