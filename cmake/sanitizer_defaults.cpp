@@ -9,8 +9,8 @@ FOR_THE_RUNTIME const char* __tsan_default_options() {
   return "second_deadlock_stack=1:history_size=4";
 }
 
-// What is not instrumented orders memory by atomics and futexes that the sanitizer does not see,
-// and would be reported. For CAF that overlooks races between actors, too, whose handlers CAF
+// Libraries without instrumentation order memory by atomics and futexes that the sanitizer does not
+// see, and would be reported. For CAF that overlooks races between actors, too, whose handlers CAF
 // calls: the tsan preset uses an instrumented CAF where scripts/instrumented-caf has built one.
 FOR_THE_RUNTIME const char* __tsan_default_suppressions() {
   return

@@ -44,7 +44,7 @@ install(DIRECTORY examples/consumer DESTINATION "${CMAKE_INSTALL_DOCDIR}/example
 
 # A user for tasks (systemd-sysusers), and the unit that runs them, which starts the program where it was installed.
 install(FILES deploy/systemd/troupe.sysusers.conf DESTINATION lib/sysusers.d RENAME troupe.conf)
-# What the program writes of itself: its manual page, and the completion of its commands.
+# The program writes its own manual page, and the completion of its commands.
 if(NOT CMAKE_CROSSCOMPILING)
   install(CODE "set(program \"$<TARGET_FILE:troupe_cli>\")")
 endif()

@@ -19,7 +19,7 @@ if(PROJECT_IS_TOP_LEVEL)
 
   find_program(CCACHE_PROGRAM ccache)
   if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # What it must not be strict about where headers are precompiled.
+    # ccache cannot use precompiled headers without these exceptions.
     set(CMAKE_CXX_COMPILER_LAUNCHER
       "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE_PROGRAM}")
   endif()
@@ -41,7 +41,7 @@ if(TROUPE_SANITIZE STREQUAL "address")
       -fno-omit-frame-pointer)
 elseif(TROUPE_SANITIZE STREQUAL "thread")
   set(troupe_sanitize -fsanitize=thread -fno-omit-frame-pointer)
-  # Fences, which it does not know. Whoever waits in Asio takes a lock as well.
+  # The sanitizer does not know fences. A thread that waits in Asio takes a lock as well.
   add_compile_definitions(BOOST_ASIO_DISABLE_FENCED_BLOCK)
 endif()
 if(TROUPE_SANITIZE)
@@ -54,8 +54,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-heapsize=600000>")
 endif()
 
-# Kernels are worth their time: all builds have them optimized. What "-O3" adds to "-O2" with this cost model are
-# a few loops over whole numbers, for a third of the time that kernels take to compile.
+# Kernels are worth their time: all builds have them optimized. With this cost model, "-O3" adds a few loops over
+# whole numbers to "-O2", for a third of the time that kernels take to compile.
 set(troupe_kernel_options "$<$<CONFIG:RelWithDebInfo>:-O2>$<$<CONFIG:Release>:-O3>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND troupe_kernel_options -fvect-cost-model=dynamic)

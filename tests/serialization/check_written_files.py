@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """check_written_files.py TROUPE_TEST: other libraries read the files that Troupe writes.
 
-Needs what goldens/requirements.txt lists. What is not installed is skipped; exits with 77 if nothing is there.
+Needs the packages that goldens/requirements.txt lists. The checks of missing packages are skipped; exits with 77 if
+all are missing.
 """
 
 import os

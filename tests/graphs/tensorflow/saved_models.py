@@ -68,8 +68,8 @@ def as_text(folder, scratch):
 
 
 def first_checkpoint(folder, scratch):
-    """What TensorFlow 0.12 wrote: variables/variables is one file, a checkpoint of version 1; signatures tell no
-    types."""
+    """A checkpoint as TensorFlow 0.12 wrote it: variables/variables is one file, a checkpoint of version 1, and signatures
+    have no types."""
     with v1.Graph().as_default(), v1.Session() as session:
         x = v1.placeholder(tf.float32, [None], "x")
         v = v1.get_variable("v", initializer=np.float32(3), use_resource=False)
