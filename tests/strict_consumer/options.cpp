@@ -17,7 +17,7 @@ int main() try {
                                .container = "a name that is too long to be kept in the string",
                                .timeout = std::chrono::seconds{5}});
   auto retried =
-      session::local({.recovery = {.retries = 3, .on_event = [](const recovery_event& event) {
+      session::local({.recovery = {.max_retries = 3, .on_event = [](const recovery_event& event) {
                                      std::cout << event.text << '\n';
                                    }}});
   auto remote = session::connect("cluster.json", {.cluster = {.tls = {.certificate = "client.pem",

@@ -330,9 +330,9 @@ private:
     // Slots of optimizers are named after their variable, so no name scope is needed.
     on_replica(index, [&] {
       applied = optimizers_[index]->apply_gradients(
-          options_.change ? options_.change(means) : means, where_);
-      if (options_.behind)
-        applied = options_.behind(replica_at(index), applied);
+          options_.transform_gradients ? options_.transform_gradients(means) : means, where_);
+      if (options_.after_update)
+        applied = options_.after_update(replica_at(index), applied);
     });
     return applied;
   }
@@ -367,12 +367,12 @@ private:
   std::map<std::pair<size_t, members>, node*> synchronized_; // by the source replica and the set
 };
 
-edge replica::part_of(edge batch, location where) const {
+edge replica::slice_of(edge batch, location where) const {
   if (!batch.exists())
-    throw error{invalid("part_of (", to_string(where), "): the batch is an edge to nothing")};
+    throw error{invalid("slice_of (", to_string(where), "): the batch is an empty edge")};
   if (index_ < 0 || index_ >= count_)
     throw error{
-        invalid("part_of (", to_string(where), "): there is no replica ", index_, " of ", count_)};
+        invalid("slice_of (", to_string(where), "): there is no replica ", index_, " of ", count_)};
   auto& in = batch.node->graph();
   auto processor = value_or_throw(device_name::parse(device_));
   processor.kind = "cpu";
@@ -407,8 +407,8 @@ data_parallel_training train_data_parallel(graph_builder& in,
   return training;
 }
 
-data_parallel_step data_parallel_training::among(const std::vector<std::string>& devices,
-                                                 location where) const {
+data_parallel_step data_parallel_training::step_of(const std::vector<std::string>& devices,
+                                                   location where) const {
   if (!builder_)
     reject("among", where, "it was not made by train_data_parallel()");
   return builder_->form(devices, where);
