@@ -158,7 +158,8 @@ TEST_CASE("a session that restores lost state initializes the task for all sessi
                                 CHECK(!why_not([&] { waiting_server.connect().fetch(m.w); }).ok());
                                 restoring_session.run(m.put);
                               }});
-  s.initialize_tasks([&](session& initializing_session) { initializing_session.run(m.initialize); });
+  s.initialize_tasks(
+      [&](session& initializing_session) { initializing_session.run(m.initialize); });
   CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
   waiting_server.start();
   CHECK(why_not([&] { waiting_server.connect().fetch(m.w); }).kind() == error_kind::unavailable);
@@ -166,10 +167,12 @@ TEST_CASE("a session that restores lost state initializes the task for all sessi
   CHECK(size_of(looking_session, m) == 1); // retries until the task serves
 }
 
-// Two sessions notice that a task was restarted; the second restores it while the first initializes it.
+// Two sessions notice that a task was restarted; the second restores it while the first initializes
+// it.
 struct second_that_restores {
   second_that_restores() {
-    s.initialize_tasks([&](session& initializing_session) { initializing_session.run(m.initialize); });
+    s.initialize_tasks(
+        [&](session& initializing_session) { initializing_session.run(m.initialize); });
     waiting_server.start();
   }
   waiting_ps waiting_server;
@@ -194,8 +197,8 @@ struct second_that_restores {
   }
 };
 
-TEST_CASE(
-    "a session whose restore lost to another session's initialization does not undo that session's steps") {
+TEST_CASE("a session whose restore lost to another session's initialization does not undo that "
+          "session's steps") {
   watchdog watch;
   second_that_restores sessions;
   auto first = sessions.waiting_server.connect();
@@ -237,7 +240,7 @@ TEST_CASE("a training run initializes the tasks of its variables when it begins"
   options.initialize_before_serving = 60s;
   waiting_server.worker = start_task(std::move(options));
   auto s = waiting_server.connect();
-  training_run training{model.g, model.step(), model.numbers(10)};
+  training_run training{model.g, model.step(), model.numbered_options(10)};
   CHECK(training.run(s).step == 10);
   CHECK(model.value(s, model.sum) == sum_below(10));
   auto other_session = waiting_server.connect();
@@ -272,7 +275,7 @@ private:
     return waiting_server.connect();
   }
   training_options options() {
-    auto run_settings = model.numbers(10);
+    auto run_settings = model.numbered_options(10);
     run_settings.max_retries = 1000;
     run_settings.retry_delay_seconds = 0.02;
     run_settings.on_event = [this, told = false](const training_event& event) mutable {
@@ -355,7 +358,7 @@ TEST_CASE("a training run initializes a task that holds only queues of its input
   }
   auto* train =
       model.g.group({assign_add(model.sum, row).node, assign_add(model.count, 1.0f).node});
-  auto options = model.numbers(100);
+  auto options = model.numbered_options(100);
   options.batch = nullptr;
   options.input = &input;
   auto s = waiting_server.connect();

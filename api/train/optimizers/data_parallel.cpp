@@ -77,15 +77,15 @@ public:
   data_parallel_step form(const std::vector<std::string>& devices, location where) {
     where_ = where;
     if (devices.empty())
-      reject("among", where, "needs at least one device");
+      reject("step_of", where, "needs at least one device");
     members group_members;
     for (const auto& device : devices) {
       auto position = std::ranges::find(devices_, device);
       if (position == devices_.end())
-        reject("among", where, "no replica is on '", device, "': there is ", join(devices_));
+        reject("step_of", where, "no replica is on '", device, "': there is ", join(devices_));
       group_members.push_back(static_cast<size_t>(position - devices_.begin()));
       if (std::ranges::count(devices, device) > 1)
-        reject("among", where, "names ", device, " twice");
+        reject("step_of", where, "names ", device, " twice");
     }
     if (group_members.size() < devices_.size())
       check_independent(group_members);
@@ -93,8 +93,8 @@ public:
     auto name_scope = in_.scope("among", where);
     auto step_nodes = form(group_members);
     if (in_.variables().size() != variables)
-      reject("among", where,
-             "data_parallel_options::change adds variables, which cannot be "
+      reject("step_of", where,
+             "data_parallel_options::transform_gradients adds variables, which cannot be "
              "divided among fewer replicas");
     return step_nodes;
   }
@@ -146,7 +146,7 @@ private:
       const auto* current = pending.back();
       pending.pop_back();
       if (is_collective(current->op()))
-        reject("among", where_, current->description(),
+        reject("step_of", where_, current->description(),
                " exchanges tensors between replicas, which the model does: all of them are needed");
       for (const auto& input : current->inputs())
         visit(input.node);
@@ -410,7 +410,7 @@ data_parallel_training train_data_parallel(graph_builder& in,
 data_parallel_step data_parallel_training::step_of(const std::vector<std::string>& devices,
                                                    location where) const {
   if (!builder_)
-    reject("among", where, "it was not made by train_data_parallel()");
+    reject("step_of", where, "it was not made by train_data_parallel()");
   return builder_->form(devices, where);
 }
 

@@ -37,7 +37,7 @@ node* exponential_moving_average::track(graph_builder& in, node* train,
     need_edge("track", where, variable, "a variable");
     if (!variable.initializer)
       throw error{
-          invalid("follow (", to_string(where), "): '", variable.name(), "' has no initial value")};
+          invalid("track (", to_string(where), "): '", variable.name(), "' has no initial value")};
     auto on = in.on(variable.ref.node->device(), where);
     averages_[variable.ref.node] =
         in.variable(variable.initializer->inputs()[1], variable.name() + "/average", where);
