@@ -28,7 +28,7 @@ struct server_options {
   thread_options threads = {};
   memory_options memory = detail::default_value<memory_options>();
   gpu_options gpu = {}; ///< `replay` and `place_by_cost` are options of sessions
-  /// Certificates, and whether the task may run without them. `transfer_encoding` is an option of
+  /// Certificates, and whether the task may run without them. `transfer_precision` is an option of
   /// sessions.
   cluster_options cluster = detail::default_value<cluster_options>();
   /// File with the rights of each client (docs/security.md). Empty: all clients have all rights.

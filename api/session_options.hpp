@@ -77,9 +77,9 @@ struct cluster_options {
   bool insecure = false; ///< connects to other machines without TLS
   /// Reads large tensors out of the memory of tasks on the same machine, where that is permitted.
   bool same_host_reads = true;
-  /// Encoding of f32 values between tasks. `rounded` halves the bytes, for gradients and parameters
-  /// that tolerate it.
-  f32_transfer transfer_encoding = f32_transfer::exact;
+  /// Precision of f32 values between tasks. `rounded` halves the bytes, for gradients and
+  /// parameters that tolerate it.
+  f32_transfer transfer_precision = f32_transfer::exact;
 };
 
 enum class recovery_event_kind : uint8_t {

@@ -73,7 +73,7 @@ client_options options_of(const client_options& defaults, const session_open& re
                       .deterministic = request.deterministic,
                       .replay = request.replay,
                       .place_by_cost = request.place_by_cost,
-                      .transfer_encoding = request.transfer_encoding,
+                      .transfer_precision = request.transfer_precision,
                       .placement = request.placement};
   options.session = random_id();
   options.on_warning = [news](const std::string& text) {

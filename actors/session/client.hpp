@@ -45,7 +45,7 @@ struct program_options {
   bool deterministic = false;   ///< results have the same bits for any number of threads
   bool replay = true;           ///< repeated launch sequences on a GPU are replayed as one launch
   bool place_by_cost = false;   ///< placing::by_cost
-  f32_transfer transfer_encoding = f32_transfer::exact;
+  f32_transfer transfer_precision = f32_transfer::exact;
   placement_options placement = {};
 };
 

@@ -180,7 +180,7 @@ void open_session(remote_self self, const host_ptr& host) {
                        .replay = programs.replay,
                        .place_by_cost = programs.place_by_cost,
                        .max_concurrent = programs.max_concurrent,
-                       .transfer_encoding = programs.transfer_encoding,
+                       .transfer_precision = programs.transfer_precision,
                        .placement = programs.placement,
                        .passes = options.passes,
                        .restores = options.lost_state.lose != nullptr};

@@ -330,7 +330,7 @@ TEST_CASE("members with different shapes are refused, and both tasks are named")
 TEST_CASE("all tasks get the same bits where floats are sent with half of theirs") {
   some_tasks cluster{2};
   for (auto mode : {f32_transfer::truncated, f32_transfer::rounded}) {
-    auto s = session::connect(cluster.cluster, {.cluster = {.transfer_encoding = mode}});
+    auto s = session::connect(cluster.cluster, {.cluster = {.transfer_precision = mode}});
     graph_builder g;
     std::vector<edge> xs;
     for (size_t i = 0; i < 2; ++i) {

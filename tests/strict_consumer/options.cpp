@@ -30,7 +30,7 @@ int main() try {
                           return std::vector{tensor::vector<float>({1, 2})};
                         },
                     .checkpoints = "a folder whose name does not fit into the string itself",
-                    .keep = {.keep_newest = 3},
+                    .checkpoint_options = {.keep_newest = 3},
                     .last_step = 10}};
   run.run(plain);
   saver saving{g, "a folder whose name does not fit into the string itself", {.keep_best = 1}};

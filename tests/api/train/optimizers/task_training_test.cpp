@@ -142,7 +142,7 @@ TEST_CASE("replicas stay equal where gradients and variables are sent with half 
   watchdog watch;
   auto cluster = make_cluster(2);
   auto a = start_task(cluster, {"worker", 0}), b = start_task(cluster, {"worker", 1});
-  auto s = session::connect(cluster, {.cluster = {.transfer_encoding = f32_transfer::rounded}});
+  auto s = session::connect(cluster, {.cluster = {.transfer_precision = f32_transfer::rounded}});
   network two{devices_of({0, 1})};
   two.begin(s);
   CHECK(two.are_alike(s, {0, 1}));
