@@ -102,8 +102,8 @@ struct recovery_event {
 /// The session's reaction to runs that fail because of lost tasks (white paper 3.3).
 struct recovery_options {
   int max_retries = 0; ///< of each run that fails with an error of `kinds`; 0: it fails immediately
-  std::chrono::milliseconds initial_delay{
-      100}; ///< before the first retry; doubled for each, up to 5 s
+  /// Before the first retry; doubled for each, up to 5 s.
+  std::chrono::milliseconds initial_delay{100};
   std::vector<error_kind> kinds = {error_kind::unavailable, error_kind::aborted};
   /// Also repeats runs that change variables, queues or other state. The effects of a failed
   /// attempt before its failure then happen twice.

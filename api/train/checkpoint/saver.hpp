@@ -74,8 +74,8 @@ struct restore_report {
   std::vector<std::string> restored = {};
   std::vector<std::string> missing = {};    ///< in the graph, not in the checkpoint
   std::vector<std::string> unexpected = {}; ///< in the checkpoint, not in the graph
-  std::vector<std::string> mismatched =
-      {}; ///< of another type or shape: "w: f32[2] in the graph, ..."
+  /// Of another type or shape: "w: f32[2] in the graph, ...".
+  std::vector<std::string> mismatched = {};
   /// State of the graph that was not saved, and is therefore empty or unchanged now: "queue 'q'".
   std::string not_saved = {};
   std::map<std::string, std::string> notes = {}; ///< saver::add_notes

@@ -29,8 +29,8 @@ TROUPE_API std::string_view to_string(replica_mode mode) noexcept; ///< "async"
 struct replica_step {
   std::vector<edge> feeds = {}; ///< in the order of the values of replicas_options::batch
   edge loss = {};               ///< a floating-point scalar, the mean over the batch
-  std::vector<edge> extra_fetches =
-      {}; ///< further edges for users of replicas::chief(), such as predictions
+  /// Further edges for users of replicas::chief(), such as predictions.
+  std::vector<edge> extra_fetches = {};
 };
 
 enum class replica_event_kind : uint8_t {
@@ -136,8 +136,8 @@ struct replicas_options {
   double retry_delay_seconds = 0.1; ///< before a replica's next attempt; doubled for each, up to 5
   double lost_timeout_seconds = 2;  ///< silence of its task until a replica counts as lost
   double step_timeout_seconds = 60; ///< timeout of a step, including its waits
-  double give_up_timeout_seconds =
-      120; ///< without a successful step: the run throws the first cause
+  /// Time without a successful step after which the run throws the first cause.
+  double give_up_timeout_seconds = 120;
 
   /// Called after each step of a replica, on its thread; possibly concurrently. With all_reduce, it
   /// is called for each replica of the step in turn, before the next step; the loss is that of all.
