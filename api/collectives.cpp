@@ -107,7 +107,7 @@ std::vector<edge> reduce_scatter(const std::vector<edge>& xs, reduce_by by, loca
 
 std::vector<edge> broadcast(edge x, const std::vector<std::string>& devices, location where) {
   if (!x.exists())
-    reject("broadcast", where, "x is an edge to nothing");
+    reject("broadcast", where, "x is an empty edge");
   if (devices.empty())
     reject("broadcast", where, "needs at least one device");
   check_devices("broadcast", devices, where);

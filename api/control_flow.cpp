@@ -26,8 +26,8 @@ built_function build(graph& in, const std::vector<argument>& arguments,
   std::vector<edge> parameters;
   for (const auto& parameter : arguments) {
     const auto* state =
-        parameter.like.node && parameter.like.node->output_is_ref(parameter.like.index)
-            ? resource_behind(parameter.like)
+        parameter.model.node && parameter.model.node->output_is_ref(parameter.model.index)
+            ? resource_behind(parameter.model)
             : nullptr;
     parameters.push_back(
         state ? value_or_throw(built.body->add_state_argument(
@@ -39,8 +39,8 @@ built_function build(graph& in, const std::vector<argument>& arguments,
     value_or_throw(built.body->capture(captured_edge));
   auto results = user(parameters);
   for (const auto& result_edge : results) {
-    if (result_edge.is_nothing())
-      reject(api_name, where, "a function returns an edge to nothing");
+    if (result_edge.is_empty())
+      reject(api_name, where, "a function returns an empty edge");
     built.results.push_back(value_or_throw(built.body->own(result_edge)));
   }
   built.body->leave();
@@ -70,10 +70,10 @@ void throw_empty_branch(std::source_location where) {
 
 node& add_branches(edge selector, bool by_number, const std::vector<branch_builder>& branches,
                    std::string_view name, std::source_location where) {
-  if (selector.is_nothing() || branches.empty())
-    reject(by_number ? "case_of" : "cond", where,
+  if (selector.is_empty() || branches.empty())
+    reject(by_number ? "switch_case" : "cond", where,
            "needs an edge that selects a branch, and at least one branch");
-  const auto* api_name = by_number ? "case_of" : "cond";
+  const auto* api_name = by_number ? "switch_case" : "cond";
   auto& in = selector.node->graph().innermost();
   std::vector<built_function> built_branches;
   std::vector<edge> captured;
@@ -94,8 +94,8 @@ node& add_branches(edge selector, bool by_number, const std::vector<branch_build
 
 } // namespace detail
 
-std::vector<edge> case_of(edge index, const std::vector<detail::branch_builder>& branches,
-                          std::string_view name, std::source_location where) {
+std::vector<edge> switch_case(edge index, const std::vector<detail::branch_builder>& branches,
+                              std::string_view name, std::source_location where) {
   auto& branch_node = detail::add_branches(index, true, branches, name, where);
   return detail::outputs(branch_node, 0, 0);
 }
@@ -104,9 +104,9 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
                              const std::function<edge(const std::vector<edge>&)>& condition,
                              const builder& body, const while_options& options,
                              std::source_location where) {
-  if (initial.empty() || std::ranges::any_of(initial, &edge::is_nothing))
+  if (initial.empty() || std::ranges::any_of(initial, &edge::is_empty))
     reject("while_loop", where,
-           "a loop needs loop variables, and none of them may be an edge to nothing");
+           "a loop needs loop variables, and none of them may be an empty edge");
   need_function("while_loop", where, condition, "the condition");
   need_function("while_loop", where, body, "the body");
   if (!options.shapes.empty() && options.shapes.size() != initial.size())
@@ -118,7 +118,7 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
     variables[i].dims = options.shapes[i];
   for (auto& variable :
        variables) // loop variables are values, even if they are read from variables
-    variable.like = {};
+    variable.model = {};
   // Extents that the body does not preserve become unknown, which may make others unknown: repeat
   // until no shape changes.
   for (;;) {
@@ -176,7 +176,7 @@ defined_function define(graph& in, std::string_view name, const std::vector<argu
   need_function("define", where, user, "the builder of the function");
   need_function("define", where, gradient, "the gradient");
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (const auto& like = arguments[i].like; like.node && like.node->output_is_ref(like.index))
+    if (const auto& like = arguments[i].model; like.node && like.node->output_is_ref(like.index))
       reject("define", where, "function '", name, "' has a gradient of its own, and argument ", i,
              " is a variable or table: let it take the value");
   auto reject_captures = [&](const built_function& built_body) {
@@ -209,7 +209,7 @@ defined_function define(graph& in, std::string_view name, const std::vector<argu
         reject("define", where, "the gradient of function '", name, "' for argument ", i,
                " has shape ", gradients[i].dims(), ", and the argument has ", arguments[i].dims);
     }
-    std::erase_if(gradients, [](const edge& candidate) { return candidate.is_nothing(); });
+    std::erase_if(gradients, [](const edge& candidate) { return candidate.is_empty(); });
     return gradients;
   };
   auto backward =

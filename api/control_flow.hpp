@@ -29,7 +29,7 @@ bool is_empty_function(const std::function<R(Args...)>& function) {
 
 // Returns the callable's result as edges. A callable without a result has effects only.
 template <class Builder, class... Args>
-std::vector<edge> built(Builder&& build, Args&&... args) {
+std::vector<edge> build_edges(Builder&& build, Args&&... args) {
   using result_type = std::invoke_result_t<Builder, Args...>;
   if constexpr (std::is_void_v<result_type>) {
     build(std::forward<Args>(args)...);
@@ -59,7 +59,8 @@ auto cond(edge predicate, Then then, Else otherwise, std::string_view name = {},
     detail::throw_empty_branch(where);
   auto& branch_node = detail::add_branches(
       predicate, false,
-      {[&] { return detail::built(then); }, [&] { return detail::built(otherwise); }}, name, where);
+      {[&] { return detail::build_edges(then); }, [&] { return detail::build_edges(otherwise); }},
+      name, where);
   if constexpr (std::is_void_v<std::invoke_result_t<Then>>)
     return &branch_node;
   else if constexpr (std::is_convertible_v<std::invoke_result_t<Then>, edge>)
@@ -69,10 +70,10 @@ auto cond(edge predicate, Then then, Else otherwise, std::string_view name = {},
 }
 
 /// Runs the branch with this index (i32), or the last branch if there is none with this index.
-TROUPE_API std::vector<edge> case_of(edge index,
-                                     const std::vector<detail::branch_builder>& branches,
-                                     std::string_view name = {},
-                                     std::source_location where = std::source_location::current());
+TROUPE_API std::vector<edge>
+switch_case(edge index, const std::vector<detail::branch_builder>& branches,
+            std::string_view name = {},
+            std::source_location where = std::source_location::current());
 
 /// How a loop runs.
 struct while_options {
@@ -110,11 +111,11 @@ struct argument {
   argument(dtype value_type, const partial_shape& value_dims = {})
       : type(value_type), dims(value_dims) {}
   /// The variable itself if the edge is one, else a value with the edge's type and shape.
-  argument(edge model) : type(model.type()), dims(model.dims()), like(model) {}
+  argument(edge model_edge) : type(model_edge.type()), dims(model_edge.dims()), model(model_edge) {}
 
   dtype type;
   partial_shape dims;
-  edge like = {};
+  edge model = {};
 };
 
 /// A function, and the edges that it captures from outside in addition to its arguments.

@@ -49,7 +49,7 @@ public:
 private:
   size_t next_task(double bytes) {
     using spread = replica_devices_options::spread;
-    auto task = options_.variables == spread::by_turns
+    auto task = options_.variables == spread::round_robin
                     ? next_task_++ % bytes_.size()
                     : static_cast<size_t>(std::ranges::min_element(bytes_) - bytes_.begin());
     bytes_[task] += bytes;

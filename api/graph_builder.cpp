@@ -65,7 +65,7 @@ edge graph_builder::placeholder(dtype type, const partial_shape& dims, std::stri
 
 edge graph_builder::constant(operand value, std::string_view name, location where) {
   if (value.is_edge())
-    throw error{invalid("constant (", to_string(where), "): '", value.from(),
+    throw error{invalid("constant (", to_string(where), "): '", value.source(),
                         "' is an edge; a constant is made from numbers or a tensor")};
   return detail::add_node(this, "Const", {},
                           {{"dtype", value.value().type()}, {"value", value.value()}}, name, where)
@@ -95,7 +95,7 @@ variable_handle graph_builder::variable(dtype type, const partial_shape& dims,
 
 variable_handle graph_builder::resource_variable(operand initial, std::string_view name,
                                                  location where) {
-  return detail::add_variable(*this, std::move(initial), name, where, {.by_handle = true});
+  return detail::add_variable(*this, std::move(initial), name, where, {.use_resource = true});
 }
 
 variable_handle graph_builder::resource_variable(dtype type, const partial_shape& dims,
@@ -162,7 +162,7 @@ graph_scope graph_builder::on(device_function choose, location where) {
 }
 
 graph_scope graph_builder::colocate_with(edge neighbor, location where) {
-  if (neighbor.is_nothing() || &neighbor.node->graph() != this || &innermost() != this)
+  if (neighbor.is_empty() || &neighbor.node->graph() != this || &innermost() != this)
     throw error{invalid("colocate_with (", to_string(where),
                         "): needs a node of this graph, outside of its functions")};
   device_scopes_.push(*this, *neighbor.node);
@@ -205,26 +205,26 @@ namespace detail {
 
 variable_handle add_variable(graph& in, operand initial, std::string_view name,
                              std::source_location where, const variable_spec& spec) {
-  if (initial.is_edge() && initial.from().is_nothing())
+  if (initial.is_edge() && initial.source().is_empty())
     throw error{invalid("variable '", name, "' (", to_string(where),
-                        "): its initial value is an edge to nothing")};
-  auto type = initial.is_edge() ? initial.from().type() : initial.value().type();
-  auto dims = initial.is_edge() ? initial.from().dims() : partial_shape{initial.value().dims()};
+                        "): its initial value is an empty edge")};
+  auto type = initial.is_edge() ? initial.source().type() : initial.value().type();
+  auto dims = initial.is_edge() ? initial.source().dims() : partial_shape{initial.value().dims()};
   auto attrs = spec.attrs;
   attrs["dtype"] = type;
   attrs["shape"] = dims;
   variable_handle variable{
-      add_node(&in, spec.by_handle ? "VarHandleOp" : "VariableV2", {}, attrs, name, where)
+      add_node(&in, spec.use_resource ? "VarHandleOp" : "VariableV2", {}, attrs, name, where)
           .output(0)};
   auto unscoped = variable.name().substr(in.scope().size());
   variable.initializer =
-      &add_node(&in, spec.by_handle ? "AssignVariableOp" : "Assign",
+      &add_node(&in, spec.use_resource ? "AssignVariableOp" : "Assign",
                 {{variable}, {std::move(initial)}}, {}, unscoped + "/init", where);
   in.note_variable(variable);
   return variable;
 }
 
-bool is_by_handle(edge variable) {
+bool is_resource_variable(edge variable) {
   const auto* resource_node = resource_behind(variable);
   return resource_node && resource_node->op().makes == resource::variable &&
          resource_node->op().outputs[0].handle;

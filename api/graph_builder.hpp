@@ -153,13 +153,13 @@ namespace detail {
 /// A node for a variable. Its op is VariableV2 or VarHandleOp. `attrs` has the attributes that
 /// differ from the defaults.
 struct variable_spec {
-  bool by_handle = false;
+  bool use_resource = false;
   attr_map attrs = {};
 };
 TROUPE_API variable_handle add_variable(graph& in, operand initial, std::string_view name,
                                         std::source_location where, const variable_spec& spec = {});
 /// Returns true for a variable of TensorFlow 2's kind.
-TROUPE_API bool is_by_handle(edge variable);
+TROUPE_API bool is_resource_variable(edge variable);
 /// Returns true for a variable that graph_builder::local_variable() or an equivalent has created.
 TROUPE_API bool is_local_variable(const node& variable);
 /// Returns the variables of the model: all that outlive steps, except local ones.

@@ -80,15 +80,15 @@ std::vector<edge> part(const std::vector<edge>& source, size_t first, size_t cou
 
 } // namespace
 
-scanned
+scan_result
 scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
-     const std::function<scan_turn(const std::vector<edge>&, const std::vector<edge>&)>& body,
+     const std::function<scan_iteration(const std::vector<edge>&, const std::vector<edge>&)>& body,
      const scan_options& options, location where) {
-  auto nothing = &edge::is_nothing;
+  auto nothing = &edge::is_empty;
   if (!body)
     reject("scan", where, "the loop body is an empty function");
   if (xs.empty() || std::ranges::any_of(xs, nothing) || std::ranges::any_of(initial, nothing))
-    reject("scan", where, "needs at least one tensor to iterate over, and no edge to nothing");
+    reject("scan", where, "needs at least one tensor to iterate over, and no empty edge");
   for (const auto& x : xs) {
     if (x.dims().has_rank() && x.dims().rank() == 0)
       reject("scan", where, "'", x, "' is a scalar, and has no slices");
@@ -159,7 +159,7 @@ scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
        .swap_memory = options.swap_memory},
       where);
 
-  scanned results{part(last_values, xs.size() + outputs.size(), initial.size()), {}};
+  scan_result results{part(last_values, xs.size() + outputs.size(), initial.size()), {}};
   auto iterations = xs[0].dims().has_rank() ? xs[0].dims()[0] : unknown_extent;
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto joined =
@@ -177,7 +177,7 @@ std::vector<edge> map(const std::vector<edge>& xs,
     reject("map", where, "f is an empty function");
   return scan(
              {}, xs,
-             [&](const std::vector<edge>&, const std::vector<edge>& slices) -> scan_turn {
+             [&](const std::vector<edge>&, const std::vector<edge>& slices) -> scan_iteration {
                return {{}, f(slices)};
              },
              options, where)
@@ -192,24 +192,25 @@ fold(const std::vector<edge>& initial, const std::vector<edge>& xs,
     reject("fold", where, "f is an empty function");
   return scan(
              initial, xs,
-             [&](const std::vector<edge>& carry, const std::vector<edge>& slices) -> scan_turn {
+             [&](const std::vector<edge>& carry,
+                 const std::vector<edge>& slices) -> scan_iteration {
                return {f(carry, slices), {}};
              },
              options, where)
       .carry;
 }
 
-scanned dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell& cell,
-                    const recurrent_options& options, location where) {
-  if (x.is_nothing())
-    reject("dynamic_rnn", where, "x is an edge to nothing");
+scan_result dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell& cell,
+                        const recurrent_options& options, location where) {
+  if (x.is_empty())
+    reject("dynamic_rnn", where, "x is an empty edge");
   if (!cell)
     reject("dynamic_rnn", where, "the cell is an empty function");
   scan_options scan_settings{.name = options.name,
                              .reverse = options.reverse,
                              .recompute = options.recompute,
                              .swap_memory = options.swap_memory};
-  if (options.lengths.is_nothing())
+  if (options.lengths.is_empty())
     return scan(
         state, {x},
         [&](const std::vector<edge>& carry, const std::vector<edge>& slices) {
@@ -230,7 +231,7 @@ scanned dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell
         auto is_valid = less(slices[1], lengths, {}, where);
         // The condition needs as many axes as the values.
         auto select = [&](edge value, edge otherwise) {
-          if (value.is_nothing() || !value.dims().has_rank() || value.dims().rank() == 0)
+          if (value.is_empty() || !value.dims().has_rank() || value.dims().rank() == 0)
             reject("dynamic_rnn", where, "states and outputs of a cell must be [batch, ...]");
           std::vector<int64_t> extents(static_cast<size_t>(value.dims().rank()), 1);
           extents[0] = -1;
@@ -247,11 +248,11 @@ scanned dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell
       scan_settings, where);
 }
 
-both_directions bidirectional_rnn(edge x, const std::vector<edge>& forward_state,
-                                  const recurrent_cell& forward,
-                                  const std::vector<edge>& backward_state,
-                                  const recurrent_cell& backward, const recurrent_options& options,
-                                  location where) {
+bidirectional_result bidirectional_rnn(edge x, const std::vector<edge>& forward_state,
+                                       const recurrent_cell& forward,
+                                       const std::vector<edge>& backward_state,
+                                       const recurrent_cell& backward,
+                                       const recurrent_options& options, location where) {
   auto backward_options = options;
   backward_options.reverse = !options.reverse;
   return {dynamic_rnn(x, forward_state, forward, options, where),

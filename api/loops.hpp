@@ -15,13 +15,13 @@ struct scan_options {
 };
 
 /// The results of one iteration.
-struct scan_turn {
+struct scan_iteration {
   std::vector<edge> carry; ///< for the next iteration; of the same types
   std::vector<edge> outputs =
       {}; ///< of this iteration; their shapes are the same in all iterations
 };
 
-struct scanned {
+struct scan_result {
   std::vector<edge> carry;   ///< of the last iteration, or the initial one if there are no slices
   std::vector<edge> outputs; ///< of all iterations, stacked along a new first axis
 };
@@ -29,17 +29,17 @@ struct scanned {
 /// Iterates over the slices of tensors along their first axis, whose extent must be equal in all.
 /// Each iteration gets the carry of the previous one, and a slice of each tensor.
 ///
-///     auto sums = scan({g.constant(0.0f)}, {x}, [](auto& carry, auto& slices) -> scan_turn {
+///     auto sums = scan({g.constant(0.0f)}, {x}, [](auto& carry, auto& slices) -> scan_iteration {
 ///       auto sum = carry[0] + slices[0];
 ///       return {{sum}, {sum}};
 ///     }).outputs[0];
 ///
 /// Memory and time are linear in the number of iterations, also those of gradients.
-TROUPE_API scanned scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
-                        const std::function<scan_turn(const std::vector<edge>& carry,
-                                                      const std::vector<edge>& slices)>& body,
-                        const scan_options& options = {},
-                        std::source_location where = std::source_location::current());
+TROUPE_API scan_result scan(
+    const std::vector<edge>& initial, const std::vector<edge>& xs,
+    const std::function<scan_iteration(const std::vector<edge>& carry,
+                                       const std::vector<edge>& slices)>& body,
+    const scan_options& options = {}, std::source_location where = std::source_location::current());
 
 /// Applies `f` to each slice of the xs, and stacks the results along a new first axis.
 TROUPE_API std::vector<edge>
@@ -56,7 +56,7 @@ fold(const std::vector<edge>& initial, const std::vector<edge>& xs,
      std::source_location where = std::source_location::current());
 
 /// One step of a recurrent net: returns its new state, and outputs.
-using recurrent_cell = std::function<scan_turn(edge x, const std::vector<edge>& state)>;
+using recurrent_cell = std::function<scan_iteration(edge x, const std::vector<edge>& state)>;
 
 struct recurrent_options {
   std::string_view name = {};
@@ -70,18 +70,19 @@ struct recurrent_options {
 
 /// Runs a recurrent net over sequences `x` [time, batch, ...] of any length: the number of steps is
 /// known when the graph runs. State and outputs are [batch, ...]. Gradients flow through all steps.
-TROUPE_API scanned dynamic_rnn(edge x, const std::vector<edge>& state, const recurrent_cell& cell,
-                               const recurrent_options& options = {},
-                               std::source_location where = std::source_location::current());
+TROUPE_API scan_result dynamic_rnn(edge x, const std::vector<edge>& state,
+                                   const recurrent_cell& cell,
+                                   const recurrent_options& options = {},
+                                   std::source_location where = std::source_location::current());
 
 /// The outputs and last states of a forward net and a backward net.
-struct both_directions {
-  scanned forward, backward;
+struct bidirectional_result {
+  scan_result forward, backward;
 };
 
 /// Runs two recurrent nets over sequences, one in each direction. The outputs of both are in the
 /// order of the sequence.
-TROUPE_API both_directions
+TROUPE_API bidirectional_result
 bidirectional_rnn(edge x, const std::vector<edge>& forward_state, const recurrent_cell& forward,
                   const std::vector<edge>& backward_state, const recurrent_cell& backward,
                   const recurrent_options& options = {},

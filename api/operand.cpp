@@ -125,8 +125,8 @@ dtype wanted_type(const op_def& op, size_t port, const std::vector<detail::opera
   for (size_t i = 0; i < inputs.size(); ++i)
     if (op.inputs[i].type == name)
       for (const auto& other : inputs[i]) {
-        if (other.is_edge() && !other.from().is_nothing())
-          return other.from().type();
+        if (other.is_edge() && !other.source().is_empty())
+          return other.source().type();
         if (!other.is_edge() && !other.literal())
           return other.value().type();
       }
@@ -145,7 +145,7 @@ edge constant(graph& in, tensor value, std::source_location where) {
 
 } // namespace
 
-result<tensor> converted(const tensor& literal, dtype to) {
+result<tensor> convert_literal(const tensor& literal, dtype to) {
   if (literal.type() == to)
     return literal;
   switch (literal.type()) {
@@ -183,10 +183,10 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
   for (const auto& port : inputs)
     for (const auto& input : port)
       if (input.is_edge()) {
-        if (input.from().is_nothing())
-          fail("input ", &port - inputs.data(), " is an edge to nothing");
+        if (input.source().is_empty())
+          fail("input ", &port - inputs.data(), " is an empty edge");
         if (!in)
-          in = &input.from().node->graph();
+          in = &input.source().node->graph();
       }
   if (!in)
     fail("no input is an edge, so the graph is unknown; make one of them "
@@ -198,13 +198,13 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
   for (size_t i = 0; i < inputs.size(); ++i)
     for (const auto& input : inputs[i]) {
       if (input.is_edge()) {
-        spec.inputs.push_back(input.from());
+        spec.inputs.push_back(input.source());
         continue;
       }
       auto value = input.value();
       auto type = input.literal() ? wanted_type(def, i, inputs, spec.attrs) : dtype::none;
       if (type != dtype::none) {
-        auto exact = converted(value, type);
+        auto exact = convert_literal(value, type);
         if (!exact)
           fail("input '", def.inputs[i].name, "': ", exact.status().message());
         value = *std::move(exact);

@@ -18,17 +18,18 @@ concept character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::sa
 
 /// Converts implicitly from an edge, a tensor or a literal, and records the line. Literals take the
 /// type that the op's other inputs require: `x * 2` multiplies by 2.0 if x is f32; `sum(x, {0, 1})`
-/// sums over the axes 0 and 1. A literal that cannot have that type is an error: see converted().
+/// sums over the axes 0 and 1. A literal that cannot have that type is an error: see
+/// convert_literal().
 class operand {
 public:
   using location = std::source_location;
 
-  operand(edge from, location line = location::current()) : from_(from), where_(line) {}
+  operand(edge source, location line = location::current()) : source_(source), where_(line) {}
   /// From a variable_handle, or another type that converts to an edge.
   template <std::convertible_to<edge> T>
   requires(!std::derived_from<T, edge> && !arithmetic<T>)
       operand(const T& from, location line = location::current())
-      : from_(static_cast<edge>(from)), where_(line) {}
+      : source_(static_cast<edge>(from)), where_(line) {}
   operand(tensor value, location line = location::current())
       : value_(std::move(value)), where_(line) {}
   template <character T>
@@ -43,13 +44,13 @@ public:
         where_(line) {}
 
   bool is_edge() const noexcept { return value_.empty(); }
-  const edge& from() const noexcept { return from_; }
+  const edge& source() const noexcept { return source_; }
   const tensor& value() const noexcept { return value_; }
   bool literal() const noexcept { return literal_; } ///< its type may adapt
   const location& where() const noexcept { return where_; }
 
 private:
-  edge from_;
+  edge source_;
   tensor value_;
   bool literal_ = false;
   location where_;
@@ -64,7 +65,7 @@ private:
 /// - a finite number that would become infinite: 1e39 in f32.
 ///
 /// Fractions, and doubles from 2^53 on, are rounded to the nearest value of a floating type.
-TROUPE_API result<tensor> converted(const tensor& literal, dtype to);
+TROUPE_API result<tensor> convert_literal(const tensor& literal, dtype to);
 
 namespace detail {
 

@@ -14,7 +14,7 @@ edge binary(const char* op, const operand& x, const operand& y) {
 }
 
 edge reduce_all(const char* op, const operand& x, std::source_location where) {
-  auto input = x.from();
+  auto input = x.source();
   std::vector<int32_t> axes{0};
   if (input.node && input.dims().has_rank()) {
     axes.resize(static_cast<size_t>(input.dims().rank()));
@@ -51,10 +51,10 @@ truth_edge operator!(operand x) {
 
 namespace detail {
 
-truth_edge both(const edge& x, const operand& y) { return operand{x, y.where()} && y; }
-truth_edge either(const edge& x, const operand& y) { return operand{x, y.where()} || y; }
+truth_edge logical_and(const edge& x, const operand& y) { return operand{x, y.where()} && y; }
+truth_edge logical_or(const edge& x, const operand& y) { return operand{x, y.where()} || y; }
 // Only the node that produces x has a line.
-truth_edge negated(const edge& x) {
+truth_edge logical_not(const edge& x) {
   return !operand{x, x.node ? x.node->where() : std::source_location{}};
 }
 

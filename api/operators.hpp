@@ -34,7 +34,7 @@ truth_edge operator>=(operand x, operand y);
 // Logic between booleans, element by element; `and`, `or` and `not` are the same operators. Both
 // sides are nodes of the graph, and both are computed. Use cond() if the right one must not run
 // unless the left one is true. A C++ bool beside an edge does not compile, nor does `if (!x)`,
-// which would not read the value: use edge::is_nothing() to test for an empty edge.
+// which would not read the value: use edge::is_empty() to test for an empty edge.
 truth_edge operator&&(operand x, operand y);
 truth_edge operator||(operand x, operand y);
 truth_edge operator!(operand x);
@@ -47,9 +47,9 @@ edge min(operand x, std::source_location where = std::source_location::current()
 
 namespace detail {
 
-truth_edge both(const edge& x, const operand& y);
-truth_edge either(const edge& x, const operand& y);
-truth_edge negated(const edge& x);
+truth_edge logical_and(const edge& x, const operand& y);
+truth_edge logical_or(const edge& x, const operand& y);
+truth_edge logical_not(const edge& x);
 
 template <class T>
 concept no_graph_truth = std::same_as<T, bool> || !std::convertible_to<T, operand>;
@@ -60,15 +60,15 @@ concept no_graph_truth = std::same_as<T, bool> || !std::convertible_to<T, operan
 // better matches than the built-in operators, which would use that conversion.
 template <std::derived_from<edge> X>
 truth_edge operator&&(const X& x, operand y) {
-  return detail::both(x, y);
+  return detail::logical_and(x, y);
 }
 template <std::derived_from<edge> X>
 truth_edge operator||(const X& x, operand y) {
-  return detail::either(x, y);
+  return detail::logical_or(x, y);
 }
 template <std::derived_from<edge> X>
 truth_edge operator!(const X& x) {
-  return detail::negated(x);
+  return detail::logical_not(x);
 }
 template <std::derived_from<edge> X, detail::no_graph_truth Y>
 void operator&&(const X& x, const Y& y) = delete;

@@ -17,9 +17,10 @@ namespace {
 
 status check_durations(const server_options& options) {
   using namespace std::chrono_literals;
-  TROUPE_TRY(check_duration("join_patience", options.join_patience, 1ms));
-  TROUPE_TRY(check_duration("fill_before_serving", options.fill_before_serving.value_or(0ms)));
-  TROUPE_TRY(check_duration("memory.gpu_idle", options.memory.gpu_idle));
+  TROUPE_TRY(check_duration("join_timeout", options.join_timeout, 1ms));
+  TROUPE_TRY(
+      check_duration("initialize_before_serving", options.initialize_before_serving.value_or(0ms)));
+  TROUPE_TRY(check_duration("memory.gpu_idle_timeout", options.memory.gpu_idle_timeout));
   return check_peer_timeout(options.cluster.peer_timeout);
 }
 
@@ -69,22 +70,22 @@ server server::starter::start(cluster_access cluster, const server_options& opti
   settings.cluster = std::move(cluster);
   settings.access = options.access;
   settings.hosting = options.hosting;
-  settings.fill_before_serving = options.fill_before_serving;
+  settings.initialize_before_serving = options.initialize_before_serving;
   settings.listen = options.listen;
   settings.advertise = options.advertise;
-  settings.join_patience = options.join_patience;
+  settings.join_timeout = options.join_timeout;
   settings.tls = options.cluster.tls;
   settings.insecure = options.cluster.insecure;
   settings.inter_op_threads = options.threads.inter_op;
   settings.peer_timeout = options.cluster.peer_timeout;
   settings.deterministic = options.deterministic;
   settings.gpu_launch_threads = options.gpu.launch_threads;
-  settings.near_memory = options.cluster.near_memory;
+  settings.same_host_reads = options.cluster.same_host_reads;
   settings.on_failure = options.on_failure;
   settings.on_log = options.on_log;
   settings.on_drain = options.on_drain;
   settings.http = options.http;
-  settings.http_anywhere = options.http_anywhere;
+  settings.http_allow_remote = options.http_allow_remote;
   auto running = task::start(std::move(settings));
   if (!running)
     refuse(running.status(), where);
@@ -101,11 +102,11 @@ uint64_t server::incarnation() const noexcept {
   return state_ ? state_->running->incarnation() : 0;
 }
 
-size_t server::drain(std::chrono::milliseconds patience, location where) {
+size_t server::drain(std::chrono::milliseconds timeout, location where) {
   need_state("server::drain", where, state_ != nullptr, "server");
-  if (auto valid = check_duration("patience", patience); !valid)
+  if (auto valid = check_duration("timeout", timeout); !valid)
     throw error{std::move(valid).within(concat("drain (", to_string(where), ")"))};
-  return state_->running->drain(patience).steps;
+  return state_->running->drain(timeout).steps;
 }
 
 } // namespace troupe

@@ -24,27 +24,28 @@ struct server_options {
   /// In a cluster that is joined: the address by which others reach this task. Empty: the address
   /// on which it listens.
   std::string advertise = {};
-  std::chrono::milliseconds join_patience{300'000}; ///< timeout for getting an index when joining
+  std::chrono::milliseconds join_timeout{300'000}; ///< timeout for getting an index when joining
   thread_options threads = {};
   memory_options memory = detail::default_value<memory_options>();
   gpu_options gpu = {}; ///< `replay` and `place_by_cost` are options of sessions
-  /// Certificates, and whether the task may run without them. `between_tasks` is an option of
+  /// Certificates, and whether the task may run without them. `transfer_precision` is an option of
   /// sessions.
   cluster_options cluster = detail::default_value<cluster_options>();
   /// File with the rights of each client (docs/security.md). Empty: all clients have all rights.
   std::string access = {};
   hosting_limits hosting = {}; ///< of sessions of clients whose master is in this task
-  /// The task runs no step that uses its state before a session has initialized it (session::fill).
-  /// During this time it refuses such steps with `unavailable`, later with `failed_precondition`
-  /// (docs/recovery.md). None: the task serves its state, which is empty, from the start.
-  std::optional<std::chrono::milliseconds> fill_before_serving = {};
+  /// The task runs no step that uses its state before a session has initialized it
+  /// (session::initialize_tasks). During this time it refuses such steps with `unavailable`, later
+  /// with `failed_precondition` (docs/recovery.md). None: the task serves its state, which is
+  /// empty, from the start.
+  std::optional<std::chrono::milliseconds> initialize_before_serving = {};
   bool deterministic = false; ///< the same bits for any number of threads, for all sessions
   /// "host:port" of the HTTP server with /metrics, /healthz, /readyz and /v1/node/; port 0: any.
-  /// Empty: no server (docs/operating.md). Loopback only, unless `http_anywhere` (or
+  /// Empty: no server (docs/operating.md). Loopback only, unless `http_allow_remote` (or
   /// `cluster.insecure`) allows more: clients see names of nodes, files and peers, and cannot
   /// change anything.
   std::string http = {};
-  bool http_anywhere = false;
+  bool http_allow_remote = false;
   /// Called with events of the task, on any thread. Must not block.
   log_hook on_log = {};
   /// Called when an operator wants the task to end (`troupe drain`), unless it is already draining.
@@ -79,9 +80,9 @@ public:
   uint64_t incarnation() const noexcept;
 
   /// Refuses new work from now on, with `unavailable`. Waits until work in progress has ended and
-  /// its answers have been sent, at most for `patience`. Returns the number of steps that are left,
-  /// which fail when the server ends. Throws for a negative patience.
-  size_t drain(std::chrono::milliseconds patience, location where = location::current());
+  /// its answers have been sent, at most for `timeout`. Returns the number of steps that are left,
+  /// which fail when the server ends. Throws for a negative timeout.
+  size_t drain(std::chrono::milliseconds timeout, location where = location::current());
 
 private:
   struct state;

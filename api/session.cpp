@@ -3,7 +3,7 @@
 
 #include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/actors/operator/local_operator_port.hpp"
-#include "troupe/api/filled_elsewhere.hpp"
+#include "troupe/api/initialized_by_other_client.hpp"
 #include "troupe/api/internal/client_options.hpp"
 #include "troupe/api/internal/durations.hpp"
 #include "troupe/api/internal/library.hpp"
@@ -66,10 +66,10 @@ device_choice to_device_choice(const thread_options& threads, const memory_optio
           .memory_limit = memory.limit,
           .swap_space = memory.swap_space,
           .gpus = gpu.count,
-          .devices_per_gpu = gpu.devices_each,
+          .devices_per_gpu = gpu.devices_per_gpu,
           .gpu_memory_limit = memory.gpu_limit,
           .gpu_memory_reserve = memory.gpu_reserve,
-          .gpu_memory_idle = memory.gpu_idle,
+          .gpu_memory_idle = memory.gpu_idle_timeout,
           .tf32 = gpu.tf32,
           .measure_convolutions = gpu.measure_convolutions};
 }
@@ -86,8 +86,8 @@ namespace {
 
 status check_durations(const session_options& options) {
   TROUPE_TRY(check_duration("timeout", options.timeout, std::chrono::milliseconds{1}));
-  TROUPE_TRY(check_duration("recovery.wait", options.recovery.wait));
-  TROUPE_TRY(check_duration("memory.gpu_idle", options.memory.gpu_idle));
+  TROUPE_TRY(check_duration("recovery.initial_delay", options.recovery.initial_delay));
+  TROUPE_TRY(check_duration("memory.gpu_idle_timeout", options.memory.gpu_idle_timeout));
   return check_peer_timeout(options.cluster.peer_timeout);
 }
 
@@ -121,8 +121,8 @@ client_options to_client(const session_options& options, std::source_location wh
   client_settings.peer_timeout = options.cluster.peer_timeout;
   client_settings.tls = options.cluster.tls;
   client_settings.insecure = options.cluster.insecure;
-  client_settings.near_memory = options.cluster.near_memory;
-  client_settings.programs.between_tasks = options.cluster.between_tasks;
+  client_settings.same_host_reads = options.cluster.same_host_reads;
+  client_settings.programs.transfer_precision = options.cluster.transfer_precision;
   client_settings.programs.placement = options.placement;
   client_settings.check_numerics = options.insight.check_numerics;
   client_settings.passes.fuse =
@@ -131,7 +131,7 @@ client_options to_client(const session_options& options, std::source_location wh
   client_settings.measured = options.insight.node_times;
   client_settings.on_warning = options.on_warning;
   client_settings.http = options.http;
-  client_settings.http_anywhere = options.http_anywhere;
+  client_settings.http_allow_remote = options.http_allow_remote;
   client_settings.open_port = open_local_port;
   return client_settings;
 }
@@ -176,7 +176,7 @@ struct session::state {
           .tries_again = [] { return recovery::tries_again_here(); },
           .unfilled = [recoverer](const std::string& task) { recoverer->unfilled(task); },
       };
-      if (!options.recovery.restore)
+      if (!options.recovery.restore_state)
         client_settings.lost_state.lose =
             nullptr; // else a task that hosts the session would wait for a restore
       session_state->recoverer = std::move(recoverer);
@@ -223,7 +223,7 @@ struct session::state {
 
   // Runs of `act` on this thread initialize the tasks that wait for it.
   template <class Act>
-  status fill(step_clock::time_point until, const Act& act) {
+  status initialize(step_clock::time_point until, const Act& act) {
     client::filling filling_scope{*client};
     auto end = [&](bool succeeded) {
       return filling_scope.is_outermost()
@@ -236,7 +236,7 @@ struct session::state {
       (void)end(false); // the exception of `act` is the cause
       if (filling_scope.elsewhere().empty() || cause.kind() != error_kind::unavailable)
         throw;
-      throw filled_elsewhere{cause, filling_scope.elsewhere()};
+      throw initialized_by_other_client{cause, filling_scope.elsewhere()};
     } catch (...) {
       (void)end(false);
       throw;
@@ -299,11 +299,11 @@ struct session::state {
       throw error{invalid(parts...).within(call_site(function, where))};
     };
     for (size_t i = 0; i < signature.fetches.size(); ++i)
-      if (signature.fetches[i].is_nothing())
-        return fail("fetch ", i, " is an edge to nothing");
+      if (signature.fetches[i].is_empty())
+        return fail("fetch ", i, " is an empty edge");
     for (size_t i = 0; i < signature.feeds.size(); ++i)
-      if (signature.feeds[i].is_nothing())
-        return fail("feed ", i, " is an edge to nothing");
+      if (signature.feeds[i].is_empty())
+        return fail("feed ", i, " is an empty edge");
     for (size_t i = 0; i < signature.targets.size(); ++i)
       if (!signature.targets[i])
         return fail("target ", i, " is null");
@@ -345,8 +345,9 @@ auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effec
           ~borrowed_session() { handle.shared_ = nullptr; } // it must not close the session
           session handle;
         } borrowed{in};
-        auto filled = in->state->fill(until, [&] { recoverer->restore(borrowed.handle); });
-        throw_if_failed(std::move(filled));
+        auto outcome_of_restore =
+            in->state->initialize(until, [&] { recoverer->restore(borrowed.handle); });
+        throw_if_failed(std::move(outcome_of_restore));
       },
       [&] {
         const auto* filling_scope = client::filling::of(*in->state->client);
@@ -511,19 +512,20 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
     if (fed.value.is_edge())
       throw error{invalid("a feed must be a number, a list or a tensor, no edge")
                       .within(call_site("session::run", where))};
-    auto value = fed.to.node && fed.value.literal()
-                     ? unwrap(converted(fed.value.value(), fed.to.type()), "session::run", where)
-                     : fed.value.value();
+    auto value =
+        fed.fed_edge.node && fed.value.literal()
+            ? unwrap(convert_literal(fed.value.value(), fed.fed_edge.type()), "session::run", where)
+            : fed.value.value();
     // Several names may stand for fed tensor, as in signatures of SavedModels.
-    if (auto before = find_edge(signature.feeds, fed.to);
+    if (auto before = find_edge(signature.feeds, fed.fed_edge);
         before != signature.feeds.end() &&
         identical(values[static_cast<size_t>(before - signature.feeds.begin())], value))
       continue;
-    signature.feeds.push_back(fed.to);
+    signature.feeds.push_back(fed.fed_edge);
     values.push_back(std::move(value));
   }
   for (const auto& target_entry : targets)
-    signature.targets.push_back(target_entry.run);
+    signature.targets.push_back(target_entry.node);
   auto until = in.deadline_ahead(options, "session::run", where);
   auto compiled_step = in.find_or_compile(
       signature, until, options.stop, "session::run", where, [&](const auto& prepare) {
@@ -548,7 +550,7 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
   step_signature signature{
       .feeds = feeds, .fetches = fetches, .targets = {}, .low_priority = options.low_priority};
   for (const auto& target_entry : targets)
-    signature.targets.push_back(target_entry.run);
+    signature.targets.push_back(target_entry.node);
   auto& in = open("session::prepare", where);
   const auto& source_graph = state::graph_of(signature, "session::prepare", where);
   auto until = in.deadline();
@@ -574,7 +576,7 @@ placement_report session::explain_placement(const std::vector<edge>& feeds,
                                             const std::vector<target>& targets, location where) {
   step_signature signature{.feeds = feeds, .fetches = fetches, .targets = {}};
   for (const auto& target_entry : targets)
-    signature.targets.push_back(target_entry.run);
+    signature.targets.push_back(target_entry.node);
   auto& in = open("session::explain_placement", where);
   const auto& source_graph = state::graph_of(signature, "session::explain_placement", where);
   return unwrap(in.client->explain(source_graph, signature, in.deadline()),
@@ -633,33 +635,34 @@ state_list session::state_of(const std::string& task, std::vector<task_problem>&
   return std::move(reply.state);
 }
 
-void session::fill(const std::function<void(session&)>& act, location where) {
-  auto& in = open("session::fill", where);
-  need_function("session::fill", where, act, "the callback");
-  if (auto filled = in.fill(in.deadline(), [&] { act(*this); }); !filled)
-    throw error{std::move(filled).within(call_site("session::fill", where))};
+void session::initialize_tasks(const std::function<void(session&)>& act, location where) {
+  auto& in = open("session::initialize_tasks", where);
+  need_function("session::initialize_tasks", where, act, "the callback");
+  if (auto outcome = in.initialize(in.deadline(), [&] { act(*this); }); !outcome)
+    throw error{std::move(outcome).within(call_site("session::initialize_tasks", where))};
 }
 
-bool session::is_filling() const noexcept {
+bool session::is_initializing() const noexcept {
   if (!shared_)
     return false;
   const auto* filling_scope = client::filling::of(*shared_->state->client);
   return filling_scope && filling_scope->fills();
 }
 
-std::vector<task_positions> session::positions(const std::vector<std::string>& tasks,
-                                               location where) {
-  auto& in = open("session::positions", where);
+std::vector<task_positions> session::random_state(const std::vector<std::string>& tasks,
+                                                  location where) {
+  auto& in = open("session::random_state", where);
   auto positions_of_tasks =
-      unwrap(in.client->positions({}, tasks, in.deadline()), "session::positions", where);
+      unwrap(in.client->positions({}, tasks, in.deadline()), "session::random_state", where);
   std::ranges::sort(positions_of_tasks, {}, &task_positions::task); // tasks answer in any order
   return positions_of_tasks;
 }
 
-void session::go_on_from(const kernel_positions& positions, location where) {
-  auto& in = open("session::go_on_from", where);
+void session::restore_random_state(const kernel_positions& positions, location where) {
+  auto& in = open("session::restore_random_state", where);
   if (!positions.empty())
-    unwrap(in.client->positions(positions, {}, in.deadline()), "session::go_on_from", where);
+    unwrap(in.client->positions(positions, {}, in.deadline()), "session::restore_random_state",
+           where);
 }
 
 void session::reset(location where) {

@@ -27,18 +27,18 @@ namespace troupe {
 struct feed {
   template <std::convertible_to<edge> E>
   feed(const E& to_edge, operand fed_value)
-      : to(static_cast<edge>(to_edge)), value(std::move(fed_value)) {}
+      : fed_edge(static_cast<edge>(to_edge)), value(std::move(fed_value)) {}
 
-  edge to;
+  edge fed_edge;
   operand value;
 };
 
 /// A node to run for its effect, whose value is not fetched.
 struct target {
-  target(node* target_node) : run(target_node) {}
-  target(edge output) : run(output.node) {}
+  target(troupe::node* target_node) : node(target_node) {}
+  target(edge output) : node(output.node) {}
 
-  node* run;
+  troupe::node* node;
 };
 
 /// A prepared step, compiled once. Thread-safe: several threads may run it at the same time. It may
@@ -180,34 +180,36 @@ public:
   /// take part in its steps and can be reached (docs/training/models.md). If steps run meanwhile,
   /// the positions are of no particular moment. A task that does not answer delays the call by two
   /// seconds: name the tasks that matter ("/job:ps/task:0").
-  std::vector<task_positions> positions(location where = location::current()) {
-    return positions({}, where);
+  std::vector<task_positions> random_state(location where = location::current()) {
+    return random_state({}, where);
   }
-  std::vector<task_positions> positions(const std::vector<std::string>& tasks,
-                                        location where = location::current());
+  std::vector<task_positions> random_state(const std::vector<std::string>& tasks,
+                                           location where = location::current());
   /// Sets the positions of the random number streams, on all tasks, also for nodes that have not
   /// run yet. Steps that run meanwhile may draw numbers from before or after. Throws, naming the
   /// node, for an invalid position.
-  void go_on_from(const kernel_positions& positions, location where = location::current());
+  void restore_random_state(const kernel_positions& positions,
+                            location where = location::current());
 
   /// Calls `act`, whose runs on this thread initialize tasks that serve no state before (`troupe
-  /// worker --fill-before-serving`): they restore or initialize the variables of such tasks.
+  /// worker --initialize-before-serving`): they restore or initialize the variables of such tasks.
   ///
   /// - When `act` returns, the tasks whose state these runs used serve all steps. If another thread
   /// of the session initializes them as well, they serve when the last thread has finished.
   /// - If `act` throws, or the session is destroyed, another session may initialize them.
-  /// - Asynchronous runs of `act` initialize nothing. A nested fill() of the same session is part
-  /// of the outer one.
+  /// - Asynchronous runs of `act` initialize nothing. A nested initialize_tasks() of the same
+  /// session is part of the outer one.
   /// - For tasks that need no initialization, the call only calls `act`.
   ///
-  /// Throws what `act` throws; filled_elsewhere if another session initializes a task;
+  /// Throws what `act` throws; initialized_by_other_client if another session initializes a task;
   /// `unavailable` if a task cannot be notified of the end; and `aborted` if a task was restarted
   /// meanwhile, or a hosted session moved to its next host: the task must then be initialized
   /// again.
-  void fill(const std::function<void(session&)>& act, location where = location::current());
-  /// Within fill(): returns true if one of the tasks whose state its runs have used so far waits to
-  /// be initialized. False: another session has initialized them.
-  bool is_filling() const noexcept; ///< false for a moved-from session
+  void initialize_tasks(const std::function<void(session&)>& act,
+                        location where = location::current());
+  /// Within initialize_tasks(): returns true if one of the tasks whose state its runs have used so
+  /// far waits to be initialized. False: another session has initialized them.
+  bool is_initializing() const noexcept; ///< false for a moved-from session
 
   /// Clears the variables, tables and queues of a container; by default of the session's own. Steps
   /// prepared before and after share state by name. A later declaration with another type or shape

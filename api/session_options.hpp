@@ -34,7 +34,7 @@ struct memory_options {
   size_t gpu_limit = 0;   ///< for each GPU device; 0: a share of nine tenths
   size_t gpu_reserve = 0; ///< for each GPU device, allocated at the start; 0: allocated on demand
   /// Time without a new tensor after which a GPU releases its cached memory; 0: never.
-  std::chrono::milliseconds gpu_idle{0};
+  std::chrono::milliseconds gpu_idle_timeout{0};
 };
 
 /// The sessions of a process share its GPUs, with the options of the first session.
@@ -42,8 +42,8 @@ struct gpu_options {
   /// Number of GPUs; creating the session fails if there are fewer. -1: all GPUs. Local sessions
   /// only.
   int count = 0;
-  int devices_each = 1; ///< devices that share one GPU, for tests of programs that need several.
-                        ///< Local sessions only
+  int devices_per_gpu = 1; ///< devices that share one GPU, for tests of programs that need several.
+                           ///< Local sessions only
   bool tf32 = false; ///< products of f32 may round their operands to 10 bits. Local sessions only
   /// Measures the algorithms for a convolution at its first run, and keeps the fastest; false: uses
   /// cuDNN's heuristic. Likewise chooses between cuDNN and our kernels for other layers; false: our
@@ -76,22 +76,23 @@ struct cluster_options {
   tls_files tls = detail::default_value<tls_files>();
   bool insecure = false; ///< connects to other machines without TLS
   /// Reads large tensors out of the memory of tasks on the same machine, where that is permitted.
-  bool near_memory = true;
-  /// Encoding of f32 values between tasks. `rounded` halves the bytes, for gradients and parameters
-  /// that tolerate it.
-  f32_transfer between_tasks = f32_transfer::exact;
+  bool same_host_reads = true;
+  /// Precision of f32 values between tasks. `rounded` halves the bytes, for gradients and
+  /// parameters that tolerate it.
+  f32_transfer transfer_precision = f32_transfer::exact;
+};
+
+enum class recovery_event_kind : uint8_t {
+  retrying,  ///< the run is tried again, after a delay
+  restoring, ///< a task was restarted: recovery_options::restore_state is called
+  restored,  ///< recovery_options::restore_state has returned; steps run again
+  given_up   ///< the run fails with the first error: it was the last retry, or the run must not be
+             ///< repeated
 };
 
 /// A run that failed because of a task, and the session's reaction. For logs.
 struct recovery_event {
-  enum class kind : uint8_t {
-    retrying,  ///< the run is tried again, after a wait
-    restoring, ///< a task was restarted: recovery_options::restore is called
-    restored,  ///< recovery_options::restore has returned; steps run again
-    given_up ///< the run fails with the first error: it was the last retry, or the run must not be
-             ///< repeated
-  };
-  kind what = kind::retrying;
+  recovery_event_kind kind = recovery_event_kind::retrying;
   std::string task = {};    ///< the task that failed first or was restarted, if known
   int retry = 0;            ///< counted from 1, for each run
   std::string text = {};    ///< the event in one line, with the first cause
@@ -100,8 +101,9 @@ struct recovery_event {
 
 /// The session's reaction to runs that fail because of lost tasks (white paper 3.3).
 struct recovery_options {
-  int retries = 0; ///< of each run that fails with an error of `kinds`; 0: it fails immediately
-  std::chrono::milliseconds wait{100}; ///< before the first retry; doubled for each, up to 5 s
+  int max_retries = 0; ///< of each run that fails with an error of `kinds`; 0: it fails immediately
+  /// Before the first retry; doubled for each, up to 5 s.
+  std::chrono::milliseconds initial_delay{100};
   std::vector<error_kind> kinds = {error_kind::unavailable, error_kind::aborted};
   /// Also repeats runs that change variables, queues or other state. The effects of a failed
   /// attempt before its failure then happen twice.
@@ -111,7 +113,7 @@ struct recovery_options {
   /// retried. If it throws, the run that waits for it fails. Empty: the run that detects the loss
   /// fails (aborted) and is not retried, unless an earlier error has already reported the loss of
   /// this task to its caller.
-  std::function<void(session&)> restore = {};
+  std::function<void(session&)> restore_state = {};
   /// Called on the threads of runs, possibly concurrently. Must not throw.
   std::function<void(const recovery_event&)> on_event = {};
 };
@@ -132,10 +134,10 @@ struct session_options {
   bool deterministic = false;      ///< the same bits for any number of threads (docs/insight.md)
   /// "host:port" of the HTTP server of a local session with /metrics, /healthz, /readyz and
   /// /v1/node/, as tasks have it (docs/operating.md); port 0: any, see session::http_port(). Empty:
-  /// no server. Loopback only, unless `http_anywhere` allows more: clients see names of nodes and
-  /// files, and cannot change anything.
+  /// no server. Loopback only, unless `http_allow_remote` allows more: clients see names of nodes
+  /// and files, and cannot change anything.
   std::string http = {};
-  bool http_anywhere = false;
+  bool http_allow_remote = false;
   /// Called with each warning, on a thread of the runtime: for instance a node that names a GPU but
   /// runs on a processor. Must not block. Empty: warnings are dropped.
   std::function<void(const std::string&)> on_warning = {};

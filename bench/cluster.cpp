@@ -189,9 +189,9 @@ void heal(State& state, bool holds_state) {
     auto on = g.on(worker(1));
     auto held = g.variable(fill(g, {250'000}, 1.0f), "held");
     saver checkpoints{g, folder.string()};
-    recovery_options recovery{.retries = 1000, .wait = std::chrono::milliseconds{5}};
+    recovery_options recovery{.max_retries = 1000, .initial_delay = std::chrono::milliseconds{5}};
     if (holds_state)
-      recovery.restore = [&](session& target) { checkpoints.restore(target); };
+      recovery.restore_state = [&](session& target) { checkpoints.restore(target); };
     auto s = session::connect(tasks.cluster(), {.recovery = recovery});
     if (holds_state) {
       s.run(g.initializer());

@@ -20,7 +20,7 @@ void reduce(benchmark::State& state, int count, int64_t bytes, bool reads_peer_m
     std::vector<target> sums;
     for (const auto& reduced : all_reduce(parts))
       sums.emplace_back(reduced.node);
-    auto s = session::connect(tasks.cluster(), {.cluster = {.near_memory = reads_peer_memory}});
+    auto s = session::connect(tasks.cluster(), {.cluster = {.same_host_reads = reads_peer_memory}});
     s.run(g.initializer());
     auto step = s.prepare({}, {}, sums);
     step.run();

@@ -81,7 +81,7 @@ void scan_gradient(State& state) {
   edges initial;
   for (size_t i = 0; i < carried; ++i)
     initial.push_back(g.constant(0.01f * static_cast<float>(i)));
-  auto last = scan(initial, {x}, [](auto& carry, auto& slices) -> scan_turn {
+  auto last = scan(initial, {x}, [](auto& carry, auto& slices) -> scan_iteration {
                 edges next;
                 for (size_t i = 0; i < carried; ++i)
                   next.push_back(tanh(carry[i] * 0.9f + carry[(i + 1) % carried] * slices[0]));
@@ -111,7 +111,7 @@ void dynamic_lstm(State& state) {
   auto zeros = g.constant(tensor::of(shape{batch, units}, std::vector<float>(batch * units)));
   auto net = dynamic_rnn(
       x, {zeros, zeros},
-      [&](edge input, const edges& last) -> scan_turn {
+      [&](edge input, const edges& last) -> scan_iteration {
         auto gates = split(g.constant(1), matmul(concatenate(edges{input, last[0]}, 1), w), 4);
         auto cells = last[1] * sigmoid(gates[2] + 1.0f) + sigmoid(gates[0]) * tanh(gates[1]);
         auto output = tanh(cells) * sigmoid(gates[3]);

@@ -77,10 +77,10 @@ void tfrecord_digits(State& state, int64_t records_per_read) {
   graph_builder g;
   input_pipeline input{g};
   auto names = g.constant(tensor::vector<std::string>({files.digits}));
-  auto records = input.records(names, tf_records{}, {.at_once = records_per_read}).value;
+  auto records = input.records(names, tf_records{}, {.records_per_read = records_per_read}).value;
   auto bytes = decode_raw(records, dtype::u8);
   auto batch = input.shuffle_batch({bytes}, batch_size,
-                                   {.at_once = 2,
+                                   {.concurrent_enqueues = 2,
                                     .capacity = 4096,
                                     .min_after_dequeue = 1024,
                                     .enqueue_many = records_per_read > 1,
@@ -101,7 +101,7 @@ void png(State& state) {
   auto image = decode_png(substr(record, 1, 1 << 20), {.channels = 1});
   auto scaled = cast(image, dtype::f32) / 255.0f;
   auto batch = input.shuffle_batch({scaled, label}, batch_size,
-                                   {.at_once = 4,
+                                   {.concurrent_enqueues = 4,
                                     .capacity = 2048,
                                     .min_after_dequeue = 512,
                                     .shapes = {shape{side * scale, side * scale, 1}, shape{}}});

@@ -30,7 +30,7 @@ int main() {
   auto default_value = g.constant({0.0f});
   auto fields = decode_csv(line, {default_value, default_value});
   auto batch = input.shuffle_batch({fields[0] / 10.0f, fields[1] / 10.0f}, 5,
-                                   {.at_once = 2,
+                                   {.concurrent_enqueues = 2,
                                     .capacity = 40,
                                     .min_after_dequeue = 20,
                                     .seed = 1,
@@ -47,11 +47,11 @@ int main() {
                         {.input = &input,
                          .checkpoints = folder,
                          .checkpoint_steps = 100,
-                         .keep_input = true}}; // a killed run resumes at its position in the data
+                         .save_input = true}}; // a killed run resumes at its position in the data
   auto s = session::local();
   auto report = training.run(s);
   std::cout << std::fixed << std::setprecision(2);
-  std::cout << report.step << " steps, then " << to_string(report.why) << '\n';
+  std::cout << report.step << " steps, then " << to_string(report.end_reason) << '\n';
   std::cout << "y = " << to_scalar<float>(s.fetch(slope)) << " x + "
             << 10 * to_scalar<float>(s.fetch(offset)) << '\n';
   std::cout << "saved in " << std::filesystem::path{report.checkpoint}.filename().string() << '\n';

@@ -25,7 +25,8 @@ int main() {
   auto add = assign_add(total, sum(numbers));
 
   // The first of these tasks that accepts the session hosts it; if it is lost, another one does.
-  auto s = session::connect("master:127.0.0.1:17653,127.0.0.1:17652", {.recovery = {.retries = 3}});
+  auto s =
+      session::connect("master:127.0.0.1:17653,127.0.0.1:17652", {.recovery = {.max_retries = 3}});
   s.run(g.initializer());
   auto step = s.prepare({numbers}, {add});
   step.run({tensor::vector<float>({1, 2, 3})});

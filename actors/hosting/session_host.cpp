@@ -73,7 +73,7 @@ client_options options_of(const client_options& defaults, const session_open& re
                       .deterministic = request.deterministic,
                       .replay = request.replay,
                       .place_by_cost = request.place_by_cost,
-                      .between_tasks = request.between_tasks,
+                      .transfer_precision = request.transfer_precision,
                       .placement = request.placement};
   options.session = random_id();
   options.on_warning = [news](const std::string& text) {
@@ -457,7 +457,8 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
   state.in_flight = in_flight;
   state.task = to_string(options->server->self());
   state.background = spawn_clerk(self->system());
-  state.admission = std::make_unique<turns>(std::max<size_t>(options->limits.steps_at_once, 1));
+  state.admission =
+      std::make_unique<turns>(std::max<size_t>(options->limits.max_concurrent_steps, 1));
   self->set_default_handler(caf::drop);
   self->set_exception_handler([=](std::exception_ptr& error) -> caf::error {
     // Closes the connections, so that the clients go to another host.

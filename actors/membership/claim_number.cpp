@@ -120,7 +120,7 @@ void connected(claimant_self self, dialed& call) {
   exchange.address = state.called_address;
   exchange.opener = self->address();
   exchange.peer_timeout = state.options.peer_timeout;
-  exchange.near_memory = false;
+  exchange.same_host_reads = false;
   state.exchange = state.options.ways.open(self->system(), call, std::move(exchange));
   self->delayed_send(self, longest_call, check_introduced{++state.calls});
 }

@@ -339,7 +339,7 @@ caf::actor open(membership_self self, dialed& call, std::optional<task_name> exp
   exchange.self.cluster = options.cluster.known.cluster;
   exchange.self.access_token = std::move(call.access_token);
   exchange.peer_timeout = options.peer_timeout;
-  exchange.near_memory = options.near_memory;
+  exchange.same_host_reads = options.same_host_reads;
   return options.ways.open(self->system(), call, std::move(exchange));
 }
 

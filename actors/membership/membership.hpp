@@ -87,7 +87,7 @@ struct membership_options {
   std::shared_ptr<incarnations> known = {}; ///< of a task: shared with its listener
   membership_ways ways = {};                ///< default: sockets, with an io_loop of their own
   connection_trust trust = {};              ///< of the default transport
-  bool near_memory = true;                  ///< as in exchange_options
+  bool same_host_reads = true;              ///< as in exchange_options
   bool own_thread = false;                 ///< it has its own thread, and does not wait for kernels
   std::shared_ptr<cluster_view> view = {}; ///< receives the tasks of the cluster
   join_options join = {};                  ///< with seeds: tasks join the cluster

@@ -151,7 +151,7 @@ protected:
 private:
   // Says in the hello of this process where a peer on this machine finds the lent memory.
   std::shared_ptr<lending_token> lend_memory() {
-    if (!options_.near_memory || !near_memory::within_machine(stream_->socket()))
+    if (!options_.same_host_reads || !near_memory::within_machine(stream_->socket()))
       return nullptr;
     auto token = std::make_shared<lending_token>();
     options_.self.process = static_cast<uint32_t>(::getpid());
@@ -420,7 +420,7 @@ private:
     if (options_.known && peer_hello.role == "task")
       TROUPE_TRY(
           options_.known->meet(peer(), peer_hello.incarnation, options_.expected.has_value()));
-    if (options_.near_memory && near_memory::within_machine(stream_->socket()))
+    if (options_.same_host_reads && near_memory::within_machine(stream_->socket()))
       if (auto memory = near_memory::find(stream_->socket(), peer_hello)) {
         connection_->near = true;
         link_.read_near([memory = *memory](auto target,

@@ -94,8 +94,8 @@ public:
     TROUPE_ASSIGN(auto devices, options.make_devices());
     server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_),
                                             std::move(log));
-    if (options.fill_before_serving)
-      server_->filling().await(server_->now(), *options.fill_before_serving);
+    if (options.initialize_before_serving)
+      server_->filling().await(server_->now(), *options.initialize_before_serving);
     state_ = std::make_shared<resources>(system_);
     auto known = std::make_shared<incarnations>();
     auto loop = io_loop::make();
@@ -116,7 +116,7 @@ public:
                                              .server = server_,
                                              .known = known,
                                              .ways = usual_ways(loop, trust),
-                                             .near_memory = options.near_memory,
+                                             .same_host_reads = options.same_host_reads,
                                              .own_thread = true,
                                              .view = view_,
                                              .join = std::move(join)});
@@ -155,7 +155,7 @@ public:
     exchange.self.cluster = options.cluster.known.cluster;
     exchange.peer_timeout = options.peer_timeout;
     exchange.known = known;
-    exchange.near_memory = options.near_memory;
+    exchange.same_host_reads = options.same_host_reads;
     exchange.loop = loop;
     exchange.tls = trust.tls;
     if (!options.access.empty()) {
@@ -218,7 +218,7 @@ private:
     session.ops = options.ops;
     session.make_devices = [devices] { return devices; };
     session.peer_timeout = options.peer_timeout;
-    session.near_memory = options.near_memory;
+    session.same_host_reads = options.same_host_reads;
     session.insecure = options.insecure;
     server_->hosted().most = options.hosting.sessions;
     return session_host::make({.limits = options.hosting,
@@ -245,7 +245,7 @@ private:
     TROUPE_ASSIGN(announced_, options.cluster.source->announce(
                                   {.what = {options.self.job, options.self.task, incarnation_,
                                             std::move(address)},
-                                   .patience = options.join_patience,
+                                   .patience = options.join_timeout,
                                    .give_up = options.give_up,
                                    .on_lost = [fail](const status& why) { fail->call(why); }}));
     options.self = announced_->granted().task;
@@ -277,7 +277,7 @@ private:
         .seeds = joining.seeds,
         .what = {options.self.job, options.self.task, incarnation_, joining.address},
         .cluster = options.cluster.known.cluster,
-        .patience = options.join_patience,
+        .patience = options.join_timeout,
         .peer_timeout = options.peer_timeout,
         .give_up = options.give_up,
         .ways = usual_ways(io_loop::make(), trust)};
@@ -291,11 +291,11 @@ private:
   status open_operator_port(const task_options& options,
                             std::shared_ptr<const task_inspector> inspector) {
     TROUPE_ASSIGN(auto parsed, address::parse(options.http));
-    if (!is_loopback(parsed.host) && !options.http_anywhere && !options.insecure)
+    if (!is_loopback(parsed.host) && !options.http_allow_remote && !options.insecure)
       return failure(error_kind::failed_precondition, options.self, " would serve HTTP at ",
                      options.http,
                      ", to all who reach it; serve it on loopback, or allow it with "
-                     "--http-anywhere");
+                     "--http-allow-remote");
     if (!is_loopback(parsed.host))
       options.on_warning(concat(options.self, " serves HTTP at ", options.http,
                                 " without encryption: all who reach it see what it runs"));

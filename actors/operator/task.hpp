@@ -31,7 +31,7 @@ struct task_options {
   bool gpu_launch_threads = false; ///< each GPU has a launch thread
   /// Large tensors of processes of this machine are read from their memory, where the system allows
   /// it.
-  bool near_memory = true;
+  bool same_host_reads = true;
   /// Called on any thread with each warning, such as a refused caller or an unusable file. Must not
   /// block.
   std::function<void(const std::string&)> on_warning = {};
@@ -45,21 +45,21 @@ struct task_options {
   /// end the process. Meanwhile the task accepts no new work.
   std::function<void()> on_drain = {};
   /// "host:port" that serves operators over HTTP (docs/operating.md); port 0: any; empty: not
-  /// served. Must be on loopback, unless `http_anywhere` or `insecure` is set: all who reach it can
-  /// read names of nodes, files and peers, but can change nothing.
+  /// served. Must be on loopback, unless `http_allow_remote` or `insecure` is set: all who reach it
+  /// can read names of nodes, files and peers, but can change nothing.
   std::string http = {};
-  bool http_anywhere = false;
+  bool http_allow_remote = false;
   /// The address that this task announces, where it announces one; empty: the one it listens at.
   std::string advertise = {};
   /// How long it waits for its number. `give_up` is asked five times a second whether to stop.
-  std::chrono::milliseconds join_patience{300'000};
+  std::chrono::milliseconds join_timeout{300'000};
   std::function<bool()> give_up = {};
   hosting_limits hosting = {}; ///< of sessions of clients
   /// If set, a session must initialize the task before it serves its state. Until then the task
   /// refuses steps that use its state: with `unavailable` for so long, then with
   /// `failed_precondition` (docs/recovery.md). If not set, the state is available from the start,
   /// and is empty.
-  std::optional<std::chrono::milliseconds> fill_before_serving = {};
+  std::optional<std::chrono::milliseconds> initialize_before_serving = {};
   coordinator_options member_times = {}; ///< of the task that gives out numbers
   succession_options vote_times = {};    ///< of tasks that may be elected in its place
 };

@@ -45,7 +45,7 @@ struct program_options {
   bool deterministic = false;   ///< results have the same bits for any number of threads
   bool replay = true;           ///< repeated launch sequences on a GPU are replayed as one launch
   bool place_by_cost = false;   ///< placing::by_cost
-  f32_transfer between_tasks = f32_transfer::exact;
+  f32_transfer transfer_precision = f32_transfer::exact;
   placement_options placement = {};
 };
 
@@ -90,17 +90,17 @@ struct client_options {
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< a task that is silent for longer is lost
   tls_files tls = {};                             ///< all connections use TLS; none: no encryption
-  bool insecure = false;   ///< allows unencrypted connections to other machines
-  bool near_memory = true; ///< large tensors of tasks of this machine are read from their memory
-  bool check_numerics = false;          ///< in all steps
+  bool insecure = false;       ///< allows unencrypted connections to other machines
+  bool same_host_reads = true; ///< reads large tensors from the memory of tasks of this machine
+  bool check_numerics = false; ///< in all steps
   std::vector<node_time> measured = {}; ///< times of nodes that former processes measured
   uint64_t sample_every = 0;            ///< measures the nodes of one step in so many. 0: never
   std::function<void(const std::string&)> on_warning = {};
   restore_hooks lost_state = {};
   /// "host:port" at which the local task serves operators over HTTP; empty: not served.
   std::string http = {};
-  bool http_anywhere = false; ///< `http` may be reachable from other machines
-  port_opener open_port = {}; ///< opens the port of `http`; required where `http` is set
+  bool http_allow_remote = false; ///< `http` may be reachable from other machines
+  port_opener open_port = {};     ///< opens the port of `http`; required where `http` is set
 };
 
 /// Options of a run: statistics, checks and a stop request.

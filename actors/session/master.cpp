@@ -310,7 +310,7 @@ std::shared_ptr<preparation> begin_preparation(master_self self, const prepare_r
                           .avoid = self->state.registers->lost_tasks()},
                   .passes = options.passes,
                   .host = options.host,
-                  .between_tasks = options.programs.between_tasks,
+                  .transfer_precision = options.programs.transfer_precision,
                   .receives = options.programs.placement.receives};
   job->programs = options.programs;
   job->session_times = options.measured;

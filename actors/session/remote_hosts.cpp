@@ -180,7 +180,7 @@ void open_session(remote_self self, const host_ptr& host) {
                        .replay = programs.replay,
                        .place_by_cost = programs.place_by_cost,
                        .max_concurrent = programs.max_concurrent,
-                       .between_tasks = programs.between_tasks,
+                       .transfer_precision = programs.transfer_precision,
                        .placement = programs.placement,
                        .passes = options.passes,
                        .restores = options.lost_state.lose != nullptr};
@@ -224,7 +224,7 @@ void called(remote_self self, dialed& call) {
   exchange.owner = caf::actor_cast<caf::actor>(self);
   exchange.opener = self->address();
   exchange.peer_timeout = state.options.peer_timeout;
-  exchange.near_memory = state.options.near_memory;
+  exchange.same_host_reads = state.options.same_host_reads;
   state.current = host; // first, because messages about it may come during open()
   host->exchange = state.ways.open(self->system(), call, std::move(exchange));
 }

@@ -118,10 +118,10 @@ status no_port_here() {
 // Checks the address before the task is created.
 result<address> port_address(const client_options& options) {
   TROUPE_ASSIGN(auto parsed, address::parse(options.http));
-  if (!is_loopback(parsed.host) && !options.http_anywhere)
-    return failure(error_kind::failed_precondition, "the session would serve HTTP at ",
-                   options.http,
-                   ", to all who reach it; serve it on loopback, or allow it with http_anywhere");
+  if (!is_loopback(parsed.host) && !options.http_allow_remote)
+    return failure(
+        error_kind::failed_precondition, "the session would serve HTTP at ", options.http,
+        ", to all who reach it; serve it on loopback, or allow it with http_allow_remote");
   return parsed;
 }
 
@@ -220,7 +220,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                                 .known = {},
                                                 .ways = ways ? *ways : membership_ways{},
                                                 .trust = std::move(trust),
-                                                .near_memory = options.near_memory,
+                                                .same_host_reads = options.same_host_reads,
                                                 .join = {.seeds = cluster.seeds}});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));

@@ -210,7 +210,7 @@ status step_server::refusal() const {
 
 void step_server::end_fill(const peer_connection& peer, bool done) {
   if (filling_.end(&peer, done))
-    log_->write(log_level::info, "filled", {{"by", peer.peer}});
+    log_->write(log_level::info, "initialized", {{"by", peer.peer}});
 }
 
 size_t step_server::in_flight() const {

@@ -133,9 +133,9 @@ private:
     part.add("pid", to_int64(::getpid()));
     part.add("uptime_seconds", seconds_between(task_.began_, now));
     part.add("draining", server_.draining());
-    part.add("filled", !server_.filling().closed());
+    part.add("initialized", !server_.filling().closed());
     if (auto peer = server_.filling().filler(); !peer.empty())
-      part.add("filled_by", peer);
+      part.add("initialized_by", peer);
     part.add("steps_running", to_int64(table.running));
     part.add("steps_ended", to_int64(ended));
     part.add("steps_failed", to_int64(failed));
@@ -207,7 +207,7 @@ private:
     part.add("bytes_sent", to_int64(subject.sent.load(std::memory_order_relaxed)));
     part.add("steps", to_int64(subject.running.load(std::memory_order_relaxed)));
     part.add("registering", to_int64(subject.registering.load(std::memory_order_relaxed)));
-    part.add("near_memory", subject.near.load(std::memory_order_relaxed));
+    part.add("same_host_reads", subject.near.load(std::memory_order_relaxed));
     auto pending = numbers_of(subject);
     part.add("bytes_queued", to_int64(pending.messages));
     part.add("bytes_announced", to_int64(pending.payloads));
@@ -255,7 +255,7 @@ private:
     part.add("steps_ended", to_int64(subject.ended.load()));
     part.add("steps_failed", to_int64(subject.failed.load()));
     part.add("steps_running", to_int64(subject.running.load()));
-    part.add("steps_in_line", to_int64(subject.in_line()));
+    part.add("queued_steps", to_int64(subject.in_line()));
     part.add("requests_unanswered", to_int64(subject.requests.load()));
     part.add("programs", to_int64(subject.programs.load()));
     part.add("bytes", to_int64(subject.bytes.load()));

@@ -194,8 +194,7 @@ void write_hosted(metrics_text& text, const hosted_session_list& sessions) {
       text.sample(static_cast<double>(sessions.steps.refused_with(kind)),
                   {{"reason", to_string(kind)}});
   gauge("troupe_hosted_steps_running", "Steps of hosted sessions that were admitted", running);
-  gauge("troupe_hosted_steps_in_line", "Steps of hosted sessions that wait for their turn",
-        in_line);
+  gauge("troupe_hosted_steps_queued", "Queued steps of hosted sessions", in_line);
   gauge("troupe_hosted_requests", "Requests to hosted sessions that are not answered", requests);
   gauge("troupe_hosted_programs", "Steps that hosted sessions have prepared", programs);
   gauge("troupe_hosted_bytes", "Bytes of graphs and feeds that hosted sessions hold", bytes);
@@ -309,7 +308,7 @@ std::string task_inspector::metrics() const {
                   {"version", library_version}});
   text.single("troupe_draining", metric::gauge, "1 if the task refuses new requests",
               parts_.server->draining() ? 1 : 0);
-  text.single("troupe_unfilled", metric::gauge, "1 if the task waits to be initialized",
+  text.single("troupe_uninitialized", metric::gauge, "1 if the task waits to be initialized",
               parts_.server->filling().closed() ? 1 : 0);
   auto now = std::chrono::steady_clock::now();
   text.single("troupe_uptime_seconds", metric::gauge, "Time since the task began",

@@ -1,7 +1,7 @@
 // troupe drain: ends a task in an orderly way.
+#include "troupe/api/cli/cluster_connection.hpp"
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/count_of.hpp"
-#include "troupe/api/cli/watching.hpp"
 #include "troupe/api/error.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,9 +14,9 @@
 namespace troupe::cli {
 namespace {
 
-constexpr std::chrono::seconds answer_patience{1};
+constexpr std::chrono::seconds probe_timeout{1};
 
-struct drain_options : watched_cluster {
+struct drain_options : cluster_connection {
   std::string task;
   double wait = 0;
 };
@@ -34,7 +34,7 @@ void wait_for_end(observer& watching, const inspection_ref& task, std::string dr
   constexpr std::chrono::milliseconds period{100};
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.wait);
   for (int unreachable_count = 0;;) {
-    auto reply = watching.inspect(task, {.depth = 0}, answer_patience);
+    auto reply = watching.inspect(task, {.depth = 0}, probe_timeout);
     auto incarnation = incarnation_in(reply);
     if (drained.empty())
       drained = incarnation;
@@ -65,13 +65,13 @@ void drain(const drain_options& options) {
   auto watching = options.connect();
   std::string drained;
   // A task that is still starting refuses connections.
-  const auto deadline = std::chrono::steady_clock::now() + options.patience();
+  const auto deadline = std::chrono::steady_clock::now() + options.answer_timeout();
   while (options.wait > 0 && drained.empty() && std::chrono::steady_clock::now() < deadline) {
-    drained = incarnation_in(watching->inspect(ref, {.depth = 0}, answer_patience));
+    drained = incarnation_in(watching->inspect(ref, {.depth = 0}, probe_timeout));
     if (drained.empty())
       std::this_thread::sleep_for(std::chrono::milliseconds{50});
   }
-  throw_if_failed(watching->drain(*task, options.patience()));
+  throw_if_failed(watching->drain(*task, options.answer_timeout()));
   if (options.wait <= 0) {
     std::cout << options.task << " is draining\n";
     return;

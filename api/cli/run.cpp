@@ -1,7 +1,7 @@
 // troupe run: runs a text graph (docs/text-graphs.md) and checks its expected results, or runs the
 // parts of any graph that the command line selects.
-#include "troupe/api/cli/asked_model.hpp"
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/model_arguments.hpp"
 #include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/library.hpp"

@@ -1,10 +1,10 @@
 // troupe top: prints an overview of a cluster repeatedly.
+#include "troupe/api/cli/cluster_connection.hpp"
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/safe_output.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/cli/top/cluster_frame.hpp"
-#include "troupe/api/cli/watching.hpp"
 #include "troupe/runtime/types/printable.hpp"
 
 #include <CLI/CLI.hpp>
@@ -20,8 +20,8 @@ namespace {
 using json = nlohmann::ordered_json;
 using clock = std::chrono::steady_clock;
 
-struct top_options : watched_cluster {
-  double every = 2;
+struct top_options : cluster_connection {
+  double interval = 2;
   size_t lines = 10;
   bool once = false, json = false;
 };
@@ -35,7 +35,7 @@ json as_json(const cluster_frame& frame) {
     else
       tasks.push_back({{"task", task.task},
                        {"draining", task.draining},
-                       {"filled", task.filled},
+                       {"initialized", task.is_initialized},
                        {"uptime_seconds", task.uptime},
                        {"steps_per_second", task.steps_rate},
                        {"failed_per_second", task.failed_rate},
@@ -63,7 +63,7 @@ json as_json(const cluster_frame& frame) {
                         {"steps_per_second", session.steps_rate},
                         {"failed_per_second", session.failed_rate},
                         {"steps_running", session.running},
-                        {"steps_in_line", session.in_line},
+                        {"queued_steps", session.queued_steps},
                         {"bytes", session.bytes}});
   for (const auto& link : frame.links)
     links.push_back({{"task", link.task},
@@ -102,9 +102,9 @@ struct timed_inspection {
 
 // Responsive tasks answer at the beginning, so the inspection has that time, however long silent
 // tasks take.
-timed_inspection inspect_cluster(observer& tasks, std::chrono::milliseconds patience) {
+timed_inspection inspect_cluster(observer& tasks, std::chrono::milliseconds timeout) {
   auto now = clock::now();
-  return {look_at(tasks, patience, kinds_of_frames), now};
+  return {look_at(tasks, timeout, kinds_of_frames), now};
 }
 
 // Returns the timeout of the second inspection: the time that the first one has left, and some more
@@ -119,10 +119,10 @@ int show(const top_options& options) {
   auto stop = block_stop_signals();
   auto tasks = options.connect();
   auto period =
-      std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(options.every));
-  auto before = inspect_cluster(*tasks, options.patience());
-  auto patience =
-      options.once ? remaining_timeout(options.patience(), before.at) : options.patience();
+      std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(options.interval));
+  auto before = inspect_cluster(*tasks, options.answer_timeout());
+  auto timeout = options.once ? remaining_timeout(options.answer_timeout(), before.at)
+                              : options.answer_timeout();
   for (;;) {
     auto remaining = std::max<std::chrono::nanoseconds>(before.at + period - clock::now(),
                                                         std::chrono::milliseconds{1});
@@ -130,7 +130,7 @@ int show(const top_options& options) {
                    static_cast<long>(remaining.count() % 1'000'000'000)};
     if (::sigtimedwait(&stop, nullptr, &pause) > 0)
       return 0;
-    auto now = inspect_cluster(*tasks, patience);
+    auto now = inspect_cluster(*tasks, timeout);
     auto frame = compare(before.cluster, now.cluster,
                          std::chrono::duration<double>(now.at - before.at).count());
     if (options.json)
@@ -154,7 +154,7 @@ void add_top(CLI::App& app, int& exit_code) {
       "top", "Tasks, steps, links, memory, queues and waits of a cluster, until Ctrl-C");
   options->add_to(*command);
   command
-      ->add_option("--every", options->every,
+      ->add_option("--interval", options->interval,
                    "Seconds between two inspections, over which rates are computed")
       ->capture_default_str()
       ->check(CLI::Range(0.05, 3600.0));

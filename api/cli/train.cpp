@@ -1,6 +1,6 @@
 // troupe train: runs a step of a graph repeatedly, with checkpoints and summaries.
-#include "troupe/api/cli/asked_run.hpp"
 #include "troupe/api/cli/commands.hpp"
+#include "troupe/api/cli/requested_run.hpp"
 #include "troupe/api/cli/security_options.hpp"
 #include "troupe/api/cli/stop_signals.hpp"
 #include "troupe/api/error.hpp"
@@ -58,7 +58,7 @@ void add_runners(input_pipeline& pipeline, const std::vector<std::string>& names
   for (const auto& name : names) {
     auto* enqueue = in.target(name);
     auto queue = enqueue->inputs().empty() ? edge{} : enqueue->inputs().front();
-    if (queue.is_nothing() || queue.node->op().makes != resource::queue)
+    if (queue.is_empty() || queue.node->op().makes != resource::queue)
       throw error{invalid("--enqueue ", name, ": ", enqueue->description(), " fills no queue")};
     auto entry = std::ranges::find_if(
         queues, [&](const auto& candidate) { return is_same_edge(candidate.first, queue); });
@@ -83,9 +83,9 @@ public:
               << " steps/s  loss " << progress.loss << std::endl;
   }
   void event(const training_event& event) {
-    using kind = training_event::kind;
+    using kind = training_event_kind;
     std::lock_guard guard{mutex_};
-    switch (event.what) {
+    switch (event.kind) {
       case kind::initialized: std::cout << "begins"; break;
       case kind::restored:
         std::cout << "resumes at step " << event.step << " with " << printable(event.text);
@@ -150,8 +150,8 @@ void train(train_options& options) {
                                    : session::connect(options.cluster, connection, no_line);
   stop_signals stops{signals, [&] { training.request_stop(); }};
   auto report = training.run(s, no_line);
-  std::cout << "ended at step " << report.step << ": " << to_string(report.why) << '\n';
-  if (report.why == training_end::not_a_number)
+  std::cout << "ended at step " << report.step << ": " << to_string(report.end_reason) << '\n';
+  if (report.end_reason == training_end::not_a_number)
     throw error{
         failure(error_kind::out_of_range, "the loss of step ", report.step, " is ", report.loss)};
 }
@@ -199,18 +199,18 @@ void add_train(CLI::App& app) {
       ->needs(folder)
       ->check(CLI::NonNegativeNumber);
   command
-      ->add_flag("--keep-input", training.keep_input,
+      ->add_flag("--save-input", training.save_input,
                  "Also save the contents of queues and the positions of readers")
       ->needs(folder);
   command
-      ->add_flag("!--anew", training.resume,
+      ->add_flag("!--no-resume", training.resume,
                  "Start from the beginning even if there is a checkpoint")
       ->needs(folder);
   command
       ->add_flag("--partial", training.partial,
                  "Accept a checkpoint that does not match: missing variables get initial values")
       ->needs(folder);
-  command->add_flag("--take-over", training.keep.take_over,
+  command->add_flag("--take-over", training.checkpoint_options.take_over,
                     "Take over a folder to which another process writes, which then fails");
   auto* logs = command->add_option("--summaries", training.summaries,
                                    "Write the loss to this folder, for TensorBoard");
@@ -220,7 +220,7 @@ void add_train(CLI::App& app) {
       ->needs(logs)
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--retries", training.retries, "Retries after a temporary error")
+  command->add_option("--max-retries", training.max_retries, "Retries after a temporary error")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command->add_option("--cluster", options->cluster,

@@ -1,8 +1,8 @@
 // troupe waits: lists the waits of a cluster's steps.
+#include "troupe/api/cli/cluster_connection.hpp"
 #include "troupe/api/cli/commands.hpp"
 #include "troupe/api/cli/missing_tasks.hpp"
 #include "troupe/api/cli/top/wait_report.hpp"
-#include "troupe/api/cli/watching.hpp"
 #include "troupe/runtime/types/printable.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@
 namespace troupe::cli {
 namespace {
 
-struct waits_options : watched_cluster {
+struct waits_options : cluster_connection {
   size_t steps = 20;
   bool json = false;
 };
@@ -24,7 +24,7 @@ nlohmann::ordered_json as_json(const std::vector<cluster_wait>& waits) {
   for (const auto& wait : waits)
     list.push_back({{"step", wait.step},
                     {"task", wait.task},
-                    {"for", wait.what_for},
+                    {"for", wait.wait_kind},
                     {"node", wait.node},
                     {"target", wait.target},
                     {"other_task", wait.other_task},
@@ -37,7 +37,7 @@ nlohmann::ordered_json as_json(const std::vector<cluster_wait>& waits) {
 
 int show(const waits_options& options) {
   auto tasks = options.connect();
-  auto cluster = look_at(*tasks, options.patience(), kinds_of_waits);
+  auto cluster = look_at(*tasks, options.answer_timeout(), kinds_of_waits);
   auto waits = waits_in(cluster);
   if (options.json)
     std::cout << printable_json(as_json(waits).dump(

@@ -27,14 +27,15 @@ struct worker_options {
   std::string job, cluster, join, listen, advertise, http, access;
   std::string log = "text", log_level = "info";
   std::optional<int> task;
-  std::chrono::milliseconds patience{300'000};
+  std::chrono::milliseconds join_timeout{300'000};
   double drain_seconds = 20;
   security_options security;
-  bool deterministic = false, gpu_launch_threads = false, near_memory = true, http_anywhere = false;
+  bool deterministic = false, gpu_launch_threads = false, same_host_reads = true,
+       http_allow_remote = false;
   device_choice devices;
   size_t inter_op_threads = 0;
   hosting_limits hosting;
-  std::optional<std::chrono::milliseconds> fill_before_serving;
+  std::optional<std::chrono::milliseconds> initialize_before_serving;
 };
 
 constexpr timespec no_wait{};
@@ -49,11 +50,11 @@ std::function<void(const std::string&)> warnings_of(const std::string& log) {
 }
 
 // Lets running steps end, at most for the given time. Another signal ends the wait.
-void drain(task& running, const sigset_t& stop, double patience_seconds) {
-  if (patience_seconds <= 0)
+void drain(task& running, const sigset_t& stop, double timeout_seconds) {
+  if (timeout_seconds <= 0)
     return;
   constexpr std::chrono::milliseconds poll_interval{100};
-  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_seconds);
+  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
   auto remaining = running.drain(poll_interval);
   if (remaining.steps > 0)
     std::cout << "draining: " << count_of(remaining.steps, "step") << " still running" << std::endl;
@@ -75,7 +76,7 @@ std::optional<std::string> own_address(const worker_options& options, cluster_ac
   if (!cluster.source || cluster.source->takes_announcements())
     throw error{
         invalid("--listen is required: the address of this machine on which the task listens")};
-  auto end = std::chrono::steady_clock::now() + options.patience;
+  auto end = std::chrono::steady_clock::now() + options.join_timeout;
   for (;;) {
     auto address = address_of(cluster.known, self);
     if (address || !options.cluster.starts_with("file:"))
@@ -115,7 +116,7 @@ void serve(const worker_options& options) {
       .inter_op_threads = options.inter_op_threads,
       .deterministic = options.deterministic,
       .gpu_launch_threads = options.gpu_launch_threads,
-      .near_memory = options.near_memory,
+      .same_host_reads = options.same_host_reads,
       .on_warning = warnings_of(options.log),
       .on_failure =
           [&](const status& cause) {
@@ -128,12 +129,12 @@ void serve(const worker_options& options) {
       .on_log = log_to_stderr(options.log, options.log_level),
       .on_drain = [] { ::kill(::getpid(), SIGTERM); },
       .http = options.http,
-      .http_anywhere = options.http_anywhere,
+      .http_allow_remote = options.http_allow_remote,
       .advertise = options.advertise,
-      .join_patience = options.patience,
+      .join_timeout = options.join_timeout,
       .give_up = [&] { return sigtimedwait(&stop, nullptr, &no_wait) > 0; },
       .hosting = options.hosting,
-      .fill_before_serving = options.fill_before_serving,
+      .initialize_before_serving = options.initialize_before_serving,
   }));
   std::cout << "listening on " << host_of(*address) << ':' << running->port() << " as "
             << running->self() << std::endl; // flushed, because the parent process may wait for it
@@ -175,9 +176,9 @@ void add_worker(CLI::App& app) {
       "the first assigns the index of this task, if it has none");
   command
       ->add_option_function<double>(
-          "--patience",
+          "--join-timeout",
           [options](double seconds) {
-            options->patience = std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
+            options->join_timeout = std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
           },
           "Timeout in seconds until a file names this task, or it has an index")
       ->check(CLI::Range(0.0, 1e6));
@@ -189,7 +190,7 @@ void add_worker(CLI::App& app) {
   command->add_option("--http", options->http,
                       "host:port where /metrics, /healthz, /readyz and /v1/node/ are served; "
                       "port 0: any");
-  command->add_flag("--http-anywhere", options->http_anywhere,
+  command->add_flag("--http-allow-remote", options->http_allow_remote,
                     "Serve it beyond loopback, too: every client can see the work of the task, and "
                     "cannot change anything");
   command
@@ -215,16 +216,16 @@ void add_worker(CLI::App& app) {
                    "Sessions of clients whose master is in this task (master:host:port); 0: none")
       ->capture_default_str();
   command
-      ->add_option("--host-steps", options->hosting.steps_at_once,
+      ->add_option("--host-steps", options->hosting.max_concurrent_steps,
                    "Steps of such sessions that run at once; further ones wait, and clients take "
                    "turns")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command
       ->add_option_function<double>(
-          "--fill-before-serving",
+          "--initialize-before-serving",
           [options](double seconds) {
-            options->fill_before_serving =
+            options->initialize_before_serving =
                 std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
           },
           "Run no step that uses the task's state before a session has restored or initialized "
@@ -259,13 +260,13 @@ void add_worker(CLI::App& app) {
   command->add_flag("--gpu-launch-threads", options->gpu_launch_threads,
                     "Launch the kernels of each GPU from a separate thread");
   command->add_flag(
-      "!--no-near-memory", options->near_memory,
+      "!--no-same-host-reads", options->same_host_reads,
       "Send large tensors through the socket also to processes of this machine, instead "
       "of reading them from their memory");
   command->add_flag("--tf32", options->devices.tf32,
                     "GPUs may round the operands of products of f32 to 10 bits");
   command->add_flag_callback(
-      "--cudnn-advice", [options] { options->devices.measure_convolutions = false; },
+      "--cudnn-heuristics", [options] { options->devices.measure_convolutions = false; },
       "Choose convolution algorithms by cuDNN's heuristic instead of measuring them; run other "
       "layers by kernels without cuDNN");
   command
@@ -279,7 +280,7 @@ void add_worker(CLI::App& app) {
       ->transform(CLI::AsSizeValue{false});
   command
       ->add_option_function<int64_t>(
-          "--gpu-memory-idle",
+          "--gpu-memory-idle-timeout",
           [options](int64_t ms) {
             options->devices.gpu_memory_idle = std::chrono::milliseconds{ms};
           },

@@ -180,12 +180,14 @@ void print_lists(std::ostream& out, const op_def& op) {
   for (const auto& output : op.outputs) {
     out << (&output == op.outputs.begin() ? "" : ",\n          ");
     if (!output.count.empty())
-      out << "detail::next_outputs(made, next, made.attr<int64_t>(\"" << output.count << "\"))";
+      out << "detail::next_outputs(added_node, next, added_node.attr<int64_t>(\"" << output.count
+          << "\"))";
     else if (variadic(op, output))
-      out << "detail::next_outputs(made, next, std::ssize(made.attr<std::vector<dtype>>(\""
+      out << "detail::next_outputs(added_node, next, "
+             "std::ssize(added_node.attr<std::vector<dtype>>(\""
           << output.type << "\")))";
     else
-      out << "made.output(next++)";
+      out << "added_node.output(next++)";
   }
   out << "};\n";
 }
@@ -203,14 +205,15 @@ std::vector<std::string> counts_of_lists(const op_def& op) {
 
 void print_return(std::ostream& out, const op_def& op) {
   if (op.outputs.empty()) {
-    out << "  return &made;\n";
+    out << "  return &added_node;\n";
     return;
   }
   auto lists = std::ranges::count_if(op.outputs, [&](const port& p) { return variadic(op, p); });
   if (lists > 1)
     return print_lists(out, op);
   if (op.outputs.size() == 1) {
-    out << (lists ? "  return detail::outputs(made, 0, 0);\n" : "  return made.output(0);\n");
+    out << (lists ? "  return detail::outputs(added_node, 0, 0);\n"
+                  : "  return added_node.output(0);\n");
     return;
   }
   out << "  return {";
@@ -220,12 +223,12 @@ void print_return(std::ostream& out, const op_def& op) {
     auto after = op.outputs.size() - 1 - before;
     out << (before ? ", " : "");
     if (variadic(op, output)) {
-      out << "detail::outputs(made, " << before << ", " << after << ')';
+      out << "detail::outputs(added_node, " << before << ", " << after << ')';
       after_list = true;
     } else if (after_list) {
-      out << "made.output(made.outputs() - " << after + 1 << ')';
+      out << "added_node.output(added_node.outputs() - " << after + 1 << ')';
     } else {
-      out << "made.output(" << before << ')';
+      out << "added_node.output(" << before << ')';
     }
     ++before;
   }
@@ -303,7 +306,7 @@ std::string builders_source(const std::vector<const op_def*>& ops) {
       attrs.push_back("{\"" + std::string{attr->name} + "\", options." +
                       parameter_name(attr->name) + '}');
     out << '\n'
-        << broken(declaration(*op, false)) << " {\n  auto& made = detail::add_node("
+        << broken(declaration(*op, false)) << " {\n  auto& added_node = detail::add_node("
         << (takes_graph(*op) ? "&in" : "nullptr") << ", \"" << op->name << "\", {" << joined(inputs)
         << "},\n      {" << joined(attrs) << "}, name, where);\n";
     print_return(out, *op);

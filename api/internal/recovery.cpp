@@ -3,7 +3,7 @@
 
 #include "troupe/actors/session/client.hpp"
 #include "troupe/api/error.hpp"
-#include "troupe/api/filled_elsewhere.hpp"
+#include "troupe/api/initialized_by_other_client.hpp"
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
 #include "troupe/runtime/graph/registry.hpp"
@@ -39,13 +39,13 @@ std::string joined(const std::set<std::string>& tasks) {
 }
 
 // Makes an event about a run, with the first cause of its failure.
-recovery_event make_event(const status& first, recovery_event::kind kind, int retry,
+recovery_event make_event(const status& first, recovery_event_kind kind, int retry,
                           const std::string& action) {
   const auto& origin = first.origin();
   auto task = origin.task;
   if (!task.empty() && origin.incarnation != 0)
     task += concat(" (incarnation ", origin.incarnation, ')');
-  return {.what = kind,
+  return {.kind = kind,
           .task = origin.task,
           .retry = retry,
           .text = concat(task, task.empty() ? "" : ": ", action, ": ", first),
@@ -62,7 +62,7 @@ void sleep_unless_stopped(std::chrono::milliseconds wait, const std::stop_token&
 } // namespace
 
 bool recovery::lose(const std::string& task) noexcept {
-  if (!options_.restore)
+  if (!options_.restore_state)
     return false;
   std::lock_guard guard{mutex_};
   lost_tasks_.insert(task);
@@ -82,7 +82,7 @@ bool recovery::restores_here() const noexcept {
   return false;
 }
 
-void recovery::restore(session& in) const { options_.restore(in); }
+void recovery::restore(session& in) const { options_.restore_state(in); }
 
 void recovery::report_event(recovery_event event) const {
   if (options_.on_event)
@@ -119,12 +119,12 @@ status recovery::prepare(step_clock::time_point deadline, const std::stop_token&
   task_set elsewhere;
   try {
     report_event(
-        {.what = recovery_event::kind::restoring,
+        {.kind = recovery_event_kind::restoring,
          .task = tasks,
          .text = concat(tasks, " was restarted: restoring the state of this session there")});
     restore_scope scope{this};
     restore();
-  } catch (const filled_elsewhere& cause) {
+  } catch (const initialized_by_other_client& cause) {
     outcome = failed(cause.kind(), cause.what());
     elsewhere = cause.tasks();
   } catch (const error& cause) {
@@ -147,7 +147,7 @@ status recovery::prepare(step_clock::time_point deadline, const std::stop_token&
   lock.unlock();
   changed_.notify_all();
   if (outcome)
-    report_event({.what = recovery_event::kind::restored,
+    report_event({.kind = recovery_event_kind::restored,
                   .task = tasks,
                   .text = concat("the state of this session on ", tasks, " is restored")});
   return outcome;
@@ -156,7 +156,7 @@ status recovery::prepare(step_clock::time_point deadline, const std::stop_token&
 // A step that ran during a restore may have found values missing, so it is retried. A loss of state
 // is permanent if there is no restore callback: its error may be the only report of the loss.
 bool recovery::may_pass(const status& cause, uint64_t restored_before) const {
-  if (cause.origin().state_lost && !options_.restore)
+  if (cause.origin().state_lost && !options_.restore_state)
     return false;
   if (std::ranges::find(options_.kinds, cause.kind()) != options_.kinds.end())
     return true;
@@ -168,7 +168,7 @@ status recovery::run(bool has_effects, step_clock::time_point deadline, const st
                      const std::function<bool()>& is_initialized_elsewhere) {
   if (restores_here())
     return attempt();
-  auto delay = std::max(options_.wait, std::chrono::milliseconds{1});
+  auto delay = std::max(options_.initial_delay, std::chrono::milliseconds{1});
   status first;
   auto stopped = [&] {
     return first.ok() ? stopped_by_caller()
@@ -179,13 +179,13 @@ status recovery::run(bool has_effects, step_clock::time_point deadline, const st
       return stopped();
     auto restored = restored_.load();
     auto began = false; // an attempt that has not begun has no effects
-    auto outcome = options_.restore ? prepare(deadline, stop, restore) : status{};
+    auto outcome = options_.restore_state ? prepare(deadline, stop, restore) : status{};
     if (outcome) {
       began = true;
       struct retry_scope {
         explicit retry_scope(bool may_retry) { tries_again_ = may_retry; }
         ~retry_scope() { tries_again_ = false; }
-      } scope{retry <= options_.retries && (!has_effects || options_.repeat_effects)};
+      } scope{retry <= options_.max_retries && (!has_effects || options_.repeat_effects)};
       outcome = attempt();
     }
     // If the deadline ends a retry, the first error is returned, because it is the cause.
@@ -196,9 +196,9 @@ status recovery::run(bool has_effects, step_clock::time_point deadline, const st
       first = outcome;
     auto repeatable = !has_effects || options_.repeat_effects || !began;
     auto too_late = timed_out || step_clock::now() + delay >= deadline;
-    if (retry > options_.retries || !repeatable || too_late) {
-      if (options_.retries > 0)
-        report_event(make_event(first, recovery_event::kind::given_up, retry - 1,
+    if (retry > options_.max_retries || !repeatable || too_late) {
+      if (options_.max_retries > 0)
+        report_event(make_event(first, recovery_event_kind::given_up, retry - 1,
                                 concat("the run fails after ", retry - 1, " retries",
                                        repeatable ? "" : " (it has effects, and is not repeated)",
                                        too_late ? " (its deadline is near)" : "")));
@@ -207,8 +207,8 @@ status recovery::run(bool has_effects, step_clock::time_point deadline, const st
     if (stop.stop_requested())
       return stopped();
     report_event(make_event(
-        first, recovery_event::kind::retrying, retry,
-        concat("retry ", retry, " of ", options_.retries, " in ", delay.count(), " ms")));
+        first, recovery_event_kind::retrying, retry,
+        concat("retry ", retry, " of ", options_.max_retries, " in ", delay.count(), " ms")));
     sleep_unless_stopped(delay, stop);
     delay = std::min(delay * 2, longest_wait);
   }

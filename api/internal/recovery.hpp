@@ -19,7 +19,7 @@ public:
   explicit recovery(recovery_options options) : options_(std::move(options)) {}
 
   /// Returns true if runs may have to be retried, or to wait for a restore.
-  bool is_wanted() const noexcept { return options_.retries > 0 || options_.restore; }
+  bool is_wanted() const noexcept { return options_.max_retries > 0 || options_.restore_state; }
   /// The functions of restore_hooks (actors/session/client.hpp).
   bool lose(const std::string& task) noexcept;
   bool awaits(const std::string& task);
@@ -36,7 +36,7 @@ public:
       const std::function<status()>& attempt, const std::function<void()>& restore,
       const std::function<bool()>& is_initialized_elsewhere = [] { return false; });
 
-  /// Calls recovery_options::restore.
+  /// Calls recovery_options::restore_state.
   void restore(session& in) const;
 
 private:

@@ -23,11 +23,11 @@ inline std::string call_text(std::string_view function, const std::source_locati
   throw error{invalid(parts...).within(call_text(function, where))};
 }
 
-/// Rejects an edge to nothing; `name` is the name of the argument.
+/// Rejects an empty edge; `name` is the name of the argument.
 inline void need_edge(std::string_view function, std::source_location where, const edge& argument,
                       std::string_view name) {
-  if (argument.is_nothing())
-    reject(function, where, name, " is an edge to nothing");
+  if (argument.is_empty())
+    reject(function, where, name, " is an empty edge");
 }
 
 /// Rejects an empty std::function.

@@ -15,7 +15,7 @@ using location = std::source_location;
 tensor extents_of(const shape& dims) { return tensor::vector<int64_t>({dims.begin(), dims.end()}); }
 
 tensor in_type(double value, dtype type) {
-  return value_or_throw(converted(tensor::scalar(value), type));
+  return value_or_throw(convert_literal(tensor::scalar(value), type));
 }
 
 edge scaled(edge x, double factor, double shift, location where) {

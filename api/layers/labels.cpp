@@ -11,12 +11,12 @@ constexpr auto countable = integers | one_of(dtype::boolean);
 dtype type_of(const operand& labels) {
   if (!labels.is_edge())
     return labels.literal() ? dtype::none : labels.value().type();
-  return labels.from().is_nothing() ? dtype::none : labels.from().type();
+  return labels.source().is_empty() ? dtype::none : labels.source().type();
 }
 
 edge in_type(const operand& labels, dtype type, edge beside, std::source_location where) {
   auto from = labels.is_edge()
-                  ? labels.from()
+                  ? labels.source()
                   : detail::add_node(beside.node ? &beside.node->graph() : nullptr, "Const", {},
                                      {{"dtype", labels.value().type()}, {"value", labels.value()}},
                                      {}, where)
@@ -42,7 +42,7 @@ void make_comparable(operand& predictions, operand& labels, std::source_location
   auto x = type_of(predictions), y = type_of(labels);
   if (x == y || !countable.contains(x) || !countable.contains(y))
     return;
-  auto beside = predictions.is_edge() ? predictions.from() : labels.from();
+  auto beside = predictions.is_edge() ? predictions.source() : labels.source();
   predictions = cast_labels(predictions, dtype::i64, beside, where);
   labels = cast_labels(labels, dtype::i64, beside, where);
 }

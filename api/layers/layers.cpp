@@ -15,8 +15,8 @@ int64_t last_extent(edge x, const std::string& layer, location where) {
   auto fail = [&](const auto&... parts) {
     throw error{invalid(parts...).within(concat(layer, " (", to_string(where), ')'))};
   };
-  if (x.is_nothing())
-    fail("the input is an edge to nothing");
+  if (x.is_empty())
+    fail("the input is an empty edge");
   if (!x.dims().has_rank() || x.dims().rank() == 0 || x.dims()[x.dims().rank() - 1] < 0)
     fail("the last extent of '", x, "' must be known, its shape is ", x.dims());
   return x.dims()[x.dims().rank() - 1];
@@ -61,7 +61,7 @@ operand scale_of(const operand& rate, location where) {
     auto drops_all = cast(equal(kept, 0.0, {}, where), kept.type(), {}, where);
     return div(1.0, add(kept, drops_all, {}, where), {}, where); // 0 / 0 would be NaN
   }
-  auto number = converted(rate.value(), dtype::f64);
+  auto number = convert_literal(rate.value(), dtype::f64);
   if (!number || number->elements() != 1)
     throw error{invalid("dropout (", to_string(where), "): rate must be a number")};
   auto value = number->values<double>()[0];

@@ -52,7 +52,7 @@ metric mean_of(graph_builder& in, edge values, std::string_view name, location w
 
 // Returns predictions and labels as booleans of the predictions' shape.
 std::pair<edge, edge> as_booleans(edge predictions, const operand& labels, location where) {
-  auto predicted = truth_of({predictions, where}, predictions, where).from();
+  auto predicted = truth_of({predictions, where}, predictions, where).source();
   auto actual =
       logical_and(truth_of(labels, predictions, where), ones_like(predicted, {}, where), {}, where);
   return {predicted, actual};

@@ -66,7 +66,7 @@ make_slices(graph_builder& in, const shape& dims, const partition_options& optio
     auto slice_dims = dims;
     slice_dims.set(options.axis, sizes[i]);
     detail::variable_spec spec{
-        .by_handle = options.by_handle,
+        .use_resource = options.use_resource,
         .attrs = {{"_slice_of", whole_name},
                   {"_slice", slice_text(dims, options.axis, first, sizes[i])}}};
     slices.push_back(
@@ -99,8 +99,8 @@ edge rows_at(const variable_handle& part, const operand& numbers, std::source_lo
   auto& in = part.ref.node->graph();
   in.push_device(part.ref.node->device());
   graph_scope on{in, graph_scope::kind::device};
-  return detail::is_by_handle(part) ? resource_gather(part, numbers, {}, {}, where)
-                                    : gather(part, numbers, {}, {}, where);
+  return detail::is_resource_variable(part) ? resource_gather(part, numbers, {}, {}, where)
+                                            : gather(part, numbers, {}, {}, where);
 }
 
 // For each looked-up row, the index of its part and its index in that part.
@@ -167,8 +167,8 @@ partitioned_variable::partitioned_variable(graph_builder& in, operand initial,
                                            std::string_view name, partition_options options,
                                            location where)
     : axis_(options.axis) {
-  auto whole_value = initial.is_edge() ? initial.from() : in.constant(initial, {}, where);
-  if (whole_value.is_nothing() || !whole_value.dims().fully_known())
+  auto whole_value = initial.is_edge() ? initial.source() : in.constant(initial, {}, where);
+  if (whole_value.is_empty() || !whole_value.dims().fully_known())
     reject("partitioned_variable", where, "the shape of the initial value of '", name,
            "' must be known");
   dims_ = whole_value.dims().known();
@@ -195,7 +195,8 @@ partitioned_variable::partitioned_variable(graph_builder& in, const shape& dims,
 edge partitioned_variable::value(location where) const {
   std::vector<edge> values;
   for (const auto& part : slices_)
-    values.push_back(detail::is_by_handle(part) ? read_variable_op(part, {}, where) : part.ref);
+    values.push_back(detail::is_resource_variable(part) ? read_variable_op(part, {}, where)
+                                                        : part.ref);
   return values.size() == 1 ? identity(values[0], {}, where)
                             : concatenate(values, axis_, {}, where);
 }

@@ -10,10 +10,10 @@ namespace troupe {
 /// The slice of a partitioned variable that a variable holds. It is recorded in the variable's
 /// attributes, so that savers can save the whole variable.
 struct variable_slice {
-  std::string of; ///< the name of the whole variable
-  shape full;     ///< the shape of the whole variable
-  shape first;    ///< the start of the slice in each axis
-  shape dims;     ///< the shape of the slice
+  std::string variable_name; ///< the name of the whole variable
+  shape full;                ///< the shape of the whole variable
+  shape first;               ///< the start of the slice in each axis
+  shape dims;                ///< the shape of the slice
 };
 
 /// Returns nullopt for a variable that is not a slice.
@@ -26,7 +26,7 @@ struct partition_options {
   /// Slice i is placed on device i mod their number ("/job:ps/task:0"). Empty: the session chooses
   /// the devices.
   std::vector<std::string> devices = {};
-  bool by_handle = false; ///< as graph_builder::resource_variable()
+  bool use_resource = false; ///< as graph_builder::resource_variable()
 };
 
 /// A variable in n slices along one axis, called "<name>/part_0" and so on.

@@ -16,7 +16,7 @@ edge zero_state(edge x, int64_t units, location where) {
   auto& in = x.node->graph();
   auto batch = slice(shape_of(x, {}, {}, where), {0}, {1}, {}, where);
   auto width = fill(in, {1}, static_cast<int32_t>(units), {}, where);
-  auto zero = value_or_throw(converted(tensor::scalar(0), x.type()));
+  auto zero = value_or_throw(convert_literal(tensor::scalar(0), x.type()));
   return fill(in, concatenate({batch, width}, 0, {}, where), zero, {}, where);
 }
 
@@ -29,7 +29,7 @@ void check_sizes(const char* layer, int64_t inputs, int64_t units, const initial
 }
 
 int64_t known_steps(edge x, const char* layer, location where) {
-  if (x.is_nothing() || x.dims().rank() != 3 || x.dims()[0] < 1)
+  if (x.is_empty() || x.dims().rank() != 3 || x.dims()[0] < 1)
     throw error{invalid(layer, " (", to_string(where),
                         "): a sequence is [time, batch, inputs] with a known time, got ",
                         x ? x.dims() : partial_shape{})};
@@ -59,8 +59,8 @@ lstm_state lstm_layer::zeros(edge x, location where) const {
   return {zero, zero};
 }
 
-lstm_state lstm_layer::step(edge x, const lstm_state& from, location where) const {
-  auto next = lstm_block_cell(x, from.cells, from.output, weights, peephole(0), peephole(1),
+lstm_state lstm_layer::step(edge x, const lstm_state& state, location where) const {
+  auto next = lstm_block_cell(x, state.cells, state.output, weights, peephole(0), peephole(1),
                               peephole(2), biases,
                               {.forget_bias = options_.forget_bias,
                                .cell_clip = options_.cell_clip,
@@ -69,10 +69,11 @@ lstm_state lstm_layer::step(edge x, const lstm_state& from, location where) cons
   return {next.cs, next.h};
 }
 
-lstm_layer::sequence lstm_layer::operator()(edge x, const lstm_state& from, location where) const {
+lstm_layer::sequence lstm_layer::operator()(edge x, const lstm_state& initial_state,
+                                            location where) const {
   auto steps = known_steps(x, "lstm_layer", where);
-  auto start = from;
-  if (start.cells.is_nothing())
+  auto start = initial_state;
+  if (start.cells.is_empty())
     start = zeros(
         squeeze(slice(x, {0, 0, 0}, {1, -1, -1}, {}, where), {.squeeze_dims = {0}}, {}, where),
         where);
@@ -107,15 +108,15 @@ gru_layer::gru_layer(graph_builder& in, int64_t inputs, int64_t units, gru_optio
 
 edge gru_layer::zeros(edge x, location where) const { return zero_state(x, units_, where); }
 
-edge gru_layer::step(edge x, edge from, location where) const {
-  return gru_block_cell(x, from, gate_weights, candidate_weights, gate_biases, candidate_biases, {},
-                        where)
+edge gru_layer::step(edge x, edge state, location where) const {
+  return gru_block_cell(x, state, gate_weights, candidate_weights, gate_biases, candidate_biases,
+                        {}, where)
       .h;
 }
 
-edge gru_layer::operator()(edge x, edge from, location where) const {
+edge gru_layer::operator()(edge x, edge initial_state, location where) const {
   auto steps = unpack(x, known_steps(x, "gru_layer", where), {}, {}, where);
-  auto state = from ? from : zeros(steps.front(), where);
+  auto state = initial_state ? initial_state : zeros(steps.front(), where);
   std::vector<edge> outputs;
   for (const auto& input : steps)
     outputs.push_back(state = step(input, state, where));

@@ -33,10 +33,10 @@ public:
     lstm_state last;
   };
   /// Runs over a whole sequence, from a given state or from zeros.
-  sequence operator()(edge x, const lstm_state& from = {},
+  sequence operator()(edge x, const lstm_state& initial_state = {},
                       location where = location::current()) const;
   /// Runs one step, for x [batch, inputs].
-  lstm_state step(edge x, const lstm_state& from, location where = location::current()) const;
+  lstm_state step(edge x, const lstm_state& state, location where = location::current()) const;
   /// Returns a state of zeros with as many rows as `x` [batch, ...].
   lstm_state zeros(edge x, location where = location::current()) const;
 
@@ -64,9 +64,9 @@ public:
             dtype type = dtype::f32, location where = location::current());
 
   /// Runs over a whole sequence of known length. The outputs are [time, batch, units].
-  edge operator()(edge x, edge from = {}, location where = location::current()) const;
+  edge operator()(edge x, edge initial_state = {}, location where = location::current()) const;
   /// Runs one step, for x [batch, inputs]: returns the next state, which is also the output.
-  edge step(edge x, edge from, location where = location::current()) const;
+  edge step(edge x, edge state, location where = location::current()) const;
   edge zeros(edge x, location where = location::current()) const;
 
   variable_handle gate_weights, gate_biases;           ///< [inputs + units, 2 * units], [2 * units]

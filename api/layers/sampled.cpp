@@ -26,7 +26,7 @@ sampled_logits logits_of(const embedding_table& weights, edge biases, edge input
   need_edge("sampled loss", where, biases, "biases");
   need_edge("sampled loss", where, inputs, "inputs");
   auto true_classes = column(cast(labels, dtype::i64, {}, where), where);
-  auto drawn = options.from;
+  auto drawn = options.sampled_values;
   if (!drawn) {
     auto sample =
         log_uniform_candidate_sampler(true_classes.node->graph(), true_classes, 1, options.sampled,

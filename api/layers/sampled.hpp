@@ -19,7 +19,7 @@ struct sampling_options {
   int64_t seed = 0;
   /// The sampled classes. Empty: drawn by Zipf's law, without repetition, for classes that are
   /// numbered by decreasing frequency.
-  std::optional<candidates> from = {};
+  std::optional<candidates> sampled_values = {};
   bool skip_hits = true; ///< drops samples that equal the correct class
 };
 

@@ -63,7 +63,7 @@ struct model {
                {.weights = initializers::glorot_uniform(chosen.seed + 2)}} {}
 
   /// One step: returns the output, and cells and output as the next state.
-  scan_turn step(edge x, const std::vector<edge>& state) const {
+  scan_iteration step(edge x, const std::vector<edge>& state) const {
     auto next = memory.step(x, {state[0], state[1]});
     return {.carry = {next.cells, next.output}, .outputs = {next.output}};
   }

@@ -61,9 +61,9 @@ private:
 
 /// Prints events of a run other than steps, one line each.
 void print_event(const troupe::training_event& event) {
-  using kind = troupe::training_event::kind;
+  using kind = troupe::training_event_kind;
   auto step = static_cast<long long>(event.step);
-  switch (event.what) {
+  switch (event.kind) {
     case kind::restored:
       std::printf("resumes at step %lld with %s\n", step, event.text.c_str());
       break;
@@ -80,9 +80,9 @@ void print_event(const troupe::training_event& event) {
 }
 
 void print_replica_event(const troupe::replica_event& event) {
-  using kind = troupe::replica_event::kind;
+  using kind = troupe::replica_event_kind;
   auto step = static_cast<long long>(event.step);
-  switch (event.what) {
+  switch (event.kind) {
     case kind::restored:
       std::printf("resumes at step %lld with %s\n", step, event.text.c_str());
       break;
@@ -170,11 +170,11 @@ bool run_replicas(const options& chosen, const std::string& spec, const digits::
   for (size_t i = 0; i < report_of_run.replicas.size(); ++i)
     std::printf("replica %zu: %lld steps\n", i,
                 static_cast<long long>(report_of_run.replicas[i].steps));
-  if (report_of_run.why == troupe::training_end::asked) {
+  if (report_of_run.end_reason == troupe::training_end::stop_requested) {
     std::printf("stopped at step %lld\n", static_cast<long long>(report_of_run.step));
     return false;
   }
-  report(training.chief().others[0], training.chief().feeds[0], session, data.test);
+  report(training.chief().extra_fetches[0], training.chief().feeds[0], session, data.test);
   return true;
 }
 
@@ -253,7 +253,7 @@ bool run(const options& chosen) {
     std::printf("the trace of the first %zu steps is in %s: open it in ui.perfetto.dev\n",
                 report_of_run.trace.size(), chosen.trace.c_str());
   }
-  if (report_of_run.why == troupe::training_end::asked) {
+  if (report_of_run.end_reason == troupe::training_end::stop_requested) {
     std::printf("stopped at step %lld\n", static_cast<long long>(report_of_run.step));
     return false;
   }

@@ -29,8 +29,8 @@ struct model {
 
 model build(const model_options& options);
 
-/// Builds the model in a graph whose devices and optimizer are chosen by the caller. `others` has
-/// the predictions.
+/// Builds the model in a graph whose devices and optimizer are chosen by the caller.
+/// `extra_fetches` has the predictions.
 troupe::replica_step build_in(troupe::graph_builder& g, const model_options& options);
 
 } // namespace digits

@@ -8,7 +8,7 @@ namespace troupe {
 
 /// Returns d(sum of all ys)/dx for each x, as edges to new nodes under the scope "gradients".
 /// `ys_gradients` weighs the ys and has their shapes; if empty, the weights are ones. An x on which
-/// no y depends gets an edge to nothing. If a gradient on a path is not defined, fails with the
+/// no y depends gets an empty edge. If a gradient on a path is not defined, fails with the
 /// name of its node.
 TROUPE_API result<std::vector<edge>>
 gradients(std::vector<edge> ys, std::vector<edge> xs, std::vector<edge> ys_gradients = {},

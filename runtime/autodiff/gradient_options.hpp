@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-/// Like op_def::gradient: returns one edge per input of the node, or an edge to nothing.
+/// Like op_def::gradient: returns one edge per input of the node, or an empty edge.
 using gradient_function = std::function<edges(gradient_context&)>;
 
 struct gradient_options {

@@ -59,12 +59,14 @@ public:
               fill_stage::by_another};
     if (late)
       return {failure(kind, restarted, "no session has done so within ", seconds(patience_),
-                      " s: restore or initialise it in session::fill()"),
+                      " s: restore or initialise it in session::initialize_tasks()"),
               fill_stage::awaited};
-    return {failure(kind, restarted,
-                    "no session does so yet; restore or initialise it in session::fill(), by a "
-                    "training_run or by recovery.restore, or try again"),
-            fill_stage::awaited};
+    return {
+        failure(
+            kind, restarted,
+            "no session does so yet; restore or initialise it in session::initialize_tasks(), by a "
+            "training_run or by recovery.restore_state, or try again"),
+        fill_stage::awaited};
   }
 
   /// The peer has filled the task, or given up. Returns whether this has opened the gate.

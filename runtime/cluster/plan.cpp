@@ -105,7 +105,7 @@ public:
     if (frame == 0)
       plan_.report = placed.report;
     TROUPE_ASSIGN(auto spread, spread_collectives(planned, placed.chosen, options_.devices,
-                                                  options_.between_tasks));
+                                                  options_.transfer_precision));
     if (spread) {
       TROUPE_ASSIGN(order, order_around_frames(*planned.nodes, frames));
     }
@@ -116,7 +116,7 @@ public:
     for (const auto* frame_node : frames)
       TROUPE_TRY(plan_functions(*frame_node, placed.chosen, depth, placed_as[frame_node]));
     TROUPE_ASSIGN(auto parts, cut(*planned.nodes, placed.chosen, options_.devices, placed_as, order,
-                                  options_.between_tasks, late));
+                                  options_.transfer_precision, late));
     for (auto& part : parts) {
       TROUPE_TRY(optimize(part, options_.passes));
       part.frame = frame;

@@ -14,7 +14,7 @@ struct plan_options {
   placing how = {};
   pass_options passes = {};
   std::shared_ptr<device> host = {}; ///< evaluates constant expressions
-  f32_transfer between_tasks = f32_transfer::exact;
+  f32_transfer transfer_precision = f32_transfer::exact;
   recv_schedule receives = recv_schedule::eager;
 };
 

@@ -112,7 +112,7 @@ result<std::shared_ptr<const function>> function_body::finish(std::unique_ptr<fu
   std::vector<edge> own_results;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i])
-      return invalid("function '", name, "': result ", i, " is an edge to nothing");
+      return invalid("function '", name, "': result ", i, " is an empty edge");
     auto own_result = body->own(results[i]);
     if (!own_result)
       return own_result.status().within(concat("function '", name, "': result ", i));

@@ -54,13 +54,13 @@ uint64_t graph::next_version() {
 
 dtype edge::type() const {
   if (!node)
-    throw error{invalid("an edge to nothing has no type")};
+    throw error{invalid("an empty edge has no type")};
   return node->output_type(index);
 }
 
 const partial_shape& edge::dims() const {
   if (!node)
-    throw error{invalid("an edge to nothing has no shape")};
+    throw error{invalid("an empty edge has no shape")};
   return node->output_shape(index);
 }
 
@@ -149,7 +149,7 @@ void graph::begin_function(graph& body) {
 
 result<edge> graph::own(edge source) {
   if (!source)
-    return invalid("an edge to nothing is of no graph");
+    return invalid("an empty edge is of no graph");
   return &source.node->graph() == this ? result<edge>{source} : bring_in(source);
 }
 

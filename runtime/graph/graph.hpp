@@ -20,17 +20,17 @@ class graph;
 class registry;
 class rewriter;
 
-/// An output of a node, or no output ("an edge to nothing"). Valid as long as its graph.
+/// An output of a node, or no output ("an empty edge"). Valid as long as its graph.
 /// Comparisons and other operators of edges build nodes (api/operators.hpp), whose values are known
 /// only when a step runs. is_same_edge() compares edges themselves.
 struct TROUPE_API edge {
   troupe::node* node = nullptr;
   int index = 0;
 
-  bool is_nothing() const noexcept { return node == nullptr; }
+  bool is_empty() const noexcept { return node == nullptr; }
   /// Returns whether it is an edge to an output. `if (x)` does not test the value.
   explicit operator bool() const noexcept { return node != nullptr; }
-  dtype type() const;                ///< throws troupe::error for an edge to nothing
+  dtype type() const;                ///< throws troupe::error for an empty edge
   const partial_shape& dims() const; ///< the known part of the shape; throws likewise
   std::string name() const;          ///< "w", or "split:1" for outputs after the first
   bool exists() const noexcept;      ///< whether the node has such an output
@@ -224,7 +224,7 @@ public:
   std::vector<std::vector<node*>> recomputed_parts() const;
 
   /// For code that builds many nodes, such as gradients: records the first error and returns an
-  /// edge to nothing. The caller of that code gets the error from take_note().
+  /// empty edge. The caller of that code gets the error from take_note().
   edge add_or_note(node_spec spec);
   void note(status error);
   status take_note() { return std::exchange(noted_, {}); }

@@ -267,7 +267,7 @@ struct TROUPE_API op_def {
   /// Returns one shape per output tensor. Reports errors that are known before a run. For an op
   /// without outputs, only success or failure matters.
   result<shapes> (*infer)(const infer_context&) = nullptr;
-  /// Returns one edge per input tensor: the gradient with respect to it, or an edge to nothing.
+  /// Returns one edge per input tensor: the gradient with respect to it, or an empty edge.
   edges (*gradient)(gradient_context&) = nullptr;
   /// Returns the number of floating-point operations of a run, for the cost model; by default one
   /// for each element of the largest tensor. Unknown extents count as 1.
@@ -275,7 +275,7 @@ struct TROUPE_API op_def {
   /// The reason why there is no gradient function.
   std::string_view no_gradient = {};
   /// Returns a replacement for the only output of a node, equal within rounding: an existing edge
-  /// or an edge to cheaper nodes. Returns an edge to nothing if there is none. Called for pure
+  /// or an edge to cheaper nodes. Returns an empty edge if there is none. Called for pure
   /// nodes only.
   edge (*simplify)(simplify_context&) = nullptr;
   /// A text graph (see docs/text-graphs.md) that shows the op and that the tests run.

@@ -184,7 +184,7 @@ private:
         return wrong_input_count();
       const auto& source = inputs_[next];
       if (!source)
-        return invalid("input ", declared.name, " is an edge to nothing");
+        return invalid("input ", declared.name, " is an empty edge");
       if (declared.ref && !source.node->output_is_ref(source.index))
         return invalid("input ", declared.name, " must be a ", to_string(declared.to),
                        " itself, but '", source, "' carries a value");

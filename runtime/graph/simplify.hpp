@@ -29,7 +29,7 @@ public:
   /// Returns the node behind an input if it has the same op and may be merged, or nullptr.
   const node* same_op_behind(int i) const noexcept;
 
-  /// Adds a node with this node's description. Returns an edge to nothing on failure.
+  /// Adds a node with this node's description. Returns an empty edge on failure.
   edge op(std::string name, std::vector<edge> inputs, attr_map attrs = {});
   edge constant(tensor value);
 

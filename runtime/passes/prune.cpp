@@ -86,7 +86,7 @@ result<std::vector<node*>> prune(const graph& source, const step_signature& sign
   for (size_t i = 0; i < signature.feeds.size(); ++i) {
     auto fed = signature.feeds[i];
     if (!fed.exists() || &fed.node->graph() != &source)
-      return invalid("feed ", i, " is an edge to nothing or of another graph");
+      return invalid("feed ", i, " is an empty edge or of another graph");
     if (auto* state = fed.node->output_is_ref(fed.index) ? resource_behind(fed) : nullptr;
         state && state->op().makes != resource::variable)
       return invalid("feed ", i, ": ", state->description(), " is a ", to_string(state->op().makes),
@@ -98,7 +98,7 @@ result<std::vector<node*>> prune(const graph& source, const step_signature& sign
   for (size_t i = 0; i < signature.fetches.size(); ++i) {
     auto fetched = signature.fetches[i];
     if (!fetched.exists() || &fetched.node->graph() != &source)
-      return invalid("fetch ", i, " is an edge to nothing or of another graph");
+      return invalid("fetch ", i, " is an empty edge or of another graph");
     if (auto* state =
             fetched.node->output_is_ref(fetched.index) ? resource_behind(fetched) : nullptr;
         state && state->op().makes != resource::variable)

@@ -174,7 +174,7 @@ status add_signatures(model_graph& model, const saved_model_contents& contents,
     }
     for (const auto& [key, tensor_edge] : declared.outputs) {
       if (!tensor_edge)
-        return invalid("signature '", name, "': output '", key, "' is an edge to nothing");
+        return invalid("signature '", name, "': output '", key, "' is an empty edge");
       TROUPE_ASSIGN(auto copied,
                     output_of(model, tensor_edge, concat("read_for/", name, '/', key)));
       describe_tensor(copied, (*signature.mutable_outputs())[key]);

@@ -27,7 +27,7 @@ struct session_open {
   std::string container = {};
   bool region_per_node = false, deterministic = false, replay = true, place_by_cost = false;
   uint64_t max_concurrent = 0;
-  f32_transfer between_tasks = f32_transfer::exact;
+  f32_transfer transfer_precision = f32_transfer::exact;
   placement_options placement = {};
   pass_options passes = {};
   bool restores = false; ///< lost state: after a loss, other steps wait until the client knows

@@ -28,7 +28,7 @@ void write_settings(wire::SessionOpen::Builder to, const session_open& settings)
   to.setNoReplay(!settings.replay);
   to.setPlaceByCost(settings.place_by_cost);
   to.setMaxConcurrent(settings.max_concurrent);
-  to.setBetweenTasks(static_cast<uint8_t>(settings.between_tasks));
+  to.setBetweenTasks(static_cast<uint8_t>(settings.transfer_precision));
   to.setStrategy(static_cast<uint8_t>(settings.placement.strategy));
   to.setSoft(settings.placement.soft);
   to.setReceives(static_cast<uint8_t>(settings.placement.receives));
@@ -55,7 +55,7 @@ result<session_open> read_settings(wire::SessionOpen::Reader in) {
                         .place_by_cost = in.getPlaceByCost(),
                         .max_concurrent = in.getMaxConcurrent()};
   TROUPE_TRY(read_enum(in.getBetweenTasks(), f32_transfer::rounded, "f32 between tasks",
-                       settings.between_tasks));
+                       settings.transfer_precision));
   TROUPE_TRY(read_enum(in.getStrategy(), placement_strategy::greedy, "a placement",
                        settings.placement.strategy));
   TROUPE_TRY(

@@ -50,15 +50,15 @@ TEST_CASE_METHOD(fixture, "a conditional's gradient is the gradient of the branc
 }
 
 TEST_CASE_METHOD(fixture, "a case's gradient is the gradient of the called function") {
-  auto y = case_of(n, {[&] {
-                         return list{x * x, x};
-                       },
-                       [&] {
-                         return list{exp(x), x * 3.0};
-                       },
-                       [&] {
-                         return list{g.constant(2.0), -x};
-                       }});
+  auto y = switch_case(n, {[&] {
+                             return list{x * x, x};
+                           },
+                           [&] {
+                             return list{exp(x), x * 3.0};
+                           },
+                           [&] {
+                             return list{g.constant(2.0), -x};
+                           }});
   auto first = g.gradients(y[0], {x})[0], summed_gradient = g.gradients(y, {x})[0];
   CHECK(value_of(first, 3, 0) == 6);
   CHECK(value_of(first, 1, 1) == Approx(std::exp(1)));
@@ -423,9 +423,10 @@ private:
             equal(floor_mod(choice_, 2), below(2)), [&] { return draw(from, depth - 1); },
             [&] { return draw(from, depth - 1); });
       case 5:
-        return case_of(floor_mod(choice_ + below(3), 3),
-                       {[&] { return list{draw(from, depth - 1)}; }, [&] { return list{a * 2.0}; },
-                        [&] { return list{draw({b}, depth - 1)}; }})[0];
+        return switch_case(floor_mod(choice_ + below(3), 3),
+                           {[&] { return list{draw(from, depth - 1)}; },
+                            [&] { return list{a * 2.0}; },
+                            [&] { return list{draw({b}, depth - 1)}; }})[0];
       case 6: {
         auto iterations = below(4);
         auto extra_count = below(2);

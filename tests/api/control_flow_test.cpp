@@ -88,7 +88,7 @@ TEST_CASE("a case beyond the branches takes the last branch") {
   graph_builder g;
   auto n = g.placeholder(dtype::i32, {}, "n");
   auto x = g.placeholder(dtype::f32, {-1}, "x");
-  auto y = case_of(
+  auto y = switch_case(
       n, {[&] { return list{x + 1}; }, [&] { return list{x * x}; }, [&] { return list{-x}; }});
   auto s = session::local();
   auto value_for = [&](int32_t branch) {

@@ -35,8 +35,8 @@ struct two_tasks {
 
   std::vector<float> transferred(f32_transfer mode, const std::vector<float>& values,
                                  uint64_t* bytes = nullptr) {
-    auto s = session::connect(cluster,
-                              {.passes = pass_options::none(), .cluster = {.between_tasks = mode}});
+    auto s = session::connect(
+        cluster, {.passes = pass_options::none(), .cluster = {.transfer_precision = mode}});
     step_statistics statistics;
     auto results = s.run({{x, tensor::vector(values)}}, {float_copy, integer_copy}, {},
                          {.statistics = &statistics});
@@ -121,7 +121,7 @@ TEST_CASE_METHOD(two_tasks, "training converges with 16-bit floats between its t
   auto loss = mean(square(sum(inputs * w, 1) - target), {0});
   auto* train = gradient_descent{0.1}.minimize(loss);
   auto learned = [&](f32_transfer mode) {
-    auto s = session::connect(cluster, {.cluster = {.between_tasks = mode},
+    auto s = session::connect(cluster, {.cluster = {.transfer_precision = mode},
                                         .container = concat("c", static_cast<int>(mode))});
     s.run(m.initializer());
     tensor batch = tensor::of<float>({4, 2}, {1, 0, 0, 1, 1, 1, 1, 1.5f});
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(two_tasks,
   for (auto source_edge : {usual, rounded, exact, marked, inner})
     received_edges.push_back(neg(source_edge));
   const std::vector<float> values{1.01171875f, -3.14159274f, 0.1f, 1e-20f};
-  auto s = session::connect(cluster, {.cluster = {.between_tasks = session_mode}});
+  auto s = session::connect(cluster, {.cluster = {.transfer_precision = session_mode}});
   step_statistics statistics;
   auto results =
       s.run({{fed, tensor::vector(values)}}, received_edges, {}, {.statistics = &statistics});

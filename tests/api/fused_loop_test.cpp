@@ -373,8 +373,9 @@ private:
           auto inner = changed(visible, visible.size(), depth - 1);
           return list{edge_like(inner, x), edge_like(inner, y)};
         };
-        changed_edges = kind_of_change == 5 ? cond(less(a, number(visible)), branch, branch)
-                                            : case_of(floor_mod(a, 4), {branch, branch, branch});
+        changed_edges = kind_of_change == 5
+                            ? cond(less(a, number(visible)), branch, branch)
+                            : switch_case(floor_mod(a, 4), {branch, branch, branch});
       } else if (kind_of_change == 7) {
         list initial{g_.constant(0), any_edge(visible), any_edge(visible)};
         changed_edges = loop(initial, depth - 1);

@@ -22,11 +22,11 @@ void check_hessian(const char* label, const formula& f) {
   auto x = g.placeholder(dtype::f64, {2, 3}, "x");
   auto v = g.constant(tensor::of<double>({2, 3}, along));
   auto first = g.gradients(f(x), {x})[0];
-  REQUIRE_FALSE(first.is_nothing());
+  REQUIRE_FALSE(first.is_empty());
   auto by_sum = g.gradients(sum(first * v), {x})[0];
   auto by_weight = g.gradients(std::vector{first}, {x}, {.weights = {v}})[0];
-  REQUIRE_FALSE(by_sum.is_nothing());
-  REQUIRE_FALSE(by_weight.is_nothing());
+  REQUIRE_FALSE(by_sum.is_empty());
+  REQUIRE_FALSE(by_weight.is_empty());
   auto s = session::local();
   auto moved = [&](double step) {
     auto point = start;
@@ -100,7 +100,7 @@ TEST_CASE("a user-defined gradient trains through an op that has none") {
   auto w = g.variable(tensor::vector<double>({0.2, 1.7}), "w");
   auto loss = sum(square(round(w) * 3.0));
   auto gradient = g.gradients(loss, {w}, {.of_ops = {{"Round", identity_gradient}}})[0];
-  REQUIRE_FALSE(gradient.is_nothing());
+  REQUIRE_FALSE(gradient.is_empty());
   auto* train = gradient_descent{0.1}.apply_gradients({{w, gradient}});
   auto s = session::local();
   s.run(g.initializer());

@@ -177,7 +177,7 @@ TEST_CASE(
   auto gradients = g.gradients(sum(square(x)), {x, y});
   REQUIRE(gradients.size() == 2);
   CHECK(gradients[0].dims() == partial_shape{2});
-  CHECK(gradients[1].is_nothing());
+  CHECK(gradients[1].is_empty());
 }
 
 TEST_CASE("an error names its node and the line that builds it") {
@@ -202,7 +202,7 @@ TEST_CASE("an error names its node and the line that builds it") {
     relu(edge{});
   });
   contains(text, "Relu " + at_line(line));
-  contains(text, "edge to nothing");
+  contains(text, "empty edge");
   text = error_of([&] {
     line = __LINE__ + 1;
     relu(2.0f);

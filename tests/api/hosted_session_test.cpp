@@ -259,16 +259,16 @@ TEST_CASE("random positions of a hosted session can be read and restored") {
   auto noise = random_uniform(g, tensor::vector<int>({4}), dtype::f32, "noise");
   auto s = session::connect(cluster.at(0));
   s.fetch(noise);
-  auto positions = s.positions();
+  auto positions = s.random_state();
   REQUIRE(positions.size() == 1);
   CHECK(positions[0].task.starts_with("/job:worker/task:0"));
   REQUIRE(positions[0].at.contains("noise"));
-  CHECK(s.positions({"/job:worker/task:0"}).size() == 1);
-  CHECK(s.positions({"/job:worker/task:1"}).empty());
+  CHECK(s.random_state({"/job:worker/task:0"}).size() == 1);
+  CHECK(s.random_state({"/job:worker/task:1"}).empty());
   auto second = s.fetch(noise).values<float>()[0];
-  s.go_on_from(positions[0].at);
+  s.restore_random_state(positions[0].at);
   CHECK(s.fetch(noise).values<float>()[0] == second);
-  CHECK_THROWS_AS(s.go_on_from({{"noise", "nonsense"}}), error);
+  CHECK_THROWS_AS(s.restore_random_state({{"noise", "nonsense"}}), error);
 }
 
 TEST_CASE(
@@ -309,7 +309,7 @@ TEST_CASE("a recovery policy retries runs that failed by the loss of the host") 
   std::atomic<int> retried{0};
   auto s = session::connect(
       concat("master:", cluster.address(1), ",", cluster.address(2)),
-      {.recovery = {.retries = 5, .on_event = [&](const recovery_event&) { ++retried; }}});
+      {.recovery = {.max_retries = 5, .on_event = [&](const recovery_event&) { ++retried; }}});
   auto step = s.prepare({x}, {y});
   std::atomic<bool> stop{false};
   std::vector<std::thread> callers;
@@ -356,10 +356,10 @@ TEST_CASE("a hosted session restores a task's lost state before any of its steps
   // Without a wait, as in runs on a caller's thread.
   auto looks_early = [&] { return thrown_by([&] { looking_step->run_async({}).get(); }); };
   auto s = session::connect(
-      cluster.at(0), {.recovery = {.retries = 50,
-                                   .wait = 10ms,
+      cluster.at(0), {.recovery = {.max_retries = 50,
+                                   .initial_delay = 10ms,
                                    .repeat_effects = true, // queue_size counts as an effect
-                                   .restore =
+                                   .restore_state =
                                        [&](session& restoring_session) {
                                          restoring_session.run(m.set_five);
                                          auto early_look =
@@ -402,10 +402,10 @@ TEST_CASE("a hosted session restores state that was lost while it moved between 
   kept_on_ps m;
   std::atomic<int> restored{0};
   auto s = session::connect(concat("master:", cluster.address(0), ",", cluster.address(1)),
-                            {.recovery = {.retries = 50,
-                                          .wait = 10ms,
+                            {.recovery = {.max_retries = 50,
+                                          .initial_delay = 10ms,
                                           .repeat_effects = true, // queue_size counts as an effect
-                                          .restore =
+                                          .restore_state =
                                               [&](session& restoring_session) {
                                                 restoring_session.run(m.set_five);
                                                 restoring_session.run(m.put);
@@ -424,48 +424,49 @@ TEST_CASE("a hosted session restores state that was lost while it moved between 
   CHECK(number(s.run({}, {m.w})) == 5);
 }
 
-TEST_CASE("a hosted session fills tasks, and tasks of an abandoned fill have to be filled again") {
+TEST_CASE("a hosted session initializes tasks, again after an abandoned initialization") {
   watchdog watch;
   hosts cluster;
   kept_on_ps m;
   auto start_waiting = [&] {
     cluster.ps = nullptr;
     auto options = options_of_task(cluster.cluster, {"ps", 0});
-    options.fill_before_serving = 60s;
+    options.initialize_before_serving = 60s;
     cluster.ps = start_task(std::move(options));
   };
   start_waiting();
   auto s = session::connect(concat("master:", cluster.address(0), ",", cluster.address(1)));
   auto looking_session = session::connect(cluster.at(1));
   auto may_look = [&] { return thrown_by([&] { looking_session.run({}, {m.size}); }); };
-  s.fill([&](session& filling_session) {
-    filling_session.run(m.set_five);
-    CHECK(filling_session.is_filling());
+  s.initialize_tasks([&](session& initializing_session) {
+    initializing_session.run(m.set_five);
+    CHECK(initializing_session.is_initializing());
     CHECK_THAT(may_look().message(), Contains("has been doing so for"));
-    CHECK_THROWS_AS(looking_session.fill([&](session& other_session) { other_session.run(m.put); }),
-                    filled_elsewhere);
-    filling_session.run(m.put);
+    CHECK_THROWS_AS(
+        looking_session.initialize_tasks([&](session& other_session) { other_session.run(m.put); }),
+        initialized_by_other_client);
+    initializing_session.run(m.put);
   });
   CHECK(may_look().ok());
   CHECK(number(looking_session.run({}, {m.size})) == 1);
 
   start_waiting();
   auto thrown = thrown_by([&] {
-    s.fill([&](session& filling_session) {
+    s.initialize_tasks([&](session& initializing_session) {
       // The run notices that the task was restarted.
-      while (!thrown_by([&] { filling_session.run(m.set_five); }).ok())
+      while (!thrown_by([&] { initializing_session.run(m.set_five); }).ok())
         continue;
       cluster.tasks[0] = nullptr;
-      while (!thrown_by([&] { filling_session.run(m.put); }).ok())
+      while (!thrown_by([&] { initializing_session.run(m.put); }).ok())
         continue;
     });
   });
   CHECK(thrown.kind() == error_kind::aborted);
   CHECK_THAT(thrown.message(), Contains("moved to another host while it initialized tasks"));
   CHECK(soon([&] { return !may_look().ok(); }));
-  s.fill([&](session& filling_session) {
+  s.initialize_tasks([&](session& initializing_session) {
     // Until the task has noticed the end of the first host's connection.
-    while (!thrown_by([&] { filling_session.run(m.set_five); }).ok())
+    while (!thrown_by([&] { initializing_session.run(m.set_five); }).ok())
       continue;
   });
   CHECK(soon([&] { return may_look().ok(); }));

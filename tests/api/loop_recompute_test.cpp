@@ -117,7 +117,7 @@ TEST_CASE("an inner loop's tensors are kept for one outer iteration, where that 
           if (inner == "scan") {
             auto xs = pack({v[1], v[1] * 0.5f, v[1] * 0.25f, v[1], v[1] * 2.0f, v[1] * 3.0f});
             auto scanned = scan({v[1]}, {xs},
-                                [&](auto& carry, auto& slices) -> scan_turn {
+                                [&](auto& carry, auto& slices) -> scan_iteration {
                                   auto next = layers(carry[0] + slices[0]);
                                   return {{next}, {next}};
                                 },
@@ -169,7 +169,7 @@ TEST_CASE("scans, recurrent nets, nested loops and second gradients may be recom
     graph_builder g;
     auto x = g.placeholder(dtype::f64, {-1, 2, 3}, "x");
     auto w = g.variable(tensor::of<double>({3, 3}, {.1, .2, .3, -.1, .4, 0, .2, -.3, .1}), "w");
-    recurrent_cell cell = [&](edge input, const list& state) -> scan_turn {
+    recurrent_cell cell = [&](edge input, const list& state) -> scan_iteration {
       auto next = tanh(matmul(input, w) + state[0]);
       return {{next}, {next * next}};
     };

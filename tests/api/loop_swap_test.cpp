@@ -89,14 +89,14 @@ TEST_CASE("a recurrent net and a scan swap as well") {
     auto x = g.placeholder(dtype::f32, {elements}, "x");
     auto steps = reshape(x, {16, 64, 64});
     auto w = g.variable(tensor::of({64, 64}, std::vector<float>(64 * 64, 0.01f)), "w");
-    auto cell = [&](edge input, auto& state) -> scan_turn {
+    auto cell = [&](edge input, auto& state) -> scan_iteration {
       auto next = tanh(matmul(input, w) + matmul(state[0], w));
       return {{next}, {next}};
     };
     auto rnn_results =
         dynamic_rnn(steps, {zeros_like(gather(steps, 0))}, cell, {.swap_memory = swap});
     auto sums = scan({zeros_like(gather(steps, 0))}, {rnn_results.outputs[0]},
-                     [](auto& carry, auto& slices) -> scan_turn {
+                     [](auto& carry, auto& slices) -> scan_iteration {
                        auto next = sin(carry[0]) + slices[0];
                        return {{next}, {next}};
                      },

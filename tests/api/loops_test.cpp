@@ -23,7 +23,7 @@ TEST_CASE("scan carries values from slice to slice, and collects outputs") {
   auto x = g.placeholder(dtype::f32, {-1}, "x");
   for (bool reverse : {false, true}) {
     auto sums = scan({g.constant(0.0f)}, {x},
-                     [](auto& carry, auto& slices) -> scan_turn {
+                     [](auto& carry, auto& slices) -> scan_iteration {
                        auto sum = carry[0] + slices[0];
                        return {{sum}, {sum, sum * 2.0f}};
                      },
@@ -66,7 +66,7 @@ TEST_CASE("gradients of scans, maps and folds equal those of the unrolled formul
   // Horner's rule: x0 w^(n-1) + ... + x(n-1)
   auto y = fold({g.constant(0.0)}, {x}, [&](auto& c, auto& v) { return list{c[0] * w + v[0]}; })[0];
   auto squares = map({x}, [](auto& v) { return list{v[0] * v[0]}; })[0];
-  auto parts = scan({g.constant(1.0)}, {x}, [](auto& c, auto& v) -> scan_turn {
+  auto parts = scan({g.constant(1.0)}, {x}, [](auto& c, auto& v) -> scan_iteration {
     auto product = c[0] * v[0];
     return {{product}, {product}};
   });
@@ -89,7 +89,7 @@ TEST_CASE("a recurrent net stops at each sequence's length, forward and backward
   auto x = g.placeholder(dtype::f32, {-1, 2, 1}, "x");
   auto lengths = g.placeholder(dtype::i64, {2}, "lengths");
   auto start = g.constant(tensor::of<float>({2, 1}, {0, 0}));
-  auto cell = [](edge input, const list& state) -> scan_turn {
+  auto cell = [](edge input, const list& state) -> scan_iteration {
     auto next = state[0] * 10.0f + input;
     return {{next}, {next}};
   };
@@ -113,7 +113,7 @@ TEST_CASE(
     "loops over slices refuse inputs without slices, and iterations that lose a carried value") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {3}, "x");
-  auto keep_carry = [](auto& c, auto&) -> scan_turn { return {c, {}}; };
+  auto keep_carry = [](auto& c, auto&) -> scan_iteration { return {c, {}}; };
   CHECK_THAT(failure_of([&] { scan({}, {}, keep_carry); }), Contains("at least one tensor"));
   CHECK_THAT(failure_of([&] { scan({}, {g.constant(1.0f)}, keep_carry); }),
              Contains("is a scalar"));
@@ -121,7 +121,7 @@ TEST_CASE(
                scan({}, {x, g.constant(tensor::vector<int>({1, 2}))}, keep_carry);
              }),
              Contains("2 slices"));
-  CHECK_THAT(failure_of([&] { scan({x}, {x}, [](auto&, auto&) -> scan_turn { return {}; }); }),
+  CHECK_THAT(failure_of([&] { scan({x}, {x}, [](auto&, auto&) -> scan_iteration { return {}; }); }),
              Contains("returns 0 carried"));
 }
 

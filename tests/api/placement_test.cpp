@@ -24,7 +24,7 @@ TEST_CASE(
     "replica_devices spreads variables over ps tasks round robin, and their users beside them") {
   graph_builder g;
   auto placement = g.on(replica_devices(
-      {.ps_tasks = 2, .worker = "/job:worker/task:1", .variables = spread::by_turns}));
+      {.ps_tasks = 2, .worker = "/job:worker/task:1", .variables = spread::round_robin}));
   auto x = g.placeholder(dtype::f32, {3}, "x");
   auto a = g.variable({1.0f, 2.0f, 3.0f}, "a"), b = g.variable(1.0f, "b"), c = g.variable(1.0f);
   auto y = a * x + b;

@@ -74,28 +74,28 @@ TEST_CASE("a session continues the random numbers of another, on tasks as well")
   };
   drawing first_drawing{seed}, second_drawing{seed};
   auto first = begin();
-  CHECK(first.positions().size() == (on_task ? 0 : 1)); // no task takes part yet
+  CHECK(first.random_state().size() == (on_task ? 0 : 1)); // no task takes part yet
   numbers(first, first_drawing);
-  auto positions = first.positions();
+  auto positions = first.random_state();
   REQUIRE(positions.size() == 1);
   CHECK(positions[0].task == (on_task ? "/job:worker/task:0" : "/job:local/task:0"));
   CHECK((positions[0].incarnation != 0) == on_task);
   REQUIRE(positions[0].at.size() == 4);
-  CHECK(first.positions({positions[0].task}).size() == 1);
-  CHECK(first.positions({"/job:ps/task:3"}).empty());
+  CHECK(first.random_state({positions[0].task}).size() == 1);
+  CHECK(first.random_state({"/job:ps/task:3"}).empty());
   auto expected = numbers(first, first_drawing);
 
   SECTION("before its nodes have run") {
     auto second = begin();
-    second.go_on_from(positions[0].at);
+    second.restore_random_state(positions[0].at);
     check_same(numbers(second, second_drawing), expected);
-    CHECK(second.positions()[0].at == first.positions()[0].at);
+    CHECK(second.random_state()[0].at == first.random_state()[0].at);
   }
   SECTION("after they have run") {
     auto second = begin();
     numbers(second, second_drawing);
     numbers(second, second_drawing);
-    second.go_on_from(positions[0].at);
+    second.restore_random_state(positions[0].at);
     check_same(numbers(second, second_drawing), expected);
   }
   SECTION("an invalid position is an error that names the node") {
@@ -103,13 +103,13 @@ TEST_CASE("a session continues the random numbers of another, on tasks as well")
     auto wrong_node = positions[0].at;
     wrong_node.begin()->second = "1 2";
     numbers(second, second_drawing);
-    CHECK_THROWS_WITH(second.go_on_from(wrong_node),
+    CHECK_THROWS_WITH(second.restore_random_state(wrong_node),
                       Catch::Contains(wrong_node.begin()->first) &&
                           Catch::Contains("three numbers, got '1 2'"));
     auto third = begin();
-    third.go_on_from(wrong_node);
+    third.restore_random_state(wrong_node);
     CHECK_THROWS_WITH(numbers(third, first_drawing), Catch::Contains(wrong_node.begin()->first));
-    third.go_on_from(positions[0].at);
+    third.restore_random_state(positions[0].at);
     check_same(numbers(third, first_drawing), expected);
   }
 }
@@ -127,7 +127,7 @@ TEST_CASE("a task that does not answer with its random positions is waited for t
     numbers.push_back(random_uniform(g, {3}, dtype::f32));
   }
   s.run({}, numbers);
-  CHECK(s.positions().size() == 2);
+  CHECK(s.random_state().size() == 2);
   second.freeze();
   REQUIRE(soon([&] { // it may still answer for a moment
     int state = 0;
@@ -135,12 +135,12 @@ TEST_CASE("a task that does not answer with its random positions is waited for t
            WIFSTOPPED(state);
   }));
   auto begin = std::chrono::steady_clock::now();
-  auto task_positions = s.positions();
+  auto task_positions = s.random_state();
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds{8});
   REQUIRE(task_positions.size() == 1);
   CHECK(task_positions[0].task == "/job:worker/task:0");
   begin = std::chrono::steady_clock::now();
-  CHECK(s.positions({"/job:worker/task:0"}).size() == 1);
+  CHECK(s.random_state({"/job:worker/task:0"}).size() == 1);
   // The task was not asked.
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds{1900});
   second.kill();
@@ -150,7 +150,8 @@ TEST_CASE("more positions than a task keeps are refused") {
   kernel_positions too_many;
   for (int i = 0; i < 70'000; ++i)
     too_many[concat("node", i)] = "1 2 3";
-  CHECK_THROWS_WITH(session::local().go_on_from(too_many), Catch::Contains("70000 positions"));
+  CHECK_THROWS_WITH(session::local().restore_random_state(too_many),
+                    Catch::Contains("70000 positions"));
 }
 
 TEST_CASE("under a graph's seed, each op draws numbers of its own") {

@@ -167,7 +167,7 @@ TEST_CASE("copies are named after the recomputed node and its source line") {
     y = sin(y);
   }
   auto gradient = g.gradients(sum(y, 0), {x})[0];
-  REQUIRE_FALSE(gradient.is_nothing());
+  REQUIRE_FALSE(gradient.is_empty());
   auto* copy = g.find("gradients/block/act");
   REQUIRE(copy);
   CHECK(copy->where().line() == g.find("block/act")->where().line());

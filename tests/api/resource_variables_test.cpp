@@ -149,7 +149,7 @@ TEST_CASE("scaled losses, averages and L-BFGS act alike on variables by handle")
     gradient_descent minimizer{0.1};
     exponential_moving_average slow{0.5};
     auto* step =
-        slow.follow(g, loss_scale::dynamic(g, {.initial = 8}).minimize(minimizer, loss), {w});
+        slow.track(g, loss_scale::dynamic(g, {.initial = 8}).minimize(minimizer, loss), {w});
     auto* use_averages = slow.assign_averages(g);
     lbfgs search{loss, {w}};
     auto s = session::local();

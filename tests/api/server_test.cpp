@@ -229,7 +229,8 @@ TEST_CASE("a refused step is logged at level info if its client retries, else as
   auto running_server = server::start(cluster, {.on_log = log.hook()});
   graph_builder g;
   auto x = g.placeholder(dtype::f32, shape{}, "x");
-  auto retrying_session = session::connect(cluster, {.recovery = {.retries = 1, .wait = 1ms}});
+  auto retrying_session =
+      session::connect(cluster, {.recovery = {.max_retries = 1, .initial_delay = 1ms}});
   auto other_session = session::connect(cluster);
   auto retried = retrying_session.prepare({x}, {x + 1.f}),
        run_once = other_session.prepare({x}, {x + 1.f});

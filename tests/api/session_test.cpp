@@ -490,8 +490,8 @@ TEST_CASE("a local session serves metrics of its steps, on loopback") {
 TEST_CASE("a session that cannot serve HTTP reports why") {
   auto text =
       error_of([] { session::local({.http = "0.0.0.0:0"}); }, error_kind::failed_precondition);
-  contains(text, "http_anywhere");
-  CHECK(session::local({.http = "0.0.0.0:0", .http_anywhere = true}).http_port() != 0);
+  contains(text, "http_allow_remote");
+  CHECK(session::local({.http = "0.0.0.0:0", .http_allow_remote = true}).http_port() != 0);
   CHECK(session::local().http_port() == 0);
   text = error_of([] { session::local({.http = "nowhere"}); }, error_kind::invalid_argument);
   contains(text, "host:port");

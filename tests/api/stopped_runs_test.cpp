@@ -224,7 +224,7 @@ TEST_CASE("a step of a session that a task hosts is stopped, and takes no elemen
 }
 
 TEST_CASE("a run that waits for its retry is stopped, and its error names the stop") {
-  recovery policy{{.retries = 5, .wait = 60s}};
+  recovery policy{{.max_retries = 5, .initial_delay = 60s}};
   std::stop_source stop;
   auto outcome = std::async(std::launch::async, [&] {
     return policy.run(
@@ -240,7 +240,7 @@ TEST_CASE("a run that waits for its retry is stopped, and its error names the st
 
 TEST_CASE("a stopped run restores nothing") {
   auto restored = false;
-  recovery policy{{.restore = [](session&) {}}};
+  recovery policy{{.restore_state = [](session&) {}}};
   CHECK(policy.lose("/job:ps/task:0"));
   std::stop_source stop;
   stop.request_stop();
@@ -252,7 +252,7 @@ TEST_CASE("a stopped run restores nothing") {
 
 TEST_CASE("a run that waits for another run's restore is stopped") {
   std::promise<void> restored;
-  recovery policy{{.restore = [](session&) {}}};
+  recovery policy{{.restore_state = [](session&) {}}};
   CHECK(policy.lose("/job:ps/task:0"));
   auto first = std::async(std::launch::async, [&] {
     return policy.run(

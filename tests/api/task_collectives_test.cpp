@@ -111,8 +111,8 @@ const reduce_by all_reductions[] = {reduce_by::sum, reduce_by::mean, reduce_by::
 } // namespace
 
 TEST_CASE("tensors of all types and sizes are reduced alike on all tasks, several in one step") {
-  for (auto [tasks, devices_each] : {std::pair{2, 1}, {4, 1}, {2, 2}, {3, 2}}) {
-    some_tasks cluster{static_cast<size_t>(tasks), devices_each};
+  for (auto [tasks, devices_per_gpu] : {std::pair{2, 1}, {4, 1}, {2, 2}, {3, 2}}) {
+    some_tasks cluster{static_cast<size_t>(tasks), devices_per_gpu};
     auto s = session::connect(cluster.cluster);
     for (auto reduction : all_reductions) {
       graph_builder g;
@@ -133,8 +133,8 @@ TEST_CASE("tensors of all types and sizes are reduced alike on all tasks, severa
           }
       auto results = s.run(feeds, fetches);
       for (size_t i = 0; i < results.size(); ++i) {
-        INFO(tasks << " tasks of " << devices_each << ", reduction " << static_cast<int>(reduction)
-                   << ", got " << results[i] << ", expected "
+        INFO(tasks << " tasks of " << devices_per_gpu << ", reduction "
+                   << static_cast<int>(reduction) << ", got " << results[i] << ", expected "
                    << expected[i / cluster.devices.size()]);
         CHECK(identical(results[i], expected[i / cluster.devices.size()]));
       }
@@ -143,14 +143,14 @@ TEST_CASE("tensors of all types and sizes are reduced alike on all tasks, severa
 }
 
 TEST_CASE("tensors are gathered, scattered and broadcast between tasks in the order of devices") {
-  for (auto [tasks, devices_each] : {std::pair{2, 1}, {3, 2}}) {
-    some_tasks cluster{static_cast<size_t>(tasks), devices_each};
+  for (auto [tasks, devices_per_gpu] : {std::pair{2, 1}, {3, 2}}) {
+    some_tasks cluster{static_cast<size_t>(tasks), devices_per_gpu};
     auto s = session::connect(cluster.cluster);
     const auto n = static_cast<int64_t>(cluster.devices.size());
     for (auto type : all_types)
       for (auto known : {true, false})
         for (auto rows : {int64_t{0}, int64_t{1}, int64_t{40}}) {
-          INFO(tasks << " tasks of " << devices_each << ", " << type << ", " << rows << " rows"
+          INFO(tasks << " tasks of " << devices_per_gpu << ", " << type << ", " << rows << " rows"
                      << (known ? "" : ", unknown"));
           graph_builder g;
           const shape dims{rows * n, 3};
@@ -330,7 +330,7 @@ TEST_CASE("members with different shapes are refused, and both tasks are named")
 TEST_CASE("all tasks get the same bits where floats are sent with half of theirs") {
   some_tasks cluster{2};
   for (auto mode : {f32_transfer::truncated, f32_transfer::rounded}) {
-    auto s = session::connect(cluster.cluster, {.cluster = {.between_tasks = mode}});
+    auto s = session::connect(cluster.cluster, {.cluster = {.transfer_precision = mode}});
     graph_builder g;
     std::vector<edge> xs;
     for (size_t i = 0; i < 2; ++i) {

@@ -144,14 +144,15 @@ TEST_CASE("nodes and edges refuse outputs and inputs that do not exist") {
   refuses("node::input_is_ref", "there is no input 2; it has 2",
           [&] { (void)y.node->input_is_ref(2); });
   refuses("node::input_port", "there is no input -1", [&] { (void)y.node->input_port(-1); });
-  refuses("edge::type, of nothing", "an edge to nothing has no type", [] { (void)edge{}.type(); });
-  refuses("edge::dims, of nothing", "an edge to nothing has no shape", [] { (void)edge{}.dims(); });
+  refuses("edge::type, of an empty edge", "an empty edge has no type", [] { (void)edge{}.type(); });
+  refuses("edge::dims, of an empty edge", "an empty edge has no shape",
+          [] { (void)edge{}.dims(); });
   CHECK(edge{}.name() == "nothing");
   CHECK_FALSE(edge{}.exists());
   CHECK_FALSE(x.node->output(1).exists());
   refuses("variable_handle::name", "no variable", [] { (void)variable_handle{}.name(); });
-  refuses("variable_handle::type", "to nothing", [] { (void)variable_handle{}.type(); });
-  refuses("graph::own", "to nothing", [&] { (void)value_or_throw(g.own({})); });
+  refuses("variable_handle::type", "empty edge", [] { (void)variable_handle{}.type(); });
+  refuses("graph::own", "empty edge", [&] { (void)value_or_throw(g.own({})); });
   refuses("graph::find_edge", "no node 'z'", [&] { (void)value_or_throw(g.find_edge("z")); });
   refuses("graph::find_edge, output", "there is no 'x:7'",
           [&] { (void)value_or_throw(g.find_edge("x:7")); });
@@ -196,29 +197,29 @@ TEST_CASE("builders refuse empty edges, edges of other graphs, and invalid names
   refuses("constant, edge", "is an edge", [&] { (void)g.constant(x); });
   refuses("constant, nothing", "", [&] { (void)g.constant(tensor{}); });
   refuses("constant, name", "is no valid name", [&] { (void)g.constant(1, "a b"); });
-  refuses("variable", "edge to nothing", [&] { (void)g.variable(edge{}); });
+  refuses("variable", "empty edge", [&] { (void)g.variable(edge{}); });
   refuses("variable, name", "is used already", [&] { (void)g.variable(1.0f, "v"); });
   refuses("variable, type", "none", [&] { (void)g.variable(dtype::none, {2}); });
-  refuses("resource_variable", "edge to nothing", [&] { (void)g.resource_variable(edge{}); });
+  refuses("resource_variable", "empty edge", [&] { (void)g.resource_variable(edge{}); });
   refuses("group", "", [&] { (void)g.group({nullptr}); });
   refuses("scope", "is not a valid scope name", [&] { (void)g.scope("a/b"); });
   refuses("on", "part", [&] { (void)g.on("nonsense"); });
   refuses("on, function", "the device function is empty", [&] { (void)g.on(device_function{}); });
   refuses("colocate_with", "needs a node of this graph", [&] { (void)g.colocate_with({}); });
   refuses("after", "a node is null or of another graph", [&] { (void)g.after({nullptr}); });
-  refuses("operator+", "edge to nothing", [&] { (void)(x + edge{}); });
-  refuses("operator-", "edge to nothing", [&] { (void)-edge{}; });
+  refuses("operator+", "empty edge", [&] { (void)(x + edge{}); });
+  refuses("operator-", "empty edge", [&] { (void)-edge{}; });
   refuses("operator+, graphs", "another graph",
           [&] { (void)(x + other_graph.placeholder(dtype::f32, {2})); });
   refuses("operator+, no edge", "no input is an edge", [] { (void)(operand{1} + operand{2}); });
-  refuses("operator%", "edge to nothing", [&] { (void)(edge{} % x); });
-  refuses("operator==", "edge to nothing", [&] { (void)(x == edge{}); });
-  refuses("operator<", "edge to nothing", [&] { (void)(edge{} < x); });
+  refuses("operator%", "empty edge", [&] { (void)(edge{} % x); });
+  refuses("operator==", "empty edge", [&] { (void)(x == edge{}); });
+  refuses("operator<", "empty edge", [&] { (void)(edge{} < x); });
   refuses("operator&&", "must be bool", [&] { (void)(x && x); });
-  refuses("operator||", "edge to nothing", [&] { (void)(edge{} || x); });
-  refuses("operator!", "edge to nothing", [&] { (void)!edge{}; });
-  refuses("sum", "edge to nothing", [] { (void)sum(edge{}); });
-  refuses("mean", "an edge to nothing", [] { (void)mean(1.0f); });
+  refuses("operator||", "empty edge", [&] { (void)(edge{} || x); });
+  refuses("operator!", "empty edge", [&] { (void)!edge{}; });
+  refuses("sum", "empty edge", [] { (void)sum(edge{}); });
+  refuses("mean", "an empty edge", [] { (void)mean(1.0f); });
   refuses("matmul", "", [&] { (void)matmul(x, edge{}); });
   refuses("add_n", "", [&] { (void)add_n(std::vector<edge>{}); });
   CHECK(v.initializer != nullptr);
@@ -236,10 +237,10 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
           [&] { (void)cond(is_positive, no_branch, branch); });
   refuses("cond, other branch", "a branch is an empty function",
           [&] { (void)cond(is_positive, branch, no_branch); });
-  refuses("case_of", "needs an edge that selects a branch",
-          [&] { (void)case_of(cast(x, dtype::i32), {}); });
-  refuses("case_of, branch", "a branch is an empty function", [&] {
-    (void)case_of(cast(x, dtype::i32), {[&] { return edges{x}; }, {}});
+  refuses("switch_case", "needs an edge that selects a branch",
+          [&] { (void)switch_case(cast(x, dtype::i32), {}); });
+  refuses("switch_case, branch", "a branch is an empty function", [&] {
+    (void)switch_case(cast(x, dtype::i32), {[&] { return edges{x}; }, {}});
   });
   auto is_less_than_ten = [](const std::vector<edge>& v) -> edge { return v[0] < 10; };
   auto next = [](const std::vector<edge>& v) { return std::vector<edge>{v[0] + 1}; };
@@ -254,7 +255,7 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
   refuses("while_loop, shapes", "got 2 shapes for 1 loop variables", [&] {
     (void)while_loop({x}, is_less_than_ten, next, {.shapes = {partial_shape{}, partial_shape{}}});
   });
-  refuses("while_loop, condition's edge", "to nothing", [&] {
+  refuses("while_loop, condition's edge", "empty edge", [&] {
     (void)while_loop(
         {x}, [](const std::vector<edge>&) { return edge{}; }, next);
   });
@@ -269,7 +270,7 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
   });
   refuses("define_recursive", "is an empty function",
           [&] { (void)define_recursive(g, "f", {dtype::f32}, {dtype::f32}, {}); });
-  refuses("argument", "an edge to nothing has no type", [] { (void)argument{edge{}}; });
+  refuses("argument", "an empty edge has no type", [] { (void)argument{edge{}}; });
   auto f = define(g, "f", {dtype::f32}, next);
   refuses("call", "", [&] { (void)call(g, f, {}); });
   refuses("call, nothing", "", [&] { (void)call(g, f, {edge{}}); });
@@ -288,7 +289,7 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
 
   auto rows = g.placeholder(dtype::f32, {3, 2});
   auto iteration = [](const std::vector<edge>& carry,
-                      const std::vector<edge>& slices) -> scan_turn {
+                      const std::vector<edge>& slices) -> scan_iteration {
     return {carry, slices};
   };
   refuses("scan", "is an empty function", [&] { (void)scan({x}, {rows}, {}); });
@@ -299,10 +300,10 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
   refuses("map", "is an empty function", [&] { (void)map({rows}, {}); });
   refuses("fold", "is an empty function", [&] { (void)fold({x}, {rows}, {}); });
   auto time = g.placeholder(dtype::f32, {4, 3, 2});
-  const recurrent_cell cell = [](edge input, const std::vector<edge>& state) -> scan_turn {
+  const recurrent_cell cell = [](edge input, const std::vector<edge>& state) -> scan_iteration {
     return {state, {input}};
   };
-  refuses("dynamic_rnn", "x is an edge to nothing", [&] { (void)dynamic_rnn({}, {rows}, cell); });
+  refuses("dynamic_rnn", "x is an empty edge", [&] { (void)dynamic_rnn({}, {rows}, cell); });
   refuses("dynamic_rnn, cell", "the cell is an empty function",
           [&] { (void)dynamic_rnn(time, {rows}, {}); });
   refuses("bidirectional_rnn", "the cell is an empty function",
@@ -319,7 +320,7 @@ TEST_CASE("collectives and device functions refuse invalid arguments") {
   });
   refuses("all_gather", "at least one edge", [] { (void)all_gather({}); });
   refuses("reduce_scatter", "of one graph", [] { (void)reduce_scatter({edge{}}); });
-  refuses("broadcast", "x is an edge to nothing", [] { (void)broadcast(edge{}, {"cpu:0"}); });
+  refuses("broadcast", "x is an empty edge", [] { (void)broadcast(edge{}, {"cpu:0"}); });
   refuses("broadcast, devices", "at least one device", [&] { (void)broadcast(x, {}); });
   refuses("replica_devices", "ps_tasks must be at least 1, got 0",
           [] { (void)replica_devices({.ps_tasks = 0}); });
@@ -330,7 +331,7 @@ TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 3}), images = g.placeholder(dtype::f32, {-1, 4, 4, 1});
   auto sequence = g.placeholder(dtype::f32, {4, 2, 3});
-  refuses("dense", "the input is an edge to nothing", [&] { (void)dense(g, {}, 2); });
+  refuses("dense", "the input is an empty edge", [&] { (void)dense(g, {}, 2); });
   refuses("dense, units", "units must be at least 1, got -2", [&] { (void)dense(g, x, -2); });
   refuses("dense_layer, inputs", "inputs must be at least 0, got -3", [&] {
     (void)dense_layer{g, -3, 2};
@@ -339,10 +340,8 @@ TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
           [&] { (void)dense(g, x, 2, {.weights = {}}); });
   refuses("dense_layer, biases", "initializer of the biases is an empty function",
           [&] { (void)dense(g, x, 2, {.biases = {}}); });
-  refuses("dense_layer()", "the input is an edge to nothing", [&] {
-    (void)dense_layer{g, 3, 2}({});
-  });
-  refuses("conv2d", "the input is an edge to nothing", [&] { (void)conv2d(g, {}, 2, {3, 3}); });
+  refuses("dense_layer()", "the input is an empty edge", [&] { (void)dense_layer{g, 3, 2}({}); });
+  refuses("conv2d", "the input is an empty edge", [&] { (void)conv2d(g, {}, 2, {3, 3}); });
   refuses("conv2d, filters", "filters must be at least 1, got 0", [&] {
     (void)conv2d(g, images, 0, {3, 3});
   });
@@ -355,35 +354,35 @@ TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
   refuses("conv2d, dilations", "dilations must be two numbers", [&] {
     (void)conv2d(g, images, 2, {3, 3}, {.dilations = {}});
   });
-  refuses("conv2d_layer()", "the input is an edge to nothing", [&] {
+  refuses("conv2d_layer()", "the input is an empty edge", [&] {
     (void)conv2d_layer{g, 1, 2, {3, 3}}({});
   });
-  refuses("max_pool2d", "edge to nothing", [] { (void)max_pool2d({}, {2, 2}); });
+  refuses("max_pool2d", "empty edge", [] { (void)max_pool2d({}, {2, 2}); });
   refuses("max_pool2d, window", "", [&] { (void)max_pool2d(images, {-2, 2}); });
   refuses("avg_pool2d", "", [&] { (void)avg_pool2d(images, {0, 0}); });
-  refuses("flatten", "the input is an edge to nothing", [] { (void)flatten({}); });
-  refuses("batch_norm", "the input is an edge to nothing", [&] { (void)batch_norm(g, {}, true); });
+  refuses("flatten", "the input is an empty edge", [] { (void)flatten({}); });
+  refuses("batch_norm", "the input is an empty edge", [&] { (void)batch_norm(g, {}, true); });
   refuses("batch_norm_layer", "channels must be at least 0, got -1", [&] {
     (void)batch_norm_layer{g, -1};
   });
-  refuses("batch_norm_layer()", "the input is an edge to nothing", [&] {
+  refuses("batch_norm_layer()", "the input is an empty edge", [&] {
     (void)batch_norm_layer{g, 3}({}, true);
   });
-  refuses("dropout", "the input is an edge to nothing", [] { (void)dropout({}, 0.5f); });
+  refuses("dropout", "the input is an empty edge", [] { (void)dropout({}, 0.5f); });
   refuses("dropout, rate", "rate must be in [0, 1), got 2", [&] { (void)dropout(x, 2.0); });
   refuses("dropout, rates", "rate must be a number", [&] { (void)dropout(x, {0.1, 0.2}); });
   CHECK_FALSE(
-      activation{std::function<edge(edge)>{}}(x, std::source_location::current()).is_nothing());
+      activation{std::function<edge(edge)>{}}(x, std::source_location::current()).is_empty());
   CHECK_FALSE(activation{static_cast<edge (*)(operand, std::string_view, std::source_location)>(
       nullptr)}(x, std::source_location::current())
-                  .is_nothing());
+                  .is_empty());
   refuses("embedding_table", "cannot be in 1 parts", [&] { (void)embedding_table{g, -1, 4}; });
   refuses("embedding_table, values", "the initializer is an empty function", [&] {
     (void)embedding_table{g, 4, 4, {.values = {}}};
   });
-  refuses("embedding_table()", "edge to nothing", [&] { (void)embedding_table{g, 4, 4}(edge{}); });
+  refuses("embedding_table()", "empty edge", [&] { (void)embedding_table{g, 4, 4}(edge{}); });
   refuses("embedding_lookup", "at least one part", [] { (void)embedding_lookup({}, 1); });
-  refuses("embedding_lookup, part", "a part is an edge to nothing", [] {
+  refuses("embedding_lookup, part", "a part is an empty edge", [] {
     (void)embedding_lookup({variable_handle{}, variable_handle{}}, 1);
   });
   refuses("partitioned_variable", "must be known", [&] {
@@ -405,13 +404,13 @@ TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
   });
   lstm_layer lstm{g, 3, 2};
   refuses("lstm_layer()", "a sequence is [time, batch, inputs]", [&] { (void)lstm({}); });
-  refuses("lstm_layer::step", "edge to nothing", [&] { (void)lstm.step(x, {}); });
-  refuses("lstm_layer::zeros", "x is an edge to nothing", [&] { (void)lstm.zeros({}); });
+  refuses("lstm_layer::step", "empty edge", [&] { (void)lstm.step(x, {}); });
+  refuses("lstm_layer::zeros", "x is an empty edge", [&] { (void)lstm.zeros({}); });
   refuses("gru_layer", "inputs not negative", [&] { (void)gru_layer{g, -3, 2}; });
   gru_layer gru{g, 3, 2};
   refuses("gru_layer()", "a sequence is [time, batch, inputs]", [&] { (void)gru({}); });
-  refuses("gru_layer::step", "edge to nothing", [&] { (void)gru.step(x, {}); });
-  refuses("gru_layer::zeros", "x is an edge to nothing", [&] { (void)gru.zeros({}); });
+  refuses("gru_layer::step", "empty edge", [&] { (void)gru.step(x, {}); });
+  refuses("gru_layer::zeros", "x is an empty edge", [&] { (void)gru.zeros({}); });
   refuses("initializers::identity", "needs at least two axes, got [3]", [&] {
     (void)initializers::identity()(g, {3}, dtype::f32, std::source_location::current());
   });
@@ -421,63 +420,63 @@ TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
   refuses("initializers::constant", "is no i32", [&] {
     (void)initializers::constant(0.5)(g, {3}, dtype::i32, std::source_location::current());
   });
-  CHECK_FALSE(lstm(sequence).outputs.is_nothing());
+  CHECK_FALSE(lstm(sequence).outputs.is_empty());
 }
 
 TEST_CASE("losses and metrics refuse empty edges and invalid counts") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2, 3}), row = g.placeholder(dtype::f32, {2});
   edge empty_edge;
-  refuses("weighted_mean", "edge to nothing", [&] { (void)weighted_mean(empty_edge); });
-  refuses("weighted_mean, weights", "to nothing",
+  refuses("weighted_mean", "empty edge", [&] { (void)weighted_mean(empty_edge); });
+  refuses("weighted_mean, weights", "empty edge",
           [&] { (void)weighted_mean(x, {.weights = operand{empty_edge}}); });
-  refuses("softmax_loss", "edge to nothing", [&] { (void)softmax_loss(empty_edge, {0, 1}); });
-  refuses("softmax_loss, labels", "edge to nothing", [&] { (void)softmax_loss(x, empty_edge); });
+  refuses("softmax_loss", "empty edge", [&] { (void)softmax_loss(empty_edge, {0, 1}); });
+  refuses("softmax_loss, labels", "empty edge", [&] { (void)softmax_loss(x, empty_edge); });
   refuses("softmax_loss, floating labels", "f32", [&] { (void)softmax_loss(x, row); });
-  refuses("sigmoid_cross_entropy", "to nothing",
+  refuses("sigmoid_cross_entropy", "empty edge",
           [&] { (void)sigmoid_cross_entropy(empty_edge, x); });
-  refuses("sigmoid_loss", "to nothing", [&] { (void)sigmoid_loss(x, empty_edge); });
-  refuses("mean_squared_error", "to nothing", [&] { (void)mean_squared_error(empty_edge, x); });
-  refuses("mean_absolute_error", "to nothing", [&] { (void)mean_absolute_error(x, empty_edge); });
-  refuses("huber_loss", "to nothing", [&] { (void)huber_loss(empty_edge, x); });
-  refuses("hinge_loss", "to nothing", [&] { (void)hinge_loss(empty_edge, x); });
-  refuses("kl_divergence_loss", "to nothing", [&] { (void)kl_divergence_loss(empty_edge, x); });
+  refuses("sigmoid_loss", "empty edge", [&] { (void)sigmoid_loss(x, empty_edge); });
+  refuses("mean_squared_error", "empty edge", [&] { (void)mean_squared_error(empty_edge, x); });
+  refuses("mean_absolute_error", "empty edge", [&] { (void)mean_absolute_error(x, empty_edge); });
+  refuses("huber_loss", "empty edge", [&] { (void)huber_loss(empty_edge, x); });
+  refuses("hinge_loss", "empty edge", [&] { (void)hinge_loss(empty_edge, x); });
+  refuses("kl_divergence_loss", "empty edge", [&] { (void)kl_divergence_loss(empty_edge, x); });
   refuses("l2_penalty", "there are no variables", [] { (void)l2_penalty({}, 1); });
-  refuses("l2_penalty, nothing", "to nothing", [&] { (void)l2_penalty({empty_edge}, 1); });
+  refuses("l2_penalty, nothing", "empty edge", [&] { (void)l2_penalty({empty_edge}, 1); });
   embedding_table table{g, 20, 3};
   auto biases = g.variable(tensor::of({20}, std::vector<float>(20)));
-  refuses("nce_loss", "biases is an edge to nothing", [&] {
+  refuses("nce_loss", "biases is an empty edge", [&] {
     (void)nce_loss(table, empty_edge, x, {0, 1});
   });
-  refuses("nce_loss, inputs", "inputs is an edge to nothing", [&] {
+  refuses("nce_loss, inputs", "inputs is an empty edge", [&] {
     (void)nce_loss(table, biases, empty_edge, {0, 1});
   });
   refuses("sampled_softmax_loss", "",
           [&] { (void)sampled_softmax_loss(table, biases, x, empty_edge); });
-  refuses("metrics::mean", "to nothing", [&] { (void)metrics::mean(g, empty_edge); });
-  refuses("metrics::accuracy", "to nothing", [&] { (void)metrics::accuracy(g, empty_edge, {0}); });
-  refuses("metrics::accuracy, labels", "to nothing",
+  refuses("metrics::mean", "empty edge", [&] { (void)metrics::mean(g, empty_edge); });
+  refuses("metrics::accuracy", "empty edge", [&] { (void)metrics::accuracy(g, empty_edge, {0}); });
+  refuses("metrics::accuracy, labels", "empty edge",
           [&] { (void)metrics::accuracy(g, x, empty_edge); });
   refuses("metrics::top_k_accuracy", "k must be 1 or more, got 0", [&] {
     (void)metrics::top_k_accuracy(g, x, {0, 1}, 0);
   });
-  refuses("metrics::top_k_accuracy, predictions", "to nothing", [&] {
+  refuses("metrics::top_k_accuracy, predictions", "empty edge", [&] {
     (void)metrics::top_k_accuracy(g, empty_edge, {0, 1}, 1);
   });
-  refuses("metrics::precision", "to nothing",
+  refuses("metrics::precision", "empty edge",
           [&] { (void)metrics::precision(g, empty_edge, {true}); });
-  refuses("metrics::recall", "to nothing", [&] { (void)metrics::recall(g, empty_edge, {true}); });
-  refuses("metrics::mean_squared_error", "to nothing",
+  refuses("metrics::recall", "empty edge", [&] { (void)metrics::recall(g, empty_edge, {true}); });
+  refuses("metrics::mean_squared_error", "empty edge",
           [&] { (void)metrics::mean_squared_error(g, empty_edge, x); });
   refuses("metrics::auc", "needs 2 thresholds or more, got 1", [&] {
     (void)metrics::auc(g, row, {true, false}, 1);
   });
-  refuses("metrics::auc, scores", "to nothing", [&] {
+  refuses("metrics::auc, scores", "empty edge", [&] {
     (void)metrics::auc(g, empty_edge, {true, false});
   });
   refuses("metrics::confusion_matrix", "needs at least one class, got 0",
           [&] { (void)metrics::confusion_matrix(g, row, row, 0); });
-  refuses("metrics::confusion_matrix, labels", "to nothing",
+  refuses("metrics::confusion_matrix, labels", "empty edge",
           [&] { (void)metrics::confusion_matrix(g, row, empty_edge, 3); });
 }
 
@@ -487,58 +486,58 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   auto loss = sum(v * v);
   gradient_descent descent{0.1f};
   const edge empty_edge;
-  refuses("optimizer::minimize", "the loss is an edge to nothing",
-          [&] { (void)descent.minimize({}); });
-  refuses("optimizer::minimize, variable", "a variable is an edge to nothing",
+  refuses("optimizer::minimize", "the loss is an empty edge", [&] { (void)descent.minimize({}); });
+  refuses("optimizer::minimize, variable", "a variable is an empty edge",
           [&] { (void)descent.minimize(loss, {empty_edge}); });
-  refuses("optimizer::compute_gradients", "the loss is an edge to nothing",
+  refuses("optimizer::compute_gradients", "the loss is an empty edge",
           [&] { (void)optimizer::compute_gradients(empty_edge); });
   refuses("optimizer::apply_gradients", "no gradients", [&] { (void)descent.apply_gradients({}); });
-  refuses("optimizer::apply_gradients, nothing", "edge to nothing", [&] {
+  refuses("optimizer::apply_gradients, nothing", "empty edge", [&] {
     (void)descent.apply_gradients({{empty_edge, empty_edge}});
   });
   refuses("optimizer::apply_gradients_if", "the condition must be a scalar of type bool", [&] {
     (void)descent.apply_gradients_if({}, {{v, loss}});
   });
-  refuses("optimizer::slot", "the variable is an edge to nothing",
+  refuses("optimizer::slot", "the variable is an empty edge",
           [&] { (void)descent.slot({}, "momentum"); });
   refuses("optimizer::slot, name", "there is no slot 'momentum'",
           [&] { (void)descent.slot(v, "momentum"); });
   refuses("global_norm", "", [] { (void)global_norm({}); });
-  refuses("global_norm, nothing", "to nothing", [&] { (void)global_norm({empty_edge}); });
-  refuses("clip_by_norm", "to nothing", [&] { (void)clip_by_norm(empty_edge, 1.0f); });
-  refuses("clip_by_global_norm", "to nothing",
+  refuses("global_norm, nothing", "empty edge", [&] { (void)global_norm({empty_edge}); });
+  refuses("clip_by_norm", "empty edge", [&] { (void)clip_by_norm(empty_edge, 1.0f); });
+  refuses("clip_by_global_norm", "empty edge",
           [&] { (void)clip_by_global_norm(std::vector<edge>{empty_edge}, 1.0f); });
-  refuses("clip_by_value", "to nothing", [&] {
+  refuses("clip_by_value", "empty edge", [&] {
     (void)clip_by_value({{v, empty_edge}}, -1.0f, 1.0f);
   });
-  refuses("clip_by_norm, gradients", "to nothing", [&] {
+  refuses("clip_by_norm, gradients", "empty edge", [&] {
     (void)clip_by_norm(gradient_list{{v, empty_edge}}, 1.0f);
   });
   refuses("count_steps", "the training node is null",
           [&] { (void)count_steps(nullptr, step_counter(g)); });
-  refuses("count_steps, counter", "the counter is an edge to nothing",
+  refuses("count_steps, counter", "the counter is an empty edge",
           [&] { (void)count_steps(v.initializer, {}); });
-  refuses("exponential_decay", "`every` must be above 0",
+  refuses("exponential_decay", "`decay_steps` must be above 0",
           [&] { (void)exponential_decay(v, 1, 0, 0.5); });
-  refuses("exponential_decay, step", "to nothing",
+  refuses("exponential_decay, step", "empty edge",
           [&] { (void)exponential_decay(empty_edge, 1, 10, 0.5); });
-  refuses("inverse_time_decay", "`every` must be above 0",
+  refuses("inverse_time_decay", "`decay_steps` must be above 0",
           [&] { (void)inverse_time_decay(v, 1, -1, 0.5); });
-  refuses("polynomial_decay", "`over` must be above 0", [&] { (void)polynomial_decay(v, 1, 0); });
-  refuses("cosine_decay", "`over` must be above 0", [&] { (void)cosine_decay(v, 1, 0); });
+  refuses("polynomial_decay", "`decay_steps` must be above 0",
+          [&] { (void)polynomial_decay(v, 1, 0); });
+  refuses("cosine_decay", "`decay_steps` must be above 0", [&] { (void)cosine_decay(v, 1, 0); });
   refuses("piecewise_constant", "one more value than boundaries", [&] {
     (void)piecewise_constant(v, {1, 2}, {1});
   });
-  refuses("warm_up", "`over` must be above 0", [&] { (void)warm_up(v, loss, 0); });
-  refuses("warm_up, rate", "to nothing", [&] { (void)warm_up(v, empty_edge, 3); });
+  refuses("warm_up", "`warm_up_steps` must be above 0", [&] { (void)warm_up(v, loss, 0); });
+  refuses("warm_up, rate", "empty edge", [&] { (void)warm_up(v, empty_edge, 3); });
   exponential_moving_average average{0.9f};
-  refuses("exponential_moving_average::follow", "a node is null or of another graph",
-          [&] { (void)average.follow(g, nullptr); });
-  refuses("exponential_moving_average::follow, variable", "a variable is an edge to nothing",
-          [&] { (void)average.follow(g, v.initializer, {variable_handle{}}); });
+  refuses("exponential_moving_average::track", "a node is null or of another graph",
+          [&] { (void)average.track(g, nullptr); });
+  refuses("exponential_moving_average::track, variable", "a variable is an empty edge",
+          [&] { (void)average.track(g, v.initializer, {variable_handle{}}); });
   refuses("exponential_moving_average(decay)", "the decay must be one number, got 2", [&] {
-    (void)exponential_moving_average{{0.1, 0.2}}.follow(g, v.initializer);
+    (void)exponential_moving_average{{0.1, 0.2}}.track(g, v.initializer);
   });
   refuses("exponential_moving_average::average", "has no moving average",
           [&] { (void)average.average({}); });
@@ -546,15 +545,14 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   refuses("loss_scale::dynamic", "the factor must be above 1",
           [&] { (void)loss_scale::dynamic(g, {.factor = 1}); });
   auto scale = loss_scale::constant(g, 8);
-  refuses("loss_scale::minimize", "edge to nothing",
-          [&] { (void)scale.minimize(descent, empty_edge); });
-  refuses("loss_scale::compute_gradients", "edge to nothing",
+  refuses("loss_scale::minimize", "empty edge", [&] { (void)scale.minimize(descent, empty_edge); });
+  refuses("loss_scale::compute_gradients", "empty edge",
           [&] { (void)scale.compute_gradients(empty_edge); });
   refuses("loss_scale::apply_gradients", "no gradients",
           [&] { (void)scale.apply_gradients(descent, {}); });
   refuses("all_finite", "there are no gradients",
           [] { (void)all_finite(std::vector<variable_gradient>{}); });
-  refuses("lbfgs", "the loss is an edge to nothing", [&] { (void)lbfgs{empty_edge}; });
+  refuses("lbfgs", "the loss is an empty edge", [&] { (void)lbfgs{empty_edge}; });
   refuses("lbfgs, memory", "memory and max_trials must be at least 1", [&] {
     (void)lbfgs{loss, {}, {.memory = 0}};
   });
@@ -568,13 +566,13 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   refuses("train_data_parallel, optimizer", "make_optimizer is an empty function", [&] {
     (void)train_data_parallel(g, {"cpu:0"}, [&](const replica&) { return loss; }, {});
   });
-  refuses("data_parallel_training::among", "",
-          [] { (void)data_parallel_training{}.among({"cpu:0"}); });
-  refuses("replica::part_of", "the batch is an edge to nothing", [] {
-    (void)replica{"cpu:0", 0, 1}.part_of({});
+  refuses("data_parallel_training::step_of", "",
+          [] { (void)data_parallel_training{}.step_of({"cpu:0"}); });
+  refuses("replica::slice_of", "the batch is an empty edge", [] {
+    (void)replica{"cpu:0", 0, 1}.slice_of({});
   });
-  refuses("replica::part_of, index", "there is no replica 2 of 2", [&] {
-    (void)replica{"cpu:0", 2, 2}.part_of(v);
+  refuses("replica::slice_of, index", "there is no replica 2 of 2", [&] {
+    (void)replica{"cpu:0", 2, 2}.slice_of(v);
   });
   refuses("training_run", "there are no steps to run", [&] {
     (void)training_run{g, std::vector<training_step>{}, {}};
@@ -582,13 +580,13 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   refuses("training_run, train", "a target of `train` is null", [&] {
     (void)training_run{g, {.train = {nullptr}}, {}};
   });
-  refuses("living_tasks", "needs at least one device",
-          [] { (void)living_tasks{std::vector<std::string>{}}; });
-  refuses("living_tasks, device", "got 'cpu'", [] { (void)living_tasks{{"cpu"}}; });
-  living_tasks tasks{{"/job:worker/task:0/cpu:0"}};
+  refuses("live_tasks", "needs at least one device",
+          [] { (void)live_tasks{std::vector<std::string>{}}; });
+  refuses("live_tasks, device", "got 'cpu'", [] { (void)live_tasks{{"cpu"}}; });
+  live_tasks tasks{{"/job:worker/task:0/cpu:0"}};
   auto moved = std::move(tasks);
-  refuses("living_tasks::also, moved away", "moved from",
-          [&] { tasks.also({"/job:worker/task:1"}); });
+  refuses("live_tasks::add_devices, moved away", "moved from",
+          [&] { tasks.add_devices({"/job:worker/task:1"}); });
 }
 
 TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
@@ -603,12 +601,12 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
   refuses("queue_runner, nodes", "needs nodes that fill queue", [&] {
     (void)queue_runner{queue, {nullptr}};
   });
-  refuses("queue_runner::closes", "can close queues only", [&] {
-    queue_runner{queue, {enqueue}}.closes({v});
+  refuses("queue_runner::also_close", "can close queues only", [&] {
+    queue_runner{queue, {enqueue}}.also_close({v});
   });
   coordinator coord;
-  refuses("coordinator::while_suspended", "the callback is an empty function",
-          [&] { coord.while_suspended({}); });
+  refuses("coordinator::run_while_suspended", "the callback is an empty function",
+          [&] { coord.run_while_suspended({}); });
   input_pipeline input{g};
   refuses("input_pipeline::producer", "", [&] { (void)input.producer(empty_edge); });
   refuses("input_pipeline::producer, scalar", "rows must have a first axis, got a scalar",
@@ -616,11 +614,11 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
   refuses("input_pipeline::records", "", [&] { (void)input.records(empty_edge, text_lines{}); });
   refuses("input_pipeline::records, type", "files must be names, strings, got f32",
           [&] { (void)input.records(x, text_lines{}); });
-  refuses("input_pipeline::batch", "needs a count and at_once of at least 1, got 0",
+  refuses("input_pipeline::batch", "needs a count and concurrent_enqueues of at least 1, got 0",
           [&] { (void)input.batch({x}, 0); });
-  refuses("input_pipeline::batch, nothing", "no edge to nothing",
+  refuses("input_pipeline::batch, nothing", "no empty edge",
           [&] { (void)input.batch({empty_edge}, 2); });
-  refuses("input_pipeline::shuffle_batch", "no edge to nothing",
+  refuses("input_pipeline::shuffle_batch", "no empty edge",
           [&] { (void)input.shuffle_batch({}, 2); });
   refuses("input_pipeline::bucket_by_length", "boundaries must increase", [&] {
     (void)input.bucket_by_length(1, {x}, {3, 2}, {4});
@@ -630,44 +628,44 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
   refuses("input_pipeline::prefetch", "capacity must be positive, got 0",
           [&] { (void)input.prefetch({x}, {.capacity = 0}); });
   saver saves{g, folder.path()};
-  refuses("saver", "an edge to nothing is no variable", [&] {
+  refuses("saver", "an empty edge is no variable", [&] {
     (void)saver{g, {empty_edge}, folder.path()};
   });
   refuses("saver, none", "there are no variables to save", [&] {
     (void)saver{g, std::vector<edge>{}, folder.path()};
   });
-  refuses("saver::also_keep", "needs a value, a placeholder and a node to run",
-          [&] { saves.also_keep("k", empty_edge, x, enqueue); });
-  saves.also_note({});
+  refuses("saver::add_saved_value", "needs a value, a placeholder and a node to run",
+          [&] { saves.add_saved_value("k", empty_edge, x, enqueue); });
+  saves.add_notes({});
   auto s = session::local();
   auto moved_saver = std::move(saves);
   refuses("saver::save, moved away", "", [&] { (void)saves.save(s, 1); });
   refuses("saver::save_async, moved away", "moved away", [&] { saves.save_async(s, 1); });
   refuses("saver::wait, moved away", "moved away", [&] { saves.wait(); });
   refuses("saver::restore, moved away", "moved away", [&] { (void)saves.restore(s); });
-  refuses("saver::restore_partly, moved away", "moved away",
-          [&] { (void)saves.restore_partly(s); });
+  refuses("saver::restore_partial, moved away", "moved away",
+          [&] { (void)saves.restore_partial(s); });
   refuses("saver::restore_from, moved away", "moved away",
           [&] { (void)saves.restore_from(s, "x"); });
   refuses("saver::latest_step, moved away", "moved away", [&] { (void)saves.latest_step(); });
-  refuses("saver::also_note, moved away", "moved away", [&] { saves.also_note({}); });
-  refuses("saver::limit_steps, moved away", "moved away",
-          [&] { saves.limit_steps(std::chrono::seconds{1}); });
-  refuses("saver::also_keep, moved away", "moved away",
-          [&] { saves.also_keep("k", x, x, enqueue); });
+  refuses("saver::add_notes, moved away", "moved away", [&] { saves.add_notes({}); });
+  refuses("saver::set_step_timeout, moved away", "moved away",
+          [&] { saves.set_step_timeout(std::chrono::seconds{1}); });
+  refuses("saver::add_saved_value, moved away", "moved away",
+          [&] { saves.add_saved_value("k", x, x, enqueue); });
   CHECK_FALSE(saves.is_writing());
   refuses("saver::restore_from", "",
           [&] { (void)moved_saver.restore_from(s, folder.path() + "/none"); });
   summaries summary_set;
   refuses("summaries::merged", "there are no summaries yet", [&] { (void)summary_set.merged(); });
-  refuses("summaries::scalar", "to nothing", [&] { (void)summary_set.scalar("loss", empty_edge); });
-  refuses("summaries::histogram", "to nothing",
+  refuses("summaries::scalar", "empty edge", [&] { (void)summary_set.scalar("loss", empty_edge); });
+  refuses("summaries::histogram", "empty edge",
           [&] { (void)summary_set.histogram("w", empty_edge); });
-  refuses("summaries::images", "to nothing", [&] { (void)summary_set.images("i", empty_edge); });
-  refuses("summaries::sounds", "to nothing",
+  refuses("summaries::images", "empty edge", [&] { (void)summary_set.images("i", empty_edge); });
+  refuses("summaries::sounds", "empty edge",
           [&] { (void)summary_set.sounds("s", empty_edge, 44100); });
   summary_set.add(empty_edge);
-  refuses("summaries::add", "to nothing", [&] { (void)summary_set.merged(); });
+  refuses("summaries::add", "empty edge", [&] { (void)summary_set.merged(); });
   summary_writer writer{folder.path()};
   refuses("summary_writer::add", "a summary is a string, got f32[3]",
           [&] { writer.add(three_floats(), 1); });
@@ -693,16 +691,16 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
   refuses("load_saved_model", "", [&] { (void)load_saved_model(g, folder.path() + "/none"); });
   refuses("save_saved_model", "there are no signatures",
           [&] { save_saved_model(s, g, folder.path() + "/m", {}); });
-  refuses("save_saved_model, output", "is an edge to nothing", [&] {
+  refuses("save_saved_model, output", "is an empty edge", [&] {
     save_saved_model(s, g, folder.path() + "/m",
                      {.signatures = {{"f", {.outputs = {{"y", empty_edge}}}}}});
   });
-  refuses("save_saved_model, input", "is an edge to nothing", [&] {
+  refuses("save_saved_model, input", "is an empty edge", [&] {
     save_saved_model(
         s, g, folder.path() + "/m",
         {.signatures = {{"f", {.inputs = {{"x", empty_edge}}, .outputs = {{"y", x}}}}}});
   });
-  refuses("save_saved_model, asset", "is an edge to nothing", [&] {
+  refuses("save_saved_model, asset", "is an empty edge", [&] {
     save_saved_model(
         s, g, folder.path() + "/m",
         {.signatures = {{"f", {.outputs = {{"y", element}}}}}, .assets = {{empty_edge, "file"}}});
@@ -715,11 +713,10 @@ TEST_CASE("sessions and steps refuse invalid feeds, fetches and targets") {
   auto s = session::local();
   refuses("session::run, nothing", "nothing to fetch and no target to run",
           [&] { (void)s.run({}, {}); });
-  refuses("session::run, fetch", "fetch 0 is an edge to nothing",
-          [&] { (void)s.run({}, {edge{}}); });
+  refuses("session::run, fetch", "fetch 0 is an empty edge", [&] { (void)s.run({}, {edge{}}); });
   refuses("session::run, target", "target 0 is null",
           [&] { (void)s.run({}, {}, {static_cast<node*>(nullptr)}); });
-  refuses("session::run, feed", "feed 0 is an edge to nothing", [&] {
+  refuses("session::run, feed", "feed 0 is an empty edge", [&] {
     (void)s.run({{edge{}, 1.0f}}, {y});
   });
   refuses("session::run, feed of nothing", "a feed must be a number, a list or a tensor", [&] {
@@ -729,15 +726,15 @@ TEST_CASE("sessions and steps refuse invalid feeds, fetches and targets") {
     (void)s.run({{x, tensor::of<double>({3}, {1, 2, 3})}}, {y});
   });
   refuses("session::run, output", "", [&] { (void)s.run({}, {x.node->output(3)}); });
-  refuses("session::fetch", "fetch 0 is an edge to nothing", [&] { (void)s.fetch({}); });
+  refuses("session::fetch", "fetch 0 is an empty edge", [&] { (void)s.fetch({}); });
   refuses("session::run(node)", "target 0 is null", [&] { s.run(static_cast<node*>(nullptr)); });
-  refuses("session::prepare", "fetch 0 is an edge to nothing",
-          [&] { (void)s.prepare({x}, {edge{}}); });
-  refuses("session::prepare, feed", "feed 0 is an edge to nothing",
+  refuses("session::prepare", "fetch 0 is an empty edge", [&] { (void)s.prepare({x}, {edge{}}); });
+  refuses("session::prepare, feed", "feed 0 is an empty edge",
           [&] { (void)s.prepare({edge{}}, {y}); });
   refuses("session::explain_placement", "target 0 is null",
           [&] { (void)s.explain_placement({}, {}, {static_cast<node*>(nullptr)}); });
-  refuses("session::fill", "the callback is an empty function", [&] { s.fill({}); });
+  refuses("session::initialize_tasks", "the callback is an empty function",
+          [&] { s.initialize_tasks({}); });
   refuses("session::state_of", "", [&] { (void)s.state_of("/job:none/task:0"); });
   refuses("session::connect", "", [] { (void)session::connect("{"); });
   auto same_step = s.prepare({x}, {y});
@@ -772,12 +769,14 @@ TEST_CASE("the error of a moved-from session or step says so") {
   refuses("session::devices, moved away", moved_prefix, [&] { (void)s.devices(); });
   refuses("session::tasks, moved away", moved_prefix, [&] { (void)s.tasks(); });
   refuses("session::state_of, moved away", moved_prefix, [&] { (void)s.state_of(); });
-  refuses("session::positions, moved away", moved_prefix, [&] { (void)s.positions(); });
-  refuses("session::go_on_from, moved away", moved_prefix, [&] { s.go_on_from({}); });
-  refuses("session::fill, moved away", moved_prefix, [&] { s.fill([](session&) {}); });
+  refuses("session::random_state, moved away", moved_prefix, [&] { (void)s.random_state(); });
+  refuses("session::restore_random_state, moved away", moved_prefix,
+          [&] { s.restore_random_state({}); });
+  refuses("session::initialize_tasks, moved away", moved_prefix,
+          [&] { s.initialize_tasks([](session&) {}); });
   refuses("session::reset, moved away", moved_prefix, [&] { s.reset(); });
   refuses("session::reset(container), moved away", moved_prefix, [&] { s.reset("c"); });
-  CHECK_FALSE(s.is_filling());
+  CHECK_FALSE(s.is_initializing());
   refuses("step::run, moved away", "the step was moved away",
           [&] { (void)prepared.run({three_floats()}); });
   refuses("step::run(names), moved away", moved_prefix, [&] {

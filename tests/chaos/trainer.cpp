@@ -62,8 +62,8 @@ std::string field(std::string_view name, std::string_view value) {
   return concat(", \"", name, "\": ", quoted(value));
 }
 
-std::string_view name_of(replica_event::kind event_kind) {
-  using kind = replica_event::kind;
+std::string_view name_of(replica_event_kind event_kind) {
+  using kind = replica_event_kind;
   switch (event_kind) {
     case kind::initialized: return "initialized";
     case kind::restored: return "restored";
@@ -213,8 +213,8 @@ private:
 
 double accuracy(replicas& trained, session& chief_session, const dataset& test) {
   auto test_tensors = test.whole();
-  auto guesses =
-      chief_session.fetch(trained.chief().others[0], {{trained.chief().feeds[0], test_tensors[0]}});
+  auto guesses = chief_session.fetch(trained.chief().extra_fetches[0],
+                                     {{trained.chief().feeds[0], test_tensors[0]}});
   int64_t right = 0;
   for (size_t i = 0; i < test.labels.size(); ++i)
     right += guesses.values<int64_t>()[i] == test.labels[i];
@@ -250,8 +250,8 @@ int run(const trainer_options& options, const sigset_t& stop) {
        .batch = batch,
        .checkpoints = options.checkpoints,
        .checkpoint_seconds = options.checkpoints.empty() ? 0 : options.checkpoint_seconds,
-       .step_seconds = options.step_seconds,
-       .give_up_seconds = 180,
+       .step_timeout_seconds = options.step_seconds,
+       .give_up_timeout_seconds = 180,
        .on_step =
            [](const training_progress& now) {
              say("step", field("replica", static_cast<double>(now.replica)),
@@ -259,7 +259,7 @@ int run(const trainer_options& options, const sigset_t& stop) {
            },
        .on_event =
            [](const replica_event& e) {
-             say(name_of(e.what), field("replica", e.replica),
+             say(name_of(e.kind), field("replica", e.replica),
                  field("step", std::to_string(e.step)), field("text", e.text));
            }}};
   session_options connect_options{.cluster = {.tls = options.tls, .insecure = options.insecure}};
@@ -278,7 +278,7 @@ int run(const trainer_options& options, const sigset_t& stop) {
   std::string steps;
   for (const auto& replica : done.replicas)
     steps += concat(steps.empty() ? "" : " ", replica.steps, "/", replica.failures);
-  say("end", field("step", std::to_string(done.step)), field("why", to_string(done.why)),
+  say("end", field("step", std::to_string(done.step)), field("why", to_string(done.end_reason)),
       field("replicas", steps), field("loss", done.loss));
   say("accuracy", field("value", accuracy(trained, session, test)));
   return 0;

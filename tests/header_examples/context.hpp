@@ -34,7 +34,7 @@ struct context_of_data_parallel : context {
   data_parallel_training training;
 };
 
-struct context_of_living_tasks : context_of_data_parallel {
+struct context_of_live_tasks : context_of_data_parallel {
   data_parallel_step step;
   void restore(session&);
 };

@@ -337,7 +337,7 @@ int main(int argc, char** argv) {
   app.add_option("--faults", options.faults, "none, kill, stop, or all in turn")
       ->check(CLI::IsMember({"none", "kill", "stop", "all"}))
       ->capture_default_str();
-  app.add_option("--every", options.every, "Seconds between faults")->capture_default_str();
+  app.add_option("--interval", options.every, "Seconds between faults")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     return soak{options}.run();

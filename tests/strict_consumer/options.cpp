@@ -17,7 +17,7 @@ int main() try {
                                .container = "a name that is too long to be kept in the string",
                                .timeout = std::chrono::seconds{5}});
   auto retried =
-      session::local({.recovery = {.retries = 3, .on_event = [](const recovery_event& event) {
+      session::local({.recovery = {.max_retries = 3, .on_event = [](const recovery_event& event) {
                                      std::cout << event.text << '\n';
                                    }}});
   auto remote = session::connect("cluster.json", {.cluster = {.tls = {.certificate = "client.pem",
@@ -30,7 +30,7 @@ int main() try {
                           return std::vector{tensor::vector<float>({1, 2})};
                         },
                     .checkpoints = "a folder whose name does not fit into the string itself",
-                    .keep = {.keep_newest = 3},
+                    .checkpoint_options = {.keep_newest = 3},
                     .last_step = 10}};
   run.run(plain);
   saver saving{g, "a folder whose name does not fit into the string itself", {.keep_best = 1}};

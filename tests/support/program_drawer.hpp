@@ -165,7 +165,7 @@ private:
     auto xs = pack({pick(level), pick(level), pick(level)});
     auto seed = random_();
     auto budget = left_;
-    auto scanned = scan({pick(level)}, {xs}, [&](auto& carry, auto& slices) -> scan_turn {
+    auto scanned = scan({pick(level)}, {xs}, [&](auto& carry, auto& slices) -> scan_iteration {
       random_.seed(seed);
       left_ = budget;
       auto inner = level;
@@ -246,8 +246,8 @@ private:
     else if (kind_drawn == 6)
       add_in_order(level, [&] {
         auto n = choice(level, 4);
-        return case_of(n, {[&] { return block(level, 1); }, [&] { return block(level, 1); },
-                           [&] { return block(level, 1); }});
+        return switch_case(n, {[&] { return block(level, 1); }, [&] { return block(level, 1); },
+                               [&] { return block(level, 1); }});
       });
     else if (kind_drawn == 7)
       add_in_order(level, [&] { return loop(level); });

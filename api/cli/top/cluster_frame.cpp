@@ -76,7 +76,7 @@ private:
       return value && std::get_if<bool>(value) ? std::get<bool>(*value) : usual;
     };
     row.draining = flag("draining", false);
-    row.filled = flag("filled", true);
+    row.is_initialized = flag("initialized", true);
     row.steps_rate = rate(task, "steps_ended");
     row.failed_rate = rate(task, "steps_failed");
     row.busy = rate(task, "cpu_seconds");
@@ -101,7 +101,7 @@ private:
                                   .steps_rate = rate(child, "steps_ended"),
                                   .failed_rate = rate(child, "steps_failed"),
                                   .running = integer_of(child, "steps_running"),
-                                  .in_line = integer_of(child, "steps_in_line"),
+                                  .queued_steps = integer_of(child, "queued_steps"),
                                   .bytes = static_cast<uint64_t>(integer_of(child, "bytes"))});
       if (child.kind == "container")
         for (const auto& state : child.children)
@@ -243,9 +243,9 @@ std::string print(const cluster_frame& frame, size_t max_lines) {
                  bytes_text(static_cast<double>(task.queued)),
                  bytes_text(static_cast<double>(task.resident)),
                  bytes_text(static_cast<double>(task.device_bytes)), digits(task.busy),
-                 task.draining ? "draining"
-                 : task.filled ? "ready"
-                               : "unfilled"});
+                 task.draining         ? "draining"
+                 : task.is_initialized ? "ready"
+                                       : "uninitialized"});
   auto text = tasks.text();
   std::vector<member_counts> joined_clusters;
   if (!frame.members.coordinator.empty())
@@ -279,7 +279,7 @@ std::string print(const cluster_frame& frame, size_t max_lines) {
                             digits(session.steps_rate),
                             digits(session.failed_rate),
                             concat(session.running),
-                            concat(session.in_line),
+                            concat(session.queued_steps),
                             bytes_text(static_cast<double>(session.bytes))};
                   });
   text += section({"LINK OF", "PEER", "HEARD", "IN/S", "OUT/S", "QUEUED"}, frame.links, max_lines,

@@ -17,7 +17,7 @@ inline constexpr const char* kinds_of_frames =
 struct task_row {
   std::string task;
   std::string problem; ///< why it could not be queried; the other members are empty then
-  bool draining = false, filled = true;
+  bool draining = false, is_initialized = true;
   double uptime = 0;      ///< seconds
   double steps_rate = 0;  ///< per second, as all rates
   double failed_rate = 0; ///< of steps
@@ -48,7 +48,7 @@ struct session_row {
   std::string task, client;
   double age = 0; ///< seconds
   double steps_rate = 0, failed_rate = 0;
-  int64_t running = 0, in_line = 0;
+  int64_t running = 0, queued_steps = 0;
   uint64_t bytes = 0; ///< of graphs and feeds
 };
 

@@ -53,13 +53,13 @@ void add_waits(const inspection& task, std::vector<cluster_wait>& waits) {
         cluster_wait entry{.task = task.ref,
                            .step = step.kind == "step" ? step.ref.substr(step.ref.rfind(':') + 1)
                                                        : wait.ref,
-                           .what_for = text_of(wait.find("for")),
+                           .wait_kind = text_of(wait.find("for")),
                            .node = text_of(wait.find("node")),
                            .target = text_of(wait.find("target")),
                            .detail = text_of(wait.find("detail")),
                            .other_task = {},
                            .seconds = number_of(wait.find("seconds"))};
-        if (entry.what_for == "tensor" || step.kind == "client")
+        if (entry.wait_kind == "tensor" || step.kind == "client")
           entry.other_task = task_of_device(entry.target, task.ref);
         if (step.kind == "client") {
           entry.task = concat(text_of(step.find("client")), " of ", task.ref);
@@ -81,8 +81,8 @@ void find_causes(std::vector<cluster_wait>& waits) {
 }
 
 std::string waits_for(const cluster_wait& wait) {
-  auto target = wait.target.empty() ? wait.what_for : wait.target;
-  if (wait.what_for == "region")
+  auto target = wait.target.empty() ? wait.wait_kind : wait.target;
+  if (wait.wait_kind == "region")
     return "runs " + wait.node;
   auto text = "waits for " + (wait.other_task.empty() ? target : wait.other_task);
   if (!wait.detail.empty())
@@ -113,10 +113,10 @@ std::vector<wait_summary> summarize(const std::vector<cluster_wait>& waits) {
   std::map<std::pair<std::string, std::string>, std::pair<std::map<std::string, size_t>, double>>
       totals;
   for (const auto& wait : waits) {
-    if (wait.what_for == "region")
+    if (wait.wait_kind == "region")
       continue;
     const auto& target = !wait.other_task.empty() ? wait.other_task
-                         : wait.target.empty()    ? wait.what_for
+                         : wait.target.empty()    ? wait.wait_kind
                                                   : wait.target;
     auto& [steps, longest] = totals[{wait.task, target}];
     steps.insert_or_assign(wait.step, wait.steps);

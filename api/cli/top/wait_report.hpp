@@ -20,7 +20,7 @@ struct cluster_wait {
   /// admitted, the ref of the wait.
   std::string step;
   /// "tensor", "state", "files", "collective", "functions", "turn", "region"; "task" for a client
-  std::string what_for;
+  std::string wait_kind;
   std::string node;       ///< "QueueDequeue 'take' (train.cpp:17)"
   std::string target;     ///< "/job:ps/task:0/device:cpu:0", "queue 'rows'"
   std::string detail;     ///< "0 of 10 elements, 2 dequeues wait"

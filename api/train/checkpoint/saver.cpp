@@ -6,7 +6,7 @@
 #include "troupe/api/internal/durations.hpp"
 #include "troupe/api/internal/reject.hpp"
 #include "troupe/api/layers/partitioned.hpp"
-#include "troupe/api/train/checkpoint/kept_state.hpp"
+#include "troupe/api/train/checkpoint/saved_resources.hpp"
 #include "troupe/api/train/checkpoint/saver_access.hpp"
 #include "troupe/api/train/checkpoint/task_saving.hpp"
 #include "troupe/runtime/version.hpp"
@@ -136,11 +136,11 @@ struct saver::state {
   void add(graph_builder& to, edge variable, location where) {
     saved_variable saved{.variable = variable, .name = variable.node->name()};
     if (auto slice = slice_of(variable_handle{variable})) {
-      saved.name = slice->of;
+      saved.name = slice->variable_name;
       saved.slice = manifest_slice{slice->full, extents_of(slice->first)};
     }
-    if (options.name_there) {
-      saved.name = options.name_there(saved.name);
+    if (options.name_in_checkpoint) {
+      saved.name = options.name_in_checkpoint(saved.name);
       auto is_taken = [&](const saved_variable& other) {
         return other.name == saved.name && !(other.slice && saved.slice);
       };
@@ -215,7 +215,7 @@ struct saver::state {
   }
 
   static void add_streams(session& in, checkpoint_manifest& manifest, location where) {
-    for (const auto& task : in.positions(where)) {
+    for (const auto& task : in.random_state(where)) {
       manifest.incarnations[task.task] = task.incarnation;
       for (const auto& [node_name, position] : task.at)
         keep_further(manifest.positions[concat(stream_key, node_name)], position);
@@ -302,8 +302,8 @@ struct saver::state {
     auto full_shape = saved.slice ? partial_shape{saved.slice->whole} : declared;
     if (stored->first == type && full_shape.compatible(stored->second))
       return true;
-    report.unequal.push_back(concat(saved.name, ": ", type, full_shape, " in the graph, ",
-                                    stored->first, stored->second, " in the checkpoint"));
+    report.mismatched.push_back(concat(saved.name, ": ", type, full_shape, " in the graph, ",
+                                       stored->first, stored->second, " in the checkpoint"));
     return false;
   }
 
@@ -321,16 +321,16 @@ struct saver::state {
            });
   }
 
-  static status does_not_fit(const restore_report& report, std::string_view partly_option,
+  static status does_not_fit(const restore_report& report, std::string_view partial_option,
                              error_kind mismatch_kind = error_kind::failed_precondition) {
     std::string text;
     for (const auto& name : report.missing)
       text += concat("\n  ", name, ": is not in the checkpoint");
-    for (const auto& mismatch : report.unequal)
+    for (const auto& mismatch : report.mismatched)
       text += concat("\n  ", mismatch);
-    for (const auto& name : report.extra)
+    for (const auto& name : report.unexpected)
       text += concat("\n  ", name, ": is in the checkpoint, and not in the graph");
-    return failure(mismatch_kind, report.path, ": does not fit the graph; ", partly_option,
+    return failure(mismatch_kind, report.path, ": does not fit the graph; ", partial_option,
                    " takes what fits:", text);
   }
 
@@ -368,7 +368,7 @@ struct saver::state {
     std::vector<target> targets;
     std::set<std::string> used;
     for (const auto& saved : variables) {
-      auto stored_name = settings.name_there ? settings.name_there(saved.name) : saved.name;
+      auto stored_name = settings.name_in_file ? settings.name_in_file(saved.name) : saved.name;
       if (stored_name.empty())
         continue;
       used.insert(stored_name);
@@ -386,7 +386,7 @@ struct saver::state {
       if (!value)
         fail(value.status());
       if (!unequal.empty()) {
-        report.unequal.push_back(std::move(unequal));
+        report.mismatched.push_back(std::move(unequal));
         continue;
       }
       report.restored.push_back(saved.variable.node->name());
@@ -395,9 +395,9 @@ struct saver::state {
     }
     for (const auto& stored : from->tensors())
       if (!used.contains(stored.name))
-        report.extra.push_back(stored.name);
-    if (!settings.partly && !(report.missing.empty() && report.unequal.empty()))
-      fail(does_not_fit(report, "import_options.partly"));
+        report.unexpected.push_back(stored.name);
+    if (!settings.partial && !(report.missing.empty() && report.mismatched.empty()))
+      fail(does_not_fit(report, "import_options.partial"));
     if (!targets.empty())
       in.run(feeds, {}, targets, step_options, where);
     return report;
@@ -408,7 +408,8 @@ struct saver::state {
     std::set<std::string> names;
     for (const auto& variable : model->nodes())
       if (detail::is_local_variable(*variable))
-        names.insert(options.name_there ? options.name_there(variable->name()) : variable->name());
+        names.insert(options.name_in_checkpoint ? options.name_in_checkpoint(variable->name())
+                                                : variable->name());
     return names;
   }
 
@@ -423,8 +424,8 @@ struct saver::state {
 
   struct restore_options {
     bool best = false;
-    bool partly = false;
-    std::string_view partly_option = "restore_partly()";
+    bool partial = false;
+    std::string_view partial_option = "restore_partial()";
     error_kind mismatch_kind = error_kind::failed_precondition;
   };
 
@@ -473,10 +474,10 @@ struct saver::state {
       targets.push_back(item.restored);
       report.restored.push_back(item.name);
     }
-    auto by_tasks = matching.size() == variables.size() && written_by_tasks(*from);
+    auto sharded_by_task = matching.size() == variables.size() && written_by_tasks(*from);
     for (const auto* saved : matching) {
       report.restored.push_back(saved->variable.node->name());
-      if (by_tasks)
+      if (sharded_by_task)
         continue;
       auto value = value_for(*from, *saved);
       if (!value)
@@ -493,17 +494,17 @@ struct saver::state {
           !local.contains(stored.name);
     for (const auto& [tensor_name, is_extra] : extra)
       if (is_extra)
-        report.extra.emplace_back(tensor_name);
-    if (!choice.partly &&
-        (std::ssize(report.missing) > optional_missing || !report.unequal.empty()))
-      fail(does_not_fit(report, choice.partly_option, choice.mismatch_kind));
-    if (by_tasks)
+        report.unexpected.emplace_back(tensor_name);
+    if (!choice.partial &&
+        (std::ssize(report.missing) > optional_missing || !report.mismatched.empty()))
+      fail(does_not_fit(report, choice.partial_option, choice.mismatch_kind));
+    if (sharded_by_task)
       tasks->restore(in, from->path(), step_options, where);
     if (saves_model)
       std::ranges::copy(detail::local_initializers(*model), std::back_inserter(targets));
     if (!targets.empty())
       in.run(feeds, {}, targets, step_options, where);
-    in.go_on_from(positions_of(manifest, stream_key), where);
+    in.restore_random_state(positions_of(manifest, stream_key), where);
     return report;
   }
 };
@@ -517,44 +518,44 @@ saver::saver(graph_builder& in, const std::vector<edge>& variables, std::string 
              const saver_options& options, location where)
     : state_(std::make_unique<state>(
           in,
-          options.by_tasks ? std::filesystem::absolute(folder).lexically_normal().string()
-                           : std::move(folder),
+          options.sharded_by_task ? std::filesystem::absolute(folder).lexically_normal().string()
+                                  : std::move(folder),
           options, where)) {
   if (variables.empty())
     reject("saver", where, "there are no variables to save");
   for (const auto& variable : variables) {
-    if (variable.is_nothing() || variable.node->op().makes != resource::variable)
-      reject("saver", where, variable ? variable.node->description() : "an edge to nothing",
+    if (variable.is_empty() || variable.node->op().makes != resource::variable)
+      reject("saver", where, variable ? variable.node->description() : "an empty edge",
              " is no variable");
     state_->add(in, variable, where);
   }
-  if (options.by_tasks)
+  if (options.sharded_by_task)
     state_->add_tasks(in, where);
-  if (options.all_state)
+  if (options.save_all_state)
     state_->kept = add_kept_state(in, where);
 }
 
-void saver::also_note(std::function<std::map<std::string, std::string>()> read_notes) {
-  need_state("also_note", location::current(), state_ != nullptr, "saver");
+void saver::add_notes(std::function<std::map<std::string, std::string>()> read_notes) {
+  need_state("add_notes", location::current(), state_ != nullptr, "saver");
   state_->read_notes = std::move(read_notes);
 }
 
-void saver::limit_steps(std::chrono::milliseconds timeout, location where) {
-  need_state("limit_steps", where, state_ != nullptr, "saver");
+void saver::set_step_timeout(std::chrono::milliseconds timeout, location where) {
+  need_state("set_step_timeout", where, state_ != nullptr, "saver");
   if (auto valid = check_duration("the limit", timeout); !valid)
-    throw error{std::move(valid).within(concat("limit_steps (", to_string(where), ')'))};
+    throw error{std::move(valid).within(concat("set_step_timeout (", to_string(where), ')'))};
   state_->step_options.timeout = timeout;
 }
 
-void saver::also_keep(std::string name, edge value, edge placeholder, node* restored,
-                      location where) {
-  need_state("also_keep", where, state_ != nullptr, "saver");
-  if (value.is_nothing() || placeholder.is_nothing() || !restored)
-    reject("also_keep", where, "'", name, "' needs a value, a placeholder and a node to run");
+void saver::add_saved_value(std::string name, edge value, edge placeholder, node* restored,
+                            location where) {
+  need_state("add_saved_value", where, state_ != nullptr, "saver");
+  if (value.is_empty() || placeholder.is_empty() || !restored)
+    reject("add_saved_value", where, "'", name, "' needs a value, a placeholder and a node to run");
   if (std::ranges::find(state_->variables, name, &saved_variable::name) !=
           state_->variables.end() ||
       std::ranges::find(state_->kept, name, &kept_value::name) != state_->kept.end())
-    reject("also_keep", where, "'", name, "' is saved already");
+    reject("add_saved_value", where, "'", name, "' is saved already");
   state_->kept.push_back({std::move(name), value, placeholder, restored});
   state_->digest.clear(); // the list of unsaved state must be computed again
 }
@@ -610,7 +611,7 @@ void saver::save_async_with(session& in, int64_t step, std::optional<double> met
     return;
   }
   auto manifest = saver_state->describe_checkpoint(step, metric);
-  if (saver_state->options.exact_streams)
+  if (saver_state->options.exact_random_state)
     state::add_streams(in, manifest, where);
   if (saver_state->tasks)
     if (auto outcome = saver_state->check_shared(in, where); !outcome)
@@ -621,7 +622,7 @@ void saver::save_async_with(session& in, int64_t step, std::optional<double> met
   saver_state->writing =
       std::async(std::launch::async, [=, &in, manifest = std::move(manifest)]() mutable -> status {
         try {
-          if (!saver_state->options.exact_streams)
+          if (!saver_state->options.exact_random_state)
             state::add_streams(in, manifest, where);
         } catch (const error& cause) {
           return failure(cause.kind(), cause.what());
@@ -700,9 +701,9 @@ restore_report saver::restore_from(session& in, const std::string& path,
   return state_->restore_from(in, path, options, where);
 }
 
-std::optional<restore_report> saver::restore_partly(session& in, location where) {
-  need_state("restore_partly", where, state_ != nullptr, "saver");
-  return state_->restore(in, {.partly = true}, where);
+std::optional<restore_report> saver::restore_partial(session& in, location where) {
+  need_state("restore_partial", where, state_ != nullptr, "saver");
+  return state_->restore(in, {.partial = true}, where);
 }
 
 // -- saver_access ---------------------------------------------------------------------------------
@@ -729,11 +730,11 @@ void saver_access::watch(saver& checkpoints, saver_watch callbacks) {
   checkpoints.state_->watch = std::move(callbacks);
 }
 
-std::optional<restore_report> saver_access::restore(saver& checkpoints, session& in, bool partly,
-                                                    std::string_view partly_option,
+std::optional<restore_report> saver_access::restore(saver& checkpoints, session& in, bool partial,
+                                                    std::string_view partial_option,
                                                     error_kind mismatch_kind, location where) {
   return checkpoints.state_->restore(
-      in, {.partly = partly, .partly_option = partly_option, .mismatch_kind = mismatch_kind},
+      in, {.partial = partial, .partial_option = partial_option, .mismatch_kind = mismatch_kind},
       where);
 }
 

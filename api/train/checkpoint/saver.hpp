@@ -34,19 +34,19 @@ struct saver_options {
   /// Each task writes and reads the variables that it holds, in TensorFlow's format, so that they
   /// are not sent to this process. All tasks and this process must see the folder by the same
   /// absolute path. This is checked once, before the first save or restore.
-  bool by_tasks = false;
+  bool sharded_by_task = false;
   /// Positions of random number streams are read before save_async() returns, so that they match
   /// the variables; a task that does not answer delays this by up to two seconds. False: they are
   /// read in parallel with later steps, for graphs whose other steps run during a save anyway.
-  bool exact_streams = true;
+  bool exact_random_state = true;
   /// Also saves the contents of the graph's queues and mutable tables, and the positions of its
   /// readers. They are consistent with the variables only if no step runs, including those of queue
-  /// runners (coordinator::while_suspended). Else elements that running steps have dequeued occur
-  /// again after a restore.
-  bool all_state = false;
+  /// runners (coordinator::run_while_suspended). Else elements that running steps have dequeued
+  /// occur again after a restore.
+  bool save_all_state = false;
   /// Maps the name of a variable in the graph to its name in checkpoints: for instance without the
   /// name of a replica, so that another replica can read it. Empty: the same name.
-  std::function<std::string(const std::string&)> name_there = {};
+  std::function<std::string(const std::string&)> name_in_checkpoint = {};
   /// Called on a saving thread with each problem that does not make a save fail: an older
   /// checkpoint that could not be removed, and once the state of the graph that checkpoints do not
   /// include. Empty: such problems are not reported.
@@ -72,29 +72,29 @@ struct restore_report {
   std::string path = {};
   bool same_graph = true; ///< false if the checkpoint is of a graph that was built differently
   std::vector<std::string> restored = {};
-  std::vector<std::string> missing = {}; ///< in the graph, not in the checkpoint
-  std::vector<std::string> extra = {};   ///< in the checkpoint, not in the graph
-  std::vector<std::string> unequal =
-      {}; ///< of another type or shape: "w: f32[2] in the graph, ..."
+  std::vector<std::string> missing = {};    ///< in the graph, not in the checkpoint
+  std::vector<std::string> unexpected = {}; ///< in the checkpoint, not in the graph
+  /// Of another type or shape: "w: f32[2] in the graph, ...".
+  std::vector<std::string> mismatched = {};
   /// State of the graph that was not saved, and is therefore empty or unchanged now: "queue 'q'".
   std::string not_saved = {};
-  std::map<std::string, std::string> notes = {}; ///< saver::also_note
+  std::map<std::string, std::string> notes = {}; ///< saver::add_notes
 };
 
 /// Options of saver::restore_from.
 struct import_options {
   /// Maps the name of a variable in this graph to its name in the file; an empty result keeps the
   /// name. Empty: names are the same.
-  std::function<std::string(const std::string&)> name_there = {};
-  bool partly = false; ///< assigns the variables that match and reports the others; false: any
-                       ///< mismatch is an error, and nothing is assigned
+  std::function<std::string(const std::string&)> name_in_file = {};
+  bool partial = false; ///< assigns the variables that match and reports the others; false: any
+                        ///< mismatch is an error, and nothing is assigned
 };
 
 /// Saves and restores the variables of a graph on any devices. Values are sent to this process
-/// (unless saver_options::by_tasks), which writes one folder for each checkpoint, with a manifest
-/// (docs/files.md). A checkpoint is invisible until it is complete. Slices of a partitioned
-/// variable are saved as parts of the whole variable, and can be restored into other slices. Throws
-/// troupe::error, whose message names the file and the tensor. Not thread-safe.
+/// (unless saver_options::sharded_by_task), which writes one folder for each checkpoint, with a
+/// manifest (docs/files.md). A checkpoint is invisible until it is complete. Slices of a
+/// partitioned variable are saved as parts of the whole variable, and can be restored into other
+/// slices. Throws troupe::error, whose message names the file and the tensor. Not thread-safe.
 ///
 /// From its first save until it is destroyed, a saver has the exclusive right to write to its
 /// folder (saver_options::take_over). Any number of savers may read. The right ends with the
@@ -120,15 +120,15 @@ public:
   /// reader, or the content of a table. The edge is read in the same step as the variables. A
   /// restore feeds the value to `placeholder` and runs `restored`, in the step that assigns the
   /// variables.
-  void also_keep(std::string name, edge value, edge placeholder, node* restored,
-                 location where = location::current());
+  void add_saved_value(std::string name, edge value, edge placeholder, node* restored,
+                       location where = location::current());
 
   /// Also saves texts, which `read_notes` returns whenever a checkpoint is read. A restore returns
   /// them in restore_report::notes.
-  void also_note(std::function<std::map<std::string, std::string>()> read_notes);
+  void add_notes(std::function<std::map<std::string, std::string>()> read_notes);
 
   /// Sets the timeout of the saver's steps, which read and assign; 0: the session's timeout.
-  void limit_steps(std::chrono::milliseconds timeout, location where = location::current());
+  void set_step_timeout(std::chrono::milliseconds timeout, location where = location::current());
 
   /// Saves all variables, and returns the path when the checkpoint will survive a crash. All
   /// variables are read in one step: a consistent cut if no other step runs.
@@ -137,8 +137,8 @@ public:
   std::string save(session& in, int64_t step, double metric, location where = location::current());
   /// Saves on a background thread. Values that training changes meanwhile are copied as they
   /// change. Waits for the previous save, and throws its error. If tasks write
-  /// (saver_options::by_tasks), they read their variables later, when the background thread's step
-  /// runs; the session must exist until then: see wait().
+  /// (saver_options::sharded_by_task), they read their variables later, when the background
+  /// thread's step runs; the session must exist until then: see wait().
   void save_async(session& in, int64_t step, location where = location::current());
   void save_async(session& in, int64_t step, double metric, location where = location::current());
   /// Returns true if a write is pending, so that wait() would block.
@@ -153,7 +153,7 @@ public:
   /// type or shape.
   std::optional<restore_report> restore(session& in, location where = location::current());
   /// Assigns the variables that match, and reports the others.
-  std::optional<restore_report> restore_partly(session& in, location where = location::current());
+  std::optional<restore_report> restore_partial(session& in, location where = location::current());
   /// Restores from the checkpoint with the best metric (saver_options::lower_is_better), and from
   /// the newest among equal ones. Returns nullopt if none has a metric.
   std::optional<restore_report> restore_best(session& in, location where = location::current());

@@ -37,10 +37,10 @@ public:
   /// folder. All later attempts will fail as well.
   static bool is_refused(const saver& checkpoints);
   static void watch(saver& checkpoints, saver_watch callbacks);
-  /// Calls saver::restore() or restore_partly(). For a checkpoint that does not match, the error
-  /// has the kind `mismatch_kind`, and suggests `partly_option` instead.
-  static std::optional<restore_report> restore(saver& checkpoints, session& in, bool partly,
-                                               std::string_view partly_option,
+  /// Calls saver::restore() or restore_partial(). For a checkpoint that does not match, the error
+  /// has the kind `mismatch_kind`, and suggests `partial_option` instead.
+  static std::optional<restore_report> restore(saver& checkpoints, session& in, bool partial,
+                                               std::string_view partial_option,
                                                error_kind mismatch_kind, location where);
 };
 

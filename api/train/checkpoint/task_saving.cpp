@@ -121,7 +121,7 @@ status task_saving::check_shared(session& in, const std::string& folder,
                        shard_to_check.device.empty() ? std::string{"the task of the variables"}
                                                      : shard_to_check.device,
                        ", but tasks can only save to a folder that all of them share: name one on "
-                       "a network file system, or leave saver_options.by_tasks off");
+                       "a network file system, or leave saver_options.sharded_by_task off");
       };
       try {
         auto read_back = in.run({{shard_to_check.probe_path, text_scalar(own_file)}},

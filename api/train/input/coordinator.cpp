@@ -23,15 +23,15 @@ namespace {
 constexpr auto resume_interval = 100ms;
 
 // Returns the deadline of a wait. The timeout is limited to a century, the range of the clock.
-std::chrono::steady_clock::time_point end_of(std::chrono::milliseconds patience) {
+std::chrono::steady_clock::time_point end_of(std::chrono::milliseconds timeout) {
   constexpr std::chrono::hours century{100 * 365 * 24};
   return std::chrono::steady_clock::now() +
-         std::clamp<std::chrono::milliseconds>(patience, 0ms, century);
+         std::clamp<std::chrono::milliseconds>(timeout, 0ms, century);
 }
 
-void check_patience(const char* function, std::chrono::milliseconds patience,
-                    std::source_location where) {
-  if (auto valid = check_duration("patience", patience); !valid)
+void check_timeout(const char* function, std::chrono::milliseconds timeout,
+                   std::source_location where) {
+  if (auto valid = check_duration("timeout", timeout); !valid)
     reject(function, where, valid.message());
 }
 
@@ -55,8 +55,8 @@ struct coordinator::state {
   std::vector<runner_ptr> running; // they refer to this state, until they have ended
   std::map<std::string, std::pair<step, step>> queues; // steps that suspend and resume each queue
   std::map<std::string, int64_t> left, limits; // runs left of ended runners; limits of later ones
-  // The thread in while_suspended(). Only one at a time: otherwise runs would begin when the first
-  // caller ends, while the second still saves.
+  // The thread in run_while_suspended(). Only one at a time: otherwise runs would begin when the
+  // first caller ends, while the second still saves.
   std::optional<std::thread::id> suspended_by;
   // While the runners are suspended, runs are parked instead of started.
   bool suspended = false;
@@ -175,31 +175,31 @@ void coordinator::request_stop() { state_->stop(nullptr); }
 
 void coordinator::request_stop(const error& cause) { state_->stop(&cause); }
 
-bool coordinator::wait_for_stop(std::chrono::milliseconds patience, location where) {
-  check_patience("wait_for_stop", patience, where);
+bool coordinator::wait_for_stop(std::chrono::milliseconds timeout, location where) {
+  check_timeout("wait_for_stop", timeout, where);
   std::unique_lock lock{state_->mutex};
-  return state_->changed.wait_until(lock, end_of(patience), [&] { return state_->stops.load(); });
+  return state_->changed.wait_until(lock, end_of(timeout), [&] { return state_->stops.load(); });
 }
 
-void coordinator::join(std::chrono::milliseconds patience, location where) {
-  check_patience("join", patience, where);
+void coordinator::join(std::chrono::milliseconds timeout, location where) {
+  check_timeout("join", timeout, where);
   std::unique_lock lock{state_->mutex};
   auto have_ended =
-      state_->changed.wait_until(lock, end_of(patience), [&] { return state_->running.empty(); });
+      state_->changed.wait_until(lock, end_of(timeout), [&] { return state_->running.empty(); });
   if (state_->cause)
     throw *state_->cause;
   if (have_ended)
     return;
   throw error{failure(error_kind::deadline_exceeded, "join (", to_string(where),
-                      "): these runners have not ended within ", patience.count(), " ms: ",
+                      "): these runners have not ended within ", timeout.count(), " ms: ",
                       state_->running_names(), state_->stops ? "" : "; no stop was requested")};
 }
 
-void coordinator::while_suspended(const std::function<void()>& act,
-                                  std::chrono::milliseconds patience, location where) {
-  need_function("while_suspended", where, act, "the callback");
-  check_patience("while_suspended", patience, where);
-  auto deadline = end_of(patience);
+void coordinator::run_while_suspended(const std::function<void()>& act,
+                                      std::chrono::milliseconds timeout, location where) {
+  need_function("run_while_suspended", where, act, "the callback");
+  check_timeout("run_while_suspended", timeout, where);
+  auto deadline = end_of(timeout);
   const auto this_thread = std::this_thread::get_id();
   {
     std::unique_lock lock{state_->mutex};
@@ -208,9 +208,9 @@ void coordinator::while_suspended(const std::function<void()>& act,
       return act();
     }
     if (!state_->changed.wait_until(lock, deadline, [&] { return !state_->suspended_by; }))
-      throw error{failure(error_kind::deadline_exceeded, "while_suspended (", to_string(where),
+      throw error{failure(error_kind::deadline_exceeded, "run_while_suspended (", to_string(where),
                           "): another thread has suspended the runners for more than ",
-                          patience.count(), " ms")};
+                          timeout.count(), " ms")};
     state_->suspended_by = this_thread;
   }
   struct suspension {
@@ -226,20 +226,20 @@ void coordinator::while_suspended(const std::function<void()>& act,
     state& shared_state;
   } own_suspension{*state_};
   try {
-    suspend(deadline, patience, where);
+    suspend(deadline, timeout, where);
     act();
   } catch (...) {
     try {
-      resume(patience, where);
+      resume(timeout, where);
     } catch (const error&) { // the first error is rethrown
     }
     throw;
   }
-  resume(patience, where);
+  resume(timeout, where);
 }
 
 void coordinator::suspend(std::chrono::steady_clock::time_point deadline,
-                          std::chrono::milliseconds patience, location where) {
+                          std::chrono::milliseconds timeout, location where) {
   std::vector<step> suspending;
   {
     std::lock_guard guard{state_->mutex};
@@ -252,14 +252,14 @@ void coordinator::suspend(std::chrono::steady_clock::time_point deadline,
     suspending_step.run({}, {.deadline = deadline}, where);
   std::unique_lock lock{state_->mutex};
   if (!state_->changed.wait_until(lock, deadline, [&] { return state_->under_way == 0; }))
-    throw error{failure(error_kind::deadline_exceeded, "while_suspended (", to_string(where),
+    throw error{failure(error_kind::deadline_exceeded, "run_while_suspended (", to_string(where),
                         "): the running steps of these runners have not ended within ",
-                        patience.count(), " ms: ", state_->running_names())};
+                        timeout.count(), " ms: ", state_->running_names())};
 }
 
 // A queue that stays suspended returns no elements and accepts any number of them. If its task
 // cannot be reached before the timeout, a stop is requested.
-void coordinator::resume(std::chrono::milliseconds patience, location where) {
+void coordinator::resume(std::chrono::milliseconds timeout, location where) {
   std::vector<step> resuming;
   std::vector<std::pair<state::runner_ptr, size_t>> parked;
   {
@@ -270,7 +270,7 @@ void coordinator::resume(std::chrono::milliseconds patience, location where) {
       resuming.push_back(steps.second);
   }
   std::optional<error> problem;
-  auto deadline = end_of(patience);
+  auto deadline = end_of(timeout);
   for (auto& resuming_step : resuming)
     for (auto again = true; again;)
       try {
@@ -299,7 +299,7 @@ std::map<std::string, int64_t> coordinator::runs_left() const {
   return counts;
 }
 
-void coordinator::go_on_from(std::map<std::string, int64_t> runs_left) {
+void coordinator::restore_runs_left(std::map<std::string, int64_t> runs_left) {
   std::lock_guard guard{state_->mutex};
   state_->limits = std::move(runs_left);
 }
@@ -320,7 +320,7 @@ struct queue_runner::loop final : coordinator::state::runner,
   std::optional<step> close, cancel;
   std::atomic<size_t> active{0};
   std::atomic<int64_t> left{-1}; // runs; negative: no limit
-  bool limited = false, stays_open = false;
+  bool limited = false, keeps_open = false;
 
   int64_t runs_left() const override { return limited ? std::max<int64_t>(left, 0) : int64_t{-1}; }
 
@@ -376,7 +376,7 @@ struct queue_runner::loop final : coordinator::state::runner,
   void leave() {
     if (active.fetch_sub(1) > 1)
       return;
-    if (stays_open && !coordinator_state->stops)
+    if (keeps_open && !coordinator_state->stops)
       return coordinator_state->remove_running(this);
     coordinator_state->begin_closing();
     begin(coordinator_state->stops ? *cancel : *close, [](loop& self, const status& closed) {
@@ -400,7 +400,7 @@ struct queue_runner::loop final : coordinator::state::runner,
 
 queue_runner::queue_runner(edge queue, std::vector<node*> enqueues, location where)
     : name_(queue ? queue.node->name() : ""), queue_(queue), enqueues_(std::move(enqueues)) {
-  if (queue.is_nothing() || queue.node->op().makes != resource::queue)
+  if (queue.is_empty() || queue.node->op().makes != resource::queue)
     reject("queue_runner", where, "needs a queue");
   if (enqueues_.empty() || std::ranges::find(enqueues_, nullptr) != enqueues_.end())
     reject("queue_runner", where, "needs nodes that fill queue '", name_, "'");
@@ -410,10 +410,10 @@ queue_runner::queue_runner(edge queue, std::vector<node*> enqueues, location whe
   resume_ = queue_suspend(queue, {.suspended = false}, name_ + "/resume", where);
 }
 
-queue_runner& queue_runner::closes(const std::vector<edge>& others, location where) {
+queue_runner& queue_runner::also_close(const std::vector<edge>& others, location where) {
   std::vector<node*> close{close_}, cancel{cancel_}, suspend{suspend_}, resume{resume_};
   for (const auto& other : others) {
-    if (other.is_nothing() || other.node->op().makes != resource::queue)
+    if (other.is_empty() || other.node->op().makes != resource::queue)
       reject("queue_runner", where, "can close queues only");
     auto name = other.node->name();
     close.push_back(queue_close(other, {}, name + "/close", where));
@@ -439,7 +439,7 @@ void queue_runner::start(session& in, coordinator& runners, location where) cons
   started->cancel = in.prepare({}, {}, {cancel_}, where);
   auto suspend = in.prepare({}, {}, {suspend_}, where),
        resume = in.prepare({}, {}, {resume_}, where);
-  started->stays_open = stays_open_;
+  started->keeps_open = keeps_open_;
   started->active = enqueues_.size();
   started->name = runners.state_->add(name_, {suspend, resume});
   auto limit = runners.state_->limit_of(started->name, limit_);

@@ -33,35 +33,35 @@ public:
   /// Requests a stop because of an error. join() throws the first such error. out_of_range, the end
   /// of the data, does not count as an error.
   void request_stop(const error& cause);
-  /// Waits until a stop is requested; returns false after the timeout `patience`.
-  bool wait_for_stop(std::chrono::milliseconds patience, location where = location::current());
+  /// Waits until a stop is requested; returns false after `timeout`.
+  bool wait_for_stop(std::chrono::milliseconds timeout, location where = location::current());
 
   /// Waits until all runners have ended, which they do after a stop request or at the end of their
   /// data. Throws the first error, or deadline_exceeded with the names of the running ones after
-  /// the timeout `patience`.
-  void join(std::chrono::milliseconds patience = std::chrono::minutes{2},
+  /// `timeout`.
+  void join(std::chrono::milliseconds timeout = std::chrono::minutes{2},
             location where = location::current());
 
   /// Calls `act` while no step of a runner runs, so that the contents of all queues can be saved as
-  /// of one moment: `all.while_suspended([&] { checkpoints.save(s, step); })`.
+  /// of one moment: `all.run_while_suspended([&] { checkpoints.save(s, step); })`.
   ///
   /// - Running steps of runners end first. Elements that wait to be enqueued are enqueued, beyond
   /// the capacity.
   /// - Other steps that dequeue from these queues meanwhile fail with cancelled.
   /// - Throws what `act` throws. Does not call it, and throws, if runs have not ended in time
   /// (deadline_exceeded) or a task cannot be reached.
-  /// - Resuming a queue whose task cannot be reached is retried until `patience` is over. Then a
+  /// - Resuming a queue whose task cannot be reached is retried until `timeout` is over. Then a
   /// stop is requested, because the queue may stay suspended.
-  /// - Concurrent calls are queued, for at most `patience`. A nested call within `act` only calls
+  /// - Concurrent calls are queued, for at most `timeout`. A nested call within `act` only calls
   /// its function.
-  void while_suspended(const std::function<void()>& act,
-                       std::chrono::milliseconds patience = std::chrono::minutes{1},
-                       location where = location::current());
+  void run_while_suspended(const std::function<void()>& act,
+                           std::chrono::milliseconds timeout = std::chrono::minutes{1},
+                           location where = location::current());
 
   /// Returns the number of remaining runs of each runner, by its name; negative if unlimited.
   std::map<std::string, int64_t> runs_left() const;
   /// Sets the remaining runs of runners that start later, instead of their limits.
-  void go_on_from(std::map<std::string, int64_t> runs_left);
+  void restore_runs_left(std::map<std::string, int64_t> runs_left);
 
   /// Returns the names of the runners that have not ended.
   std::vector<std::string> running() const;
@@ -70,9 +70,9 @@ public:
 
 private:
   friend class queue_runner;
-  void suspend(std::chrono::steady_clock::time_point until, std::chrono::milliseconds patience,
+  void suspend(std::chrono::steady_clock::time_point until, std::chrono::milliseconds timeout,
                location where);
-  void resume(std::chrono::milliseconds patience, location where);
+  void resume(std::chrono::milliseconds timeout, location where);
   std::shared_ptr<state> state_; // shared with the runners
 };
 
@@ -95,10 +95,10 @@ public:
   }
 
   /// Closes other queues whenever it closes its own: for instance if each run fills one of them.
-  queue_runner& closes(const std::vector<edge>& others, location where = location::current());
+  queue_runner& also_close(const std::vector<edge>& others, location where = location::current());
   /// Leaves the queue open at the end of the data or of the runs: for elements that circulate.
-  queue_runner& stays_open() {
-    stays_open_ = true;
+  queue_runner& keep_open() {
+    keeps_open_ = true;
     return *this;
   }
 
@@ -121,7 +121,7 @@ private:
   node* suspend_ = nullptr;
   node* resume_ = nullptr;
   int64_t limit_ = -1;
-  bool stays_open_ = false;
+  bool keeps_open_ = false;
 };
 
 } // namespace troupe

@@ -34,11 +34,11 @@ std::vector<partial_shape> shapes_of(const std::vector<edge>& element, bool slic
 
 void check(const std::vector<edge>& element, int count, int run_count, std::string_view function,
            std::source_location where) {
-  if (element.empty() || std::ranges::any_of(element, &edge::is_nothing))
-    reject(function, where, "needs at least one tensor, and no edge to nothing");
+  if (element.empty() || std::ranges::any_of(element, &edge::is_empty))
+    reject(function, where, "needs at least one tensor, and no empty edge");
   if (count < 1 || run_count < 1)
-    reject(function, where, "needs a count and at_once of at least 1, got ", count, " and ",
-           run_count);
+    reject(function, where, "needs a count and concurrent_enqueues of at least 1, got ", count,
+           " and ", run_count);
 }
 
 } // namespace
@@ -61,9 +61,9 @@ node* input_pipeline::enqueue_rows(edge queue, edge rows, std::string_view empty
 edge input_pipeline::producer(operand rows, const producer_options& options, std::string_view name,
                               location where) {
   if (rows.is_edge())
-    need_edge("producer", where, rows.from(), "rows");
+    need_edge("producer", where, rows.source(), "rows");
   auto name_scope = graph_.scope(name.empty() ? "producer" : name, where);
-  auto source = rows.is_edge() ? rows.from() : graph_.constant(rows, {}, where);
+  auto source = rows.is_edge() ? rows.source() : graph_.constant(rows, {}, where);
   auto dims = source.node->output_shape(source.index);
   if (dims.rank() == 0)
     reject("producer", where, "rows must have a first axis, got a scalar");
@@ -86,20 +86,21 @@ edge input_pipeline::producer(operand rows, const producer_options& options, std
 }
 
 std::vector<edge> input_pipeline::collect(edge queue, const std::vector<edge>& element, int count,
-                                          int run_count, bool enqueue_many, bool smaller_last,
-                                          location where) {
+                                          int run_count, bool enqueue_many,
+                                          bool allow_smaller_final_batch, location where) {
   auto* enqueue = enqueue_many ? queue_enqueue_many(queue, element, {}, {}, where)
                                : queue_enqueue(queue, element, {}, {}, where);
   add({queue, std::vector<node*>(static_cast<size_t>(run_count), enqueue), where});
   auto batch_size = graph_.constant(static_cast<int32_t>(count), {}, where);
-  return smaller_last ? queue_dequeue_up_to(queue, batch_size, types_of(element), {}, {}, where)
-                      : queue_dequeue_many(queue, batch_size, types_of(element), {}, {}, where);
+  return allow_smaller_final_batch
+             ? queue_dequeue_up_to(queue, batch_size, types_of(element), {}, {}, where)
+             : queue_dequeue_many(queue, batch_size, types_of(element), {}, {}, where);
 }
 
 std::vector<edge> input_pipeline::batch(const std::vector<edge>& element, int count,
                                         const batch_options& options, std::string_view name,
                                         location where) {
-  check(element, count, options.at_once, "batch", where);
+  check(element, count, options.concurrent_enqueues, "batch", where);
   auto name_scope = graph_.scope(name.empty() ? "batch" : name, where);
   auto shapes = options.shapes.empty()
                     ? shapes_of(element, options.enqueue_many, options.dynamic_pad)
@@ -111,14 +112,14 @@ std::vector<edge> input_pipeline::batch(const std::vector<edge>& element, int co
                                         {.shapes = shapes, .capacity = options.capacity}, {}, where)
                    : fifo_queue(graph_, types_of(element),
                                 {.shapes = shapes, .capacity = options.capacity}, {}, where);
-  return collect(queue, element, count, options.at_once, options.enqueue_many, options.smaller_last,
-                 where);
+  return collect(queue, element, count, options.concurrent_enqueues, options.enqueue_many,
+                 options.allow_smaller_final_batch, where);
 }
 
 std::vector<edge> input_pipeline::shuffle_batch(const std::vector<edge>& element, int count,
                                                 const shuffle_batch_options& options,
                                                 std::string_view name, location where) {
-  check(element, count, options.at_once, "shuffle_batch", where);
+  check(element, count, options.concurrent_enqueues, "shuffle_batch", where);
   auto name_scope = graph_.scope(name.empty() ? "shuffle_batch" : name, where);
   auto shapes =
       options.shapes.empty() ? shapes_of(element, options.enqueue_many, false) : options.shapes;
@@ -129,8 +130,8 @@ std::vector<edge> input_pipeline::shuffle_batch(const std::vector<edge>& element
                                      .seed = options.seed.value_or(0),
                                      .seed2 = options.seed ? 1 : 0},
                                     {}, where);
-  return collect(queue, element, count, options.at_once, options.enqueue_many, options.smaller_last,
-                 where);
+  return collect(queue, element, count, options.concurrent_enqueues, options.enqueue_many,
+                 options.allow_smaller_final_batch, where);
 }
 
 void input_pipeline::start(session& in, coordinator& runners, location where) const {

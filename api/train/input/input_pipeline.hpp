@@ -43,10 +43,10 @@ struct records_options {
   std::optional<int64_t> seed{}; ///< of the order; none: a different one in each run
   /// If more than 1: reads up to this many records of one file per step, for ops that take several.
   /// Batch their results with `enqueue_many`.
-  int64_t at_once = 1;
+  int64_t records_per_read = 1;
 };
 
-/// A record, or vectors of records if records_options::at_once is more than 1.
+/// A record, or vectors of records if records_options::records_per_read is more than 1.
 struct record_edges {
   edge key;   ///< the name of the file, and the position in it
   edge value; ///< the bytes
@@ -54,32 +54,32 @@ struct record_edges {
 
 /// Options of input_pipeline::batch.
 struct batch_options {
-  int at_once = 1;                        ///< number of concurrent runs that fill the queue
+  int concurrent_enqueues = 1;            ///< number of concurrent runs that fill the queue
   int64_t capacity = 32;                  ///< of the queue, in elements
   bool enqueue_many = false;              ///< the inputs are batches themselves, of any size
-  bool smaller_last = false;              ///< returns a smaller last batch; false: drops it
+  bool allow_smaller_final_batch = false; ///< returns a smaller last batch; false: drops it
   bool dynamic_pad = false;               ///< pads elements with zeros to equal extents
   std::vector<partial_shape> shapes = {}; ///< of an element; empty: from the graph
 };
 
 /// Options of input_pipeline::shuffle_batch.
 struct shuffle_batch_options {
-  int at_once = 1;
+  int concurrent_enqueues = 1;
   int64_t capacity = 1024;
   int64_t min_after_dequeue = 512; ///< elements that stay in the queue, for mixing
   bool enqueue_many = false;
-  bool smaller_last = false;
+  bool allow_smaller_final_batch = false;
   std::optional<int64_t> seed{};
   std::vector<partial_shape> shapes = {};
 };
 
 /// Options of input_pipeline::bucket_by_length.
 struct bucket_options {
-  int at_once = 1;
-  int64_t capacity = 32;     ///< of each bucket, in elements
-  int64_t batches = 4;       ///< capacity of the queue of complete batches
-  bool smaller_last = false; ///< returns smaller last batches; false: drops them
-  bool dynamic_pad = true;   ///< pads elements with zeros to equal extents within a batch
+  int concurrent_enqueues = 1;
+  int64_t capacity = 32;                  ///< of each bucket, in elements
+  int64_t batches = 4;                    ///< capacity of the queue of complete batches
+  bool allow_smaller_final_batch = false; ///< returns smaller last batches; false: drops them
+  bool dynamic_pad = true; ///< pads elements with zeros to equal extents within a batch
   std::vector<partial_shape> shapes = {};
 };
 
@@ -88,7 +88,7 @@ struct prefetch_options {
   int64_t capacity = 2; ///< of the queue, in batches
   /// The task of the queue: "/job:worker/task:1"; empty: the task of the consuming step. With a
   /// GPU, "/gpu:0", batches are kept in its memory.
-  std::string_view on = {};
+  std::string_view device = {};
 };
 
 /// Options of an input_pipeline.
@@ -158,19 +158,19 @@ public:
   /// Starts all runners.
   void start(session& in, coordinator& runners, location where = location::current()) const;
 
-  /// Returns the use of the queues so far, for describe_input(). Runs a step, whose nodes the first
-  /// call adds to the graph.
+  /// Returns the usage of the queues so far, for describe_input(). Runs a step, whose nodes the
+  /// first call adds to the graph.
   input_statistics statistics(session& in, location where = location::current());
 
 private:
   node* enqueue_rows(edge queue, edge rows, std::string_view empty_error, location where);
   std::vector<edge> collect(edge queue, const std::vector<edge>& element, int count, int run_count,
-                            bool enqueue_many, bool smaller_last, location where);
+                            bool enqueue_many, bool allow_smaller_final_batch, location where);
 
   struct measured_queue {
     std::string name;
     std::vector<edge> figures = {}; // added by the first call of statistics()
-    bool last = true;               // no runner of the pipeline dequeues from it
+    bool is_last_stage = true;      // no runner of the pipeline dequeues from it
   };
 
   graph_builder& graph_;

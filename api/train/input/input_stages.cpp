@@ -49,14 +49,14 @@ record_edges input_pipeline::records(operand files, const record_kind& kind,
                                      const records_options& options, std::string_view name,
                                      location where) {
   if (files.is_edge())
-    need_edge("records", where, files.from(), "files");
+    need_edge("records", where, files.source(), "files");
   auto name_scope = graph_.scope(name.empty() ? "records" : name, where);
-  auto names = files.is_edge() ? files.from() : graph_.constant(files, {}, where);
+  auto names = files.is_edge() ? files.source() : graph_.constant(files, {}, where);
   if (names.node->output_type(names.index) != dtype::string)
     reject("records", where, "files must be names, strings, got ",
            names.node->output_type(names.index));
-  if (options.at_once < 1)
-    reject("records", where, "at_once must be positive, got ", options.at_once);
+  if (options.records_per_read < 1)
+    reject("records", where, "records_per_read must be positive, got ", options.records_per_read);
   if (options.shuffle)
     names = random_shuffle(graph_, names,
                            {.seed = options.seed.value_or(0), .seed2 = options.seed ? 1 : 0}, {},
@@ -90,11 +90,11 @@ record_edges input_pipeline::records(operand files, const record_kind& kind,
     edge operator()(const whole_files&) const { return whole_file_reader(g, {}, "reader", where); }
   };
   auto reader = std::visit(reader_builder{graph_, where}, kind);
-  if (options.at_once == 1) {
+  if (options.records_per_read == 1) {
     auto [key, value] = reader_read(reader, queue, {}, "read", where);
     return {key, value};
   }
-  auto count = graph_.constant(options.at_once, {}, where);
+  auto count = graph_.constant(options.records_per_read, {}, where);
   auto [keys, values] = reader_read_up_to(reader, queue, count, {}, "read", where);
   return {keys, values};
 }
@@ -105,18 +105,18 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
                                                    const bucket_options& options,
                                                    std::string_view name, location where) {
   const auto buckets = boundaries.size() + 1;
-  if (element.empty() || std::ranges::any_of(element, &edge::is_nothing))
-    reject("bucket_by_length", where, "needs at least one tensor, and no edge to nothing");
+  if (element.empty() || std::ranges::any_of(element, &edge::is_empty))
+    reject("bucket_by_length", where, "needs at least one tensor, and no empty edge");
   if (std::ranges::adjacent_find(boundaries, std::greater_equal<>{}) != boundaries.end())
     reject("bucket_by_length", where, "boundaries must increase");
   if (counts.size() != 1 && counts.size() != buckets)
     reject("bucket_by_length", where, "needs one count, or one for each of ", buckets,
            " buckets, got ", counts.size());
-  if (options.at_once < 1 || options.batches < 1 ||
+  if (options.concurrent_enqueues < 1 || options.batches < 1 ||
       std::ranges::any_of(counts, [](int count) { return count < 1; }))
-    reject("bucket_by_length", where, "counts, at_once and batches must be positive");
+    reject("bucket_by_length", where, "counts, concurrent_enqueues and batches must be positive");
   if (length.is_edge())
-    need_edge("bucket_by_length", where, length.from(), "the length");
+    need_edge("bucket_by_length", where, length.source(), "the length");
   auto name_scope = graph_.scope(name.empty() ? "bucket_by_length" : name, where);
   auto shapes = options.shapes;
   if (shapes.empty())
@@ -128,7 +128,7 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
     reject("bucket_by_length", where, "needs the ", options.dynamic_pad ? "rank" : "shape",
            " of each tensor: give `shapes`");
   auto types = types_of(element);
-  auto length_value = cast(length.is_edge() ? length.from() : graph_.constant(length, {}, where),
+  auto length_value = cast(length.is_edge() ? length.source() : graph_.constant(length, {}, where),
                            dtype::i64, {}, where);
   std::vector<edge> wrapped;
   for (const auto& component : element)
@@ -163,11 +163,12 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
   }
   auto* enqueue = graph_.group(enqueues, "put", where);
   queue_runner filling_runner{
-      queues[0], std::vector<node*>(static_cast<size_t>(options.at_once), enqueue), where};
-  filling_runner.closes({queues.begin() + 1, queues.end()}, where);
+      queues[0], std::vector<node*>(static_cast<size_t>(options.concurrent_enqueues), enqueue),
+      where};
+  filling_runner.also_close({queues.begin() + 1, queues.end()}, where);
   add(std::move(filling_runner));
 
-  auto has_fixed_size = counts.size() == 1 && !options.smaller_last;
+  auto has_fixed_size = counts.size() == 1 && !options.allow_smaller_final_batch;
   std::vector<partial_shape> batch_shapes;
   for (const auto& dims : shapes)
     batch_shapes.push_back(batch_of(has_fixed_size ? counts[0] : unknown_extent, dims, false));
@@ -177,7 +178,7 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
   for (size_t i = 0; i < buckets; ++i) {
     auto batch_size =
         graph_.constant(static_cast<int32_t>(counts[counts.size() == 1 ? 0 : i]), {}, where);
-    auto batch = options.smaller_last
+    auto batch = options.allow_smaller_final_batch
                      ? queue_dequeue_up_to(queues[i], batch_size, types, {}, {}, where)
                      : queue_dequeue_many(queues[i], batch_size, types, {}, {}, where);
     moves.push_back(queue_enqueue(ready, batch, {}, {}, where));
@@ -189,8 +190,8 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
 std::vector<edge> input_pipeline::prefetch(const std::vector<edge>& batch,
                                            const prefetch_options& options, std::string_view name,
                                            location where) {
-  if (batch.empty() || std::ranges::any_of(batch, &edge::is_nothing))
-    reject("prefetch", where, "needs at least one tensor, and no edge to nothing");
+  if (batch.empty() || std::ranges::any_of(batch, &edge::is_empty))
+    reject("prefetch", where, "needs at least one tensor, and no empty edge");
   if (options.capacity < 1)
     reject("prefetch", where, "capacity must be positive, got ", options.capacity);
   auto name_scope = graph_.scope(name.empty() ? "prefetch" : name, where);
@@ -201,7 +202,7 @@ std::vector<edge> input_pipeline::prefetch(const std::vector<edge>& batch,
     shapes.push_back(component.node->output_shape(component.index));
   edge queue;
   {
-    auto device_scope = graph_.on(options.on, where);
+    auto device_scope = graph_.on(options.device, where);
     // With repeated batches the runner's limit bounds the queue, so its capacity is unlimited.
     queue =
         fifo_queue(graph_, types, {.shapes = shapes, .capacity = repeats ? -1 : options.capacity},
@@ -209,7 +210,7 @@ std::vector<edge> input_pipeline::prefetch(const std::vector<edge>& batch,
   }
   queue_runner runner{queue, {queue_enqueue(queue, batch, {}, {}, where)}, where};
   if (repeats)
-    runner.limit(options_.repeat_input_after).stays_open();
+    runner.limit(options_.repeat_input_after).keep_open();
   add(std::move(runner));
   if (!repeats)
     return queue_dequeue(queue, types, {}, {}, where);
@@ -225,7 +226,7 @@ void input_pipeline::add(queue_runner runner) {
   for (size_t i = 0; i < runners_.size(); ++i)
     for (const auto* enqueue : runner.enqueues())
       if (takes_from(*enqueue, *runners_[i].queue().node))
-        queues_[i].last = false;
+        queues_[i].is_last_stage = false;
   queues_.push_back({runner.name()});
   runners_.push_back(std::move(runner));
 }
@@ -251,7 +252,7 @@ input_statistics input_pipeline::statistics(session& in, location where) {
   const auto* figure = values.data();
   for (const auto& queue : queues_) {
     report.queues.push_back({.queue = queue.name,
-                             .last = queue.last,
+                             .is_last_stage = queue.is_last_stage,
                              .seconds = real(figure[0]),
                              .mean_size = real(figure[1]),
                              .enqueues = count(figure[2]),

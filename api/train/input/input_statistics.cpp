@@ -12,7 +12,7 @@ namespace {
 // Smaller shares of waiting time are caused by queue operations themselves.
 constexpr double notable = 0.05;
 
-double starved_share(const queue_use& use) {
+double starved_share(const queue_usage& use) {
   return use.seconds > 0 ? use.dequeue_waiting / use.seconds : 0;
 }
 
@@ -21,7 +21,7 @@ double starved_share(const queue_use& use) {
 input_statistics operator-(const input_statistics& now, const input_statistics& since) {
   auto difference = now;
   for (auto& use : difference.queues) {
-    auto before = std::ranges::find(since.queues, use.queue, &queue_use::queue);
+    auto before = std::ranges::find(since.queues, use.queue, &queue_usage::queue);
     if (before == since.queues.end())
       continue;
     auto size = use.mean_size * use.seconds - before->mean_size * before->seconds;
@@ -38,9 +38,9 @@ input_statistics operator-(const input_statistics& now, const input_statistics& 
 }
 
 std::string describe_input(const input_statistics& during) {
-  const queue_use* worst = nullptr;
+  const queue_usage* worst = nullptr;
   for (const auto& use : during.queues)
-    if (use.last && (!worst || starved_share(use) > starved_share(*worst)))
+    if (use.is_last_stage && (!worst || starved_share(use) > starved_share(*worst)))
       worst = &use;
   if (!worst)
     return "there is no input to wait for";
@@ -50,7 +50,7 @@ std::string describe_input(const input_statistics& during) {
                   '\'');
   // The first queue that is mostly empty: later stages wait for its producer.
   auto slowest = std::ranges::find_if(
-      during.queues, [](const queue_use& use) { return starved_share(use) > 0.5; });
+      during.queues, [](const queue_usage& use) { return starved_share(use) > 0.5; });
   auto text = concat("the input is the bottleneck: ", percent, " % of each step waits for '",
                      worst->queue, '\'');
   if (slowest != during.queues.end() && &*slowest != worst)

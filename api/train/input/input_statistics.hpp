@@ -9,12 +9,12 @@
 
 namespace troupe {
 
-/// The use of a queue of an input_pipeline since its creation.
-struct queue_use {
+/// The usage of a queue of an input_pipeline since its creation.
+struct queue_usage {
   std::string queue;
-  bool last = true;     ///< training dequeues from it, and no other stage
-  double seconds = 0;   ///< since its creation
-  double mean_size = 0; ///< elements, averaged over time
+  bool is_last_stage = true; ///< training dequeues from it, and no other stage
+  double seconds = 0;        ///< since its creation
+  double mean_size = 0;      ///< elements, averaged over time
   int64_t enqueues = 0, dequeues = 0;
   double enqueue_seconds = 0, dequeue_seconds = 0; ///< waiting time, summed over all operations
   double enqueue_waiting = 0, dequeue_waiting = 0; ///< time in which at least one of them waited
@@ -22,10 +22,10 @@ struct queue_use {
 
 /// In the order of the stages.
 struct input_statistics {
-  std::vector<queue_use> queues = {};
+  std::vector<queue_usage> queues = {};
 };
 
-/// Returns the use between two moments.
+/// Returns the usage between two moments.
 TROUPE_API input_statistics operator-(const input_statistics& now, const input_statistics& since);
 
 /// Describes in one sentence whether steps wait for their input, and which stage is slow: "the

@@ -52,17 +52,18 @@ replica_copies::replica_copies(const replicas::builder& build_model,
     auto on = graph_.on(devices_[next], where);
     return options.make_optimizer((*counters_)[next++]);
   };
-  data_parallel_options training_options{.change = options.change};
-  training_options.behind = [counters = counters_, where](const replica& copy, node* updated) {
+  data_parallel_options training_options{.transform_gradients = options.transform_gradients};
+  training_options.after_update = [counters = counters_, where](const replica& copy,
+                                                                node* updated) {
     return count_steps(updated, (*counters)[static_cast<size_t>(copy.index())], where);
   };
   training_ = train_data_parallel(graph_, devices_, build, make_optimizer, training_options, where);
   // A model that needs all replicas is rejected now, not when one is lost.
-  if (devices_.size() > 1 && (options.elastic || options.least_workers < workers))
+  if (devices_.size() > 1 && (options.elastic || options.min_workers < workers))
     try {
-      training_.among({devices_.front()}, where);
+      training_.step_of({devices_.front()}, where);
     } catch (const error& cause) {
-      reject("replicas", where, cause.what(), "; if all workers are needed, set least_workers");
+      reject("replicas", where, cause.what(), "; if all workers are needed, set min_workers");
     }
   for (size_t i = 1; i < models_.size(); ++i)
     if (models_[i].feeds.size() != models_.front().feeds.size())
@@ -77,8 +78,8 @@ size_t replica_copies::replica_on(const std::string& device) const {
   return static_cast<size_t>(position - devices_.begin());
 }
 
-data_parallel_step replica_copies::among(const std::vector<std::string>& devices) const {
-  return training_.among(devices, where_);
+data_parallel_step replica_copies::step_of(const std::vector<std::string>& devices) const {
+  return training_.step_of(devices, where_);
 }
 
 node* replica_copies::initializer(size_t replica) {
@@ -110,13 +111,14 @@ void replica_copies::release_folder() {
   }
 }
 
-saver& replica_copies::saver_of(size_t replica, const saver_options& keep) {
+saver& replica_copies::saver_of(size_t replica, const saver_options& saver_settings) {
   auto existing = savers_.find(replica);
   if (existing != savers_.end())
     return existing->second;
-  auto options = keep;
-  options.name_there = [names = checkpoint_names(replica), prefix = scope_of(replica),
-                        rename = keep.name_there](const std::string& name) {
+  auto options = saver_settings;
+  options.name_in_checkpoint = [names = checkpoint_names(replica), prefix = scope_of(replica),
+                                rename =
+                                    saver_settings.name_in_checkpoint](const std::string& name) {
     auto entry = names.find(name);
     auto common_name = entry != names.end() ? entry->second : without_prefix(prefix, name);
     return rename ? rename(common_name) : common_name;

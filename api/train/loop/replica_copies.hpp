@@ -37,11 +37,11 @@ public:
 
   /// Returns a step of the replicas on these devices. Its `synchronize` copies the variables of the
   /// first one to the others.
-  data_parallel_step among(const std::vector<std::string>& devices) const;
+  data_parallel_step step_of(const std::vector<std::string>& devices) const;
   /// Returns the node that initializes one replica.
   node* initializer(size_t replica);
   /// Returns the saver of one replica. Checkpoints do not depend on the number of the replica.
-  saver& saver_of(size_t replica, const saver_options& keep);
+  saver& saver_of(size_t replica, const saver_options& saver_settings);
   /// Removes the savers' callbacks and locks of the folder. No saver may be writing.
   void release_folder();
 

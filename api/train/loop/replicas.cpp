@@ -38,13 +38,14 @@ void check_copies(const replicas_options& options, const Fail& fail) {
   }
   if (options.ps_tasks == 0 && options.workers != 1)
     fail("with one task for all (ps_tasks = 0) there is one worker, got ", options.workers);
-  if (options.least_workers < 1 || (!options.elastic && options.least_workers > options.workers))
+  if (options.min_workers < 1 || (!options.elastic && options.min_workers > options.workers))
     fail("of ", options.workers, " workers, 1 to ", options.workers,
-         " may be needed, got least_workers = ", options.least_workers);
-  if (options.sent < 1)
-    fail("all_reduce sends whole gradients, got sent = ", options.sent);
-  if (options.keep.all_state)
-    fail("a checkpoint of all_reduce is that of one replica: keep.all_state cannot be");
+         " may be needed, got min_workers = ", options.min_workers);
+  if (options.top_k_fraction < 1)
+    fail("all_reduce sends whole gradients, got top_k_fraction = ", options.top_k_fraction);
+  if (options.checkpoint_options.save_all_state)
+    fail("a checkpoint of all_reduce is that of one replica: checkpoint_options.save_all_state "
+         "cannot be");
 }
 
 void check(const replicas_options& options, location where) {
@@ -62,23 +63,28 @@ void check(const replicas_options& options, location where) {
     check_copies(options, fail);
   if (options.elastic && options.ps_tasks == 0)
     fail("elastic needs ps tasks: replicas follow the tasks of a job of their own");
-  if (options.max_lead < 0)
-    fail("max_lead must not be negative, got ", options.max_lead);
-  if (!(options.sent > 0 && options.sent <= 1))
-    fail("sent is a share, above 0 and up to 1, got ", options.sent);
+  if (options.max_staleness < 0)
+    fail("max_staleness must not be negative, got ", options.max_staleness);
+  if (!(options.top_k_fraction > 0 && options.top_k_fraction <= 1))
+    fail("top_k_fraction must be above 0 and at most 1, got ", options.top_k_fraction);
   if (!options.make_optimizer)
     fail("there is no optimizer");
   if (options.checkpoints.empty() &&
       (options.checkpoint_steps > 0 || options.checkpoint_seconds > 0))
     fail("checkpoints need a folder");
-  if (options.keep.keep_best > 0)
+  if (options.checkpoint_options.keep_best > 0)
     fail("keep_best needs a metric, which replicas do not have");
-  if (!(options.retry_seconds >= 0 && options.checkpoint_seconds >= 0 && options.time_limit >= 0))
-    fail("retry_seconds, checkpoint_seconds and time_limit must not be negative, got ",
-         options.retry_seconds, ", ", options.checkpoint_seconds, " and ", options.time_limit);
-  if (!(options.lost_seconds > 0 && options.step_seconds > 0 && options.give_up_seconds > 0))
-    fail("lost_seconds, step_seconds and give_up_seconds must be positive, got ",
-         options.lost_seconds, ", ", options.step_seconds, " and ", options.give_up_seconds);
+  if (!(options.retry_delay_seconds >= 0 && options.checkpoint_seconds >= 0 &&
+        options.time_limit >= 0))
+    fail("retry_delay_seconds, checkpoint_seconds and time_limit must not be negative, got ",
+         options.retry_delay_seconds, ", ", options.checkpoint_seconds, " and ",
+         options.time_limit);
+  if (!(options.lost_timeout_seconds > 0 && options.step_timeout_seconds > 0 &&
+        options.give_up_timeout_seconds > 0))
+    fail("lost_timeout_seconds, step_timeout_seconds and give_up_timeout_seconds must be positive, "
+         "got ",
+         options.lost_timeout_seconds, ", ", options.step_timeout_seconds, " and ",
+         options.give_up_timeout_seconds);
 }
 
 // Adds, for each variable, an edge that tells whether it has a value.
@@ -103,7 +109,7 @@ public:
   void build(const replicas::builder& build_model) {
     auto on = g_.on(devices(), where_);
     model_ = build_model(g_, replica_);
-    if (model_.loss.is_nothing() || !floating.contains(model_.loss.type()) ||
+    if (model_.loss.is_empty() || !floating.contains(model_.loss.type()) ||
         !model_.loss.dims().compatible(partial_shape{}))
       reject(function_name, where_, "the model must return its loss, a floating scalar");
     if (&model_.loss.node->graph() != &g_)
@@ -125,7 +131,7 @@ public:
       auto worker_scope = g_.on(worker(), where_);
       probe_ = no_op(g_, "probe", where_);
     }
-    if (!is_chief_ && options_.sent < 1)
+    if (!is_chief_ && options_.top_k_fraction < 1)
       sparsify();
     if (options_.mode == replica_mode::sync)
       is_chief_ ? add_mean_step() : add_gradient_step();
@@ -224,7 +230,7 @@ private:
       if (slices_of(entry.gradient) || !dims.fully_known() ||
           dims.known().elements() < min_sparsified)
         continue;
-      auto share = options_.sent * static_cast<double>(dims.known().elements());
+      auto share = options_.top_k_fraction * static_cast<double>(dims.known().elements());
       auto on = g_.on(worker(), where_);
       auto remainder_variable =
           g_.variable(entry.variable.type(), dims,
@@ -232,7 +238,7 @@ private:
       auto next_remainder =
           g_.variable(entry.variable.type(), dims,
                       concat("next_rest_", replica_, '/', entry.variable.node->name()), where_);
-      auto zero = value_or_throw(converted(tensor::scalar(0.0f), entry.variable.type()));
+      auto zero = value_or_throw(convert_literal(tensor::scalar(0.0f), entry.variable.type()));
       auto extents = dims.known();
       auto shape_tensor = tensor::vector<int64_t>({extents.begin(), extents.end()});
       cleared.push_back(
@@ -345,7 +351,7 @@ private:
     auto clock = make_clock();
     auto later = g_.after({applied}, where_);
     auto on = first_ps();
-    next_ = replica_clock_tick(clock, int64_t{replica_}, options_.max_lead, "next", where_);
+    next_ = replica_clock_tick(clock, int64_t{replica_}, options_.max_staleness, "next", where_);
   }
 
   void add_clock_nodes() {
@@ -362,7 +368,8 @@ private:
     auto method = options_.make_optimizer(counter_);
     if (!method)
       reject(function_name, where_, "replicas_options::make_optimizer returned no optimizer");
-    auto changed = options_.change ? options_.change(gradients) : gradients;
+    auto changed =
+        options_.transform_gradients ? options_.transform_gradients(gradients) : gradients;
     auto on = first_ps();
     auto* applied = method->apply_gradients(changed, where_);
     return count_steps(applied, counter_, where_);
@@ -427,10 +434,13 @@ replicas::replicas(const builder& build_model, replicas_options options, locatio
   shared.chief = std::move(*chief).chief();
   if (shared.options.checkpoints.empty())
     return;
-  auto keep = shared.options.keep;
-  keep.on_warning = [&shared](const std::string& text) { shared.report_save_warning(text); };
-  keep.exact_streams = false; // replicas run during the chief's steps
-  shared.checkpoints.emplace(*shared.chief.graph, shared.options.checkpoints, keep, where);
+  auto saver_settings = shared.options.checkpoint_options;
+  saver_settings.on_warning = [&shared](const std::string& text) {
+    shared.report_save_warning(text);
+  };
+  saver_settings.exact_random_state = false; // replicas run during the chief's steps
+  shared.checkpoints.emplace(*shared.chief.graph, shared.options.checkpoints, saver_settings,
+                             where);
 }
 
 replicas::~replicas() = default;
@@ -444,15 +454,15 @@ std::string replicas::state::newest_checkpoint() const {
 void replicas::state::report_differences(const restore_report& report) {
   for (auto& text : differences_in(report))
     report_event(
-        {.what = replica_event::kind::warning, .step = report.step, .text = std::move(text)});
+        {.kind = replica_event_kind::warning, .step = report.step, .text = std::move(text)});
 }
 
 // An error of the disk does not prevent training: each save tries again, and reports the error.
 void replicas::state::lock_folder(location where) {
   if (!make_folder_durably(real_files(), options.checkpoints))
     return;
-  auto new_lock = saver_access::lock_folder(options.checkpoints, options.keep, function_name,
-                                            "saver_options::take_over", where);
+  auto new_lock = saver_access::lock_folder(options.checkpoints, options.checkpoint_options,
+                                            function_name, "saver_options::take_over", where);
   if (new_lock)
     lock = *std::move(new_lock);
   else if (new_lock.status().kind() == error_kind::already_exists)

@@ -15,9 +15,10 @@ namespace troupe {
 
 /// The way in which gradients of the replicas update the variables.
 enum class replica_mode : uint8_t {
-  async,   ///< each gradient is applied on arrival (Downpour: Dean et al. 2012)
-  bounded, ///< like async, but no replica is more than max_lead steps ahead of the slowest live one
-  sync,    ///< the mean of all gradients is applied; with backups, that of the first arrivals
+  async,     ///< each gradient is applied on arrival (Downpour: Dean et al. 2012)
+  bounded,   ///< like async, but no replica is more than max_staleness steps ahead of the slowest
+             ///< live one
+  sync,      ///< the mean of all gradients is applied; with backups, that of the first arrivals
   all_reduce ///< the mean of all live replicas; each worker has a copy of the variables, and there
              ///< are no ps tasks
 };
@@ -28,27 +29,28 @@ TROUPE_API std::string_view to_string(replica_mode mode) noexcept; ///< "async"
 struct replica_step {
   std::vector<edge> feeds = {}; ///< in the order of the values of replicas_options::batch
   edge loss = {};               ///< a floating-point scalar, the mean over the batch
-  std::vector<edge> others =
-      {}; ///< further edges for users of replicas::chief(), such as predictions
+  /// Further edges for users of replicas::chief(), such as predictions.
+  std::vector<edge> extra_fetches = {};
+};
+
+enum class replica_event_kind : uint8_t {
+  initialized, ///< all variables got their initial values
+  restored,    ///< `text` is the checkpoint's path
+  saved,       ///< `text` is the path of a checkpoint that will survive a crash; reported by the
+               ///< writing thread
+  lost,        ///< a step of `replica` failed, or its task is silent; the others continue
+  back,        ///< steps of `replica` succeed again
+  joined,      ///< elastic: the task of `replica` has joined, and the replica begins
+  left,        ///< elastic: its task has left the cluster, and the replica ends
+  retrying,    ///< a task that all replicas need is unavailable, such as a ps task; `text` is the
+               ///< reason
+  recovered,   ///< it is available again
+  warning,     ///< `text` is a problem that does not end the run
 };
 
 /// An event of a run of replicas, other than a completed step.
 struct replica_event {
-  enum class kind : uint8_t {
-    initialized, ///< all variables got their initial values
-    restored,    ///< `text` is the checkpoint's path
-    saved,       ///< `text` is the path of a checkpoint that will survive a crash; reported by the
-                 ///< writing thread
-    lost,        ///< a step of `replica` failed, or its task is silent; the others continue
-    back,        ///< steps of `replica` succeed again
-    joined,      ///< elastic: the task of `replica` has joined, and the replica begins
-    left,        ///< elastic: its task has left the cluster, and the replica ends
-    retrying,    ///< a task that all replicas need is unavailable, such as a ps task; `text` is the
-                 ///< reason
-    recovered,   ///< it is available again
-    warning,     ///< `text` is a problem that does not end the run
-  };
-  kind what = kind::initialized;
+  replica_event_kind kind = replica_event_kind::initialized;
   int64_t step = 0;
   int replica = -1;
   std::string text = {};
@@ -56,7 +58,7 @@ struct replica_event {
 
 struct replicas_report {
   int64_t step = 0; ///< total number of completed steps
-  training_end why = training_end::last_step;
+  training_end end_reason = training_end::last_step;
   double loss = 0;             ///< of the last completed step of a replica, as in training_report
   int64_t restored_from = -1;  ///< the step of the checkpoint at the start of the run; -1: none
   std::string checkpoint = {}; ///< the path of the last checkpoint; empty if there is none
@@ -83,13 +85,13 @@ struct replicas_options {
   /// backups of the n replicas in step, and at least `workers - backups`. A replica is in step
   /// after its first successful step since it began or was lost.
   int backups = 0;
-  int64_t max_lead = 4; ///< bounded: steps that a replica may be ahead of the slowest
+  int64_t max_staleness = 4; ///< bounded: steps that a replica may be ahead of the slowest
   /// all_reduce: the devices of each worker that have a replica each, all of one kind: {"gpu:0",
   /// "gpu:1"}. With k devices, replica r is on device r % k of worker r / k.
   std::vector<std::string> worker_devices = {"cpu:0"};
   /// all_reduce: minimum number of workers for a step. Must be all workers if a model exchanges
   /// tensors between replicas itself, for instance for normalization over the whole batch.
-  int least_workers = 1;
+  int min_workers = 1;
 
   /// Creates the optimizer; required. Its argument is the step counter, for learning rate
   /// schedules.
@@ -97,13 +99,14 @@ struct replicas_options {
   /// Transforms gradients before they are applied, for instance by clipping: each replica's, or
   /// with sync and all_reduce their mean. With all_reduce it is called again for each new set of
   /// workers.
-  std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)> change = {};
+  std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)>
+      transform_gradients = {};
 
-  /// The share of the elements of a dense gradient that a worker sends in a step, those of the
+  /// The fraction of the elements of a dense gradient that a worker sends in a step, those of the
   /// greatest magnitude. The remainder is added to the gradient of its next step (SparsifyTopK).
-  /// Gradients of less than 64 elements are sent completely, and so are all gradients if the share
-  /// is 1. The remainder of a lost worker is lost. Not with all_reduce.
-  double sent = 1;
+  /// Gradients of less than 64 elements are sent completely, and so are all gradients if the
+  /// fraction is 1. The remainder of a lost worker is lost. Not with all_reduce.
+  double top_k_fraction = 1;
 
   /// Returns the feeds of batch n, on any thread; nullopt ends the data. With sync, step s of
   /// replica r has the number s * workers + r. In other modes, and if elastic, numbers are assigned
@@ -115,8 +118,8 @@ struct replicas_options {
   /// Folder of checkpoints; empty: none are written. During run(), no other saver may write to it,
   /// and none may begin (saver_options::take_over).
   std::string checkpoints = {};
-  /// keep_best is not supported, nor all_state with all_reduce.
-  saver_options keep = detail::default_value<saver_options>();
+  /// keep_best is not supported, nor save_all_state with all_reduce.
+  saver_options checkpoint_options = detail::default_value<saver_options>();
   bool resume = true; ///< starts from the newest checkpoint, if there is one
   /// Accepts a checkpoint that does not match the graph completely, like training_options::partial.
   bool partial = false;
@@ -126,14 +129,15 @@ struct replicas_options {
   int64_t last_step = -1; ///< total, of all replicas with sync; negative: no limit
   double time_limit = 0;  ///< seconds of this run; 0: no limit
   /// Ends the run if it returns true. Calls are serialized. Must neither throw nor call the run.
-  std::function<bool(const training_progress&)> when = {};
+  std::function<bool(const training_progress&)> stop_when = {};
   bool stop_at_nan =
       true; ///< stops at a loss that is NaN or infinite. False: such steps count as others
 
-  double retry_seconds = 0.1;   ///< before a replica's next attempt; doubled for each, up to 5
-  double lost_seconds = 2;      ///< silence of its task until a replica counts as lost
-  double step_seconds = 60;     ///< timeout of a step, including its waits
-  double give_up_seconds = 120; ///< without a successful step: the run throws the first cause
+  double retry_delay_seconds = 0.1; ///< before a replica's next attempt; doubled for each, up to 5
+  double lost_timeout_seconds = 2;  ///< silence of its task until a replica counts as lost
+  double step_timeout_seconds = 60; ///< timeout of a step, including its waits
+  /// Time without a successful step after which the run throws the first cause.
+  double give_up_timeout_seconds = 120;
 
   /// Called after each step of a replica, on its thread; possibly concurrently. With all_reduce, it
   /// is called for each replica of the step in turn, before the next step; the loss is that of all.
@@ -168,7 +172,7 @@ struct replicas_options {
 ///
 /// With all_reduce, there is one graph, and a step is one of all replicas: their gradients are
 /// summed from worker to worker while the remainder is computed. If one fails, the live ones agree
-/// on a smaller set (living_tasks) and continue. Returning and new workers get the variables of a
+/// on a smaller set (live_tasks) and continue. Returning and new workers get the variables of a
 /// replica that has them, between two steps. A set without any complete copy of the variables
 /// starts from the newest checkpoint.
 class TROUPE_API replicas {

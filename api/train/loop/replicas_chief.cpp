@@ -32,12 +32,12 @@ void replicas::state::loop::check_end_conditions() {
     return;
   auto now = clock::now();
   if (state_->stop_requested)
-    stop(training_end::asked);
+    stop(training_end::stop_requested);
   else if (options_.last_step >= 0 && done_ >= options_.last_step)
     stop(training_end::last_step);
   else if (options_.time_limit > 0 && now >= begin_ + in_ticks(options_.time_limit))
-    stop(training_end::time_over);
-  else if (now >= last_good_ + in_ticks(options_.give_up_seconds))
+    stop(training_end::time_limit);
+  else if (now >= last_good_ + in_ticks(options_.give_up_timeout_seconds))
     give_up(std::make_exception_ptr(without_progress()));
 }
 
@@ -46,7 +46,7 @@ error replicas::state::loop::without_progress() const {
   for (const auto& [number, replica] : replicas_)
     if (replica.attempts > 0 && !replica.ended)
       lost += concat(lost.empty() ? "" : ", ", number);
-  auto text = concat("no step has ended well for ", options_.give_up_seconds, " s");
+  auto text = concat("no step has ended well for ", options_.give_up_timeout_seconds, " s");
   if (state_->is_sync())
     text += concat(", where each takes the gradients of ", required(), " replicas");
   if (options_.elastic && in_step() == 0)
@@ -60,7 +60,7 @@ error replicas::state::loop::without_progress() const {
 
 // Returns the next time at which a condition may change without an event.
 std::chrono::steady_clock::time_point replicas::state::loop::next_check() const {
-  auto next_time = std::min(last_good_ + in_ticks(options_.give_up_seconds),
+  auto next_time = std::min(last_good_ + in_ticks(options_.give_up_timeout_seconds),
                             std::max(checked_at_, last_good_) + current_quiet_);
   if (options_.time_limit > 0)
     next_time = std::min(next_time, begin_ + in_ticks(options_.time_limit));
@@ -176,7 +176,7 @@ void replicas::state::loop::prepare_to_run(std::optional<error> cause) {
       if (!first_cause_)
         first_cause_ = cause;
       state_->report_event(
-          {.what = replica_event::kind::retrying, .step = done_, .text = cause->what()});
+          {.kind = replica_event_kind::retrying, .step = done_, .text = cause->what()});
       pause(lock, attempts);
       check_end_conditions();
       if (stopped_)
@@ -200,7 +200,7 @@ void replicas::state::loop::prepare_to_run(std::optional<error> cause) {
       must_check_ = false;
       state_->changed.notify_all();
       if (cause)
-        state_->report_event({.what = replica_event::kind::recovered, .step = done_});
+        state_->report_event({.kind = replica_event_kind::recovered, .step = done_});
       return;
     } catch (const error& failure_cause) {
       cause = failure_cause;
@@ -209,8 +209,9 @@ void replicas::state::loop::prepare_to_run(std::optional<error> cause) {
 }
 
 bool replicas::state::loop::lost_state() {
-  auto flags = session_.run({}, state_->chief.initialized, {},
-                            {.timeout = in_milliseconds(5 * options_.lost_seconds)}, where_);
+  auto flags =
+      session_.run({}, state_->chief.initialized, {},
+                   {.timeout = in_milliseconds(5 * options_.lost_timeout_seconds)}, where_);
   return std::ranges::any_of(flags, [](const tensor& flag) { return !*flag.data<bool>(); });
 }
 
@@ -232,7 +233,7 @@ void replicas::state::loop::initialize_variables() {
     if (options_.resume || wrote_checkpoint_) {
       if (options_.partial) // for variables that the checkpoint does not have
         session_.run({}, {}, {state_->chief.initializer},
-                     {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+                     {.timeout = in_milliseconds(options_.step_timeout_seconds)}, where_);
       restored =
           saver_access::restore(*state_->checkpoints, session_, options_.partial,
                                 "replicas_options::partial", error_kind::invalid_argument, where_);
@@ -242,7 +243,7 @@ void replicas::state::loop::initialize_variables() {
     state_->report_differences(*restored);
   if (!restored)
     session_.run({}, {}, {state_->chief.initializer},
-                 {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+                 {.timeout = in_milliseconds(options_.step_timeout_seconds)}, where_);
   run_lock lock{state_->mutex};
   if (!std::exchange(has_begun_, true) && restored)
     restored_from_ = restored->step;
@@ -254,7 +255,7 @@ void replicas::state::loop::initialize_variables() {
   saved_at_ = clock::now();
   ++beginnings_;
   state_->report_event(
-      {.what = restored ? replica_event::kind::restored : replica_event::kind::initialized,
+      {.kind = restored ? replica_event_kind::restored : replica_event_kind::initialized,
        .step = done_,
        .text = restored ? restored->path : ""});
 }
@@ -411,7 +412,7 @@ void replicas::state::loop::watch_saver() {
                            [this](int64_t step, const std::string& path) {
                              wrote_checkpoint_ = true;
                              state_->report_event(
-                                 {.what = replica_event::kind::saved, .step = step, .text = path});
+                                 {.kind = replica_event_kind::saved, .step = step, .text = path});
                            }});
 }
 
@@ -419,8 +420,9 @@ void replicas::state::loop::watch_saver() {
 // and returns true if none of them had a loss that is NaN or infinite.
 bool replicas::state::loop::is_sound() {
   run_lock lock{state_->mutex};
-  const auto last_contributor =
-      options_.keep.by_tasks ? last_step_id_ : read_until_id_; // tasks read while they write
+  const auto last_contributor = options_.checkpoint_options.sharded_by_task
+                                    ? last_step_id_
+                                    : read_until_id_; // tasks read while they write
   state_->changed.wait(lock, [&] {
     return is_restoring_ || std::ranges::none_of(replicas_, [&](const auto& entry) {
              const auto& replica = entry.second;
@@ -438,7 +440,7 @@ void replicas::state::loop::set_restoring(bool restoring) {
 }
 
 void replicas::state::loop::warn(int64_t step, const error& cause) {
-  state_->report_event({.what = replica_event::kind::warning, .step = step, .text = cause.what()});
+  state_->report_event({.kind = replica_event_kind::warning, .step = step, .text = cause.what()});
 }
 
 void replicas::state::loop::await_writer() {
@@ -450,7 +452,7 @@ void replicas::state::loop::await_writer() {
 
 replicas_report replicas::state::loop::finish() {
   replicas_report report{
-      .step = done_, .why = end_reason_, .loss = loss_, .restored_from = restored_from_};
+      .step = done_, .end_reason = end_reason_, .loss = loss_, .restored_from = restored_from_};
   for (const auto& [number, replica] : replicas_) {
     report.replicas.resize(static_cast<size_t>(number) + 1);
     report.replicas.back() = replica.counts;

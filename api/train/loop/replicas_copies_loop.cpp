@@ -59,12 +59,12 @@ bool replicas::state::copies_loop::should_continue() {
   if (stopped_)
     return false;
   if (state_->stop_requested)
-    stop(training_end::asked);
+    stop(training_end::stop_requested);
   else if (options_.last_step >= 0 && done_ >= options_.last_step)
     stop(training_end::last_step);
   else if (options_.time_limit > 0 && now >= begin_ + in_ticks(options_.time_limit))
-    stop(training_end::time_over);
-  else if (now >= last_good_ + in_ticks(options_.give_up_seconds))
+    stop(training_end::time_limit);
+  else if (now >= last_good_ + in_ticks(options_.give_up_timeout_seconds))
     throw without_progress();
   if (!stopped_ && std::exchange(changes_found_, false)) { // between two steps
     members_.clear();
@@ -79,7 +79,7 @@ void replicas::state::copies_loop::stop(training_end reason) {
 }
 
 error replicas::state::copies_loop::without_progress() const {
-  auto text = concat("no step has ended well for ", options_.give_up_seconds, " s");
+  auto text = concat("no step has ended well for ", options_.give_up_timeout_seconds, " s");
   if (first_cause_)
     text += concat("; the first cause: ", first_cause_->what());
   return error{first_cause_ ? first_cause_->kind() : error_kind::deadline_exceeded, text};
@@ -93,7 +93,7 @@ void replicas::state::copies_loop::take_step() {
   auto answer = run_step(*std::move(feeds));
   if (!answer) { // the run must end, and the step takes too long
     abandoned_step_ = true;
-    return stop(training_end::asked);
+    return stop(training_end::stop_requested);
   }
   if (*answer) {
     update_usual(is_first_step_ ? usual_.first_step : usual_.step, start);
@@ -126,9 +126,9 @@ std::optional<std::vector<tensor>> replicas::state::copies_loop::next_feeds() {
 // out. If such a timeout was wrong, the usual duration is reset.
 std::chrono::milliseconds replicas::state::copies_loop::timeout_for(seconds usual) const {
   if (usual == seconds{})
-    return in_milliseconds(options_.step_seconds);
+    return in_milliseconds(options_.step_timeout_seconds);
   return in_milliseconds(
-      std::min(options_.step_seconds, options_.lost_seconds + 10 * usual.count()));
+      std::min(options_.step_timeout_seconds, options_.lost_timeout_seconds + 10 * usual.count()));
 }
 
 void replicas::state::copies_loop::update_usual(seconds& usual, clock::time_point since) {
@@ -167,7 +167,7 @@ void replicas::state::copies_loop::record_step(double loss) {
     ++counts_[member].steps;
   last_good_ = clock::now();
   if (std::exchange(attempts_, 0) > 0)
-    state_->report_event({.what = replica_event::kind::recovered, .step = done_});
+    state_->report_event({.kind = replica_event_kind::recovered, .step = done_});
   first_cause_.reset();
   training_progress progress{.step = done_,
                              .loss = loss,
@@ -177,7 +177,7 @@ void replicas::state::copies_loop::record_step(double loss) {
                                  std::max(seconds{last_good_ - begin_}.count(), 1e-9)};
   if (options_.stop_at_nan && !std::isfinite(loss))
     stop(training_end::not_a_number);
-  else if (options_.when && options_.when(progress))
+  else if (options_.stop_when && options_.stop_when(progress))
     stop(training_end::condition);
   for (auto member : members_) {
     progress.replica = member;
@@ -201,12 +201,11 @@ void replicas::state::copies_loop::handle_failure(const error& cause) {
   was_late_ |= cause.kind() == error_kind::deadline_exceeded;
   if (!first_cause_)
     first_cause_ = cause;
-  state_->report_event(
-      {.what = replica_event::kind::retrying, .step = done_, .text = cause.what()});
+  state_->report_event({.kind = replica_event_kind::retrying, .step = done_, .text = cause.what()});
   if (attempts_++ == 0)
     return;
   std::unique_lock lock{state_->mutex};
-  state_->changed.wait_for(lock, retry_pause(options_.retry_seconds, attempts_),
+  state_->changed.wait_for(lock, retry_pause(options_.retry_delay_seconds, attempts_),
                            [&] { return state_->stop_requested || changes_found_; });
 }
 
@@ -224,19 +223,19 @@ bool replicas::state::copies_loop::save_is_due() const {
 }
 
 saver& replicas::state::copies_loop::checkpoint_saver(size_t replica) {
-  auto keep = options_.keep;
-  keep.on_warning = [shared = state_.get()](const std::string& text) {
+  auto saver_settings = options_.checkpoint_options;
+  saver_settings.on_warning = [shared = state_.get()](const std::string& text) {
     shared->report_save_warning(text);
   };
-  auto& checkpoints = copies_->saver_of(replica, keep);
+  auto& checkpoints = copies_->saver_of(replica, saver_settings);
   saver_access::use_lock(checkpoints, state_->lock);
   saver_access::watch(checkpoints, {.saved = [this](int64_t step, const std::string& path) {
                         wrote_checkpoint_ = true;
                         state_->report_event(
-                            {.what = replica_event::kind::saved, .step = step, .text = path});
+                            {.kind = replica_event_kind::saved, .step = step, .text = path});
                       }});
-  checkpoints.limit_steps(in_milliseconds(options_.step_seconds));
-  checkpoints.also_note([this] {
+  checkpoints.set_step_timeout(in_milliseconds(options_.step_timeout_seconds));
+  checkpoints.add_notes([this] {
     return std::map<std::string, std::string>{{next_batch_key, concat(next_)}};
   });
   return checkpoints;
@@ -251,12 +250,13 @@ void replicas::state::copies_loop::save() {
   try {
     saved_at_ = clock::now();
     auto& checkpoints = checkpoint_saver(source_);
-    checkpoints.limit_steps(timeout_for(usual_.read));
+    checkpoints.set_step_timeout(timeout_for(usual_.read));
     checkpoints.save_async(session_, done_, where_);
     update_usual(usual_.read, saved_at_);
     active_saver_ = &checkpoints;
     saved_step_ = done_;
-    if (options_.keep.by_tasks) // tasks read in a step of their own, which must end before the next
+    if (options_.checkpoint_options
+            .sharded_by_task) // tasks read in a step of their own, which must end before the next
       finish_write();
   } catch (const error& cause) {
     if (saver_access::is_refused(
@@ -290,7 +290,7 @@ void replicas::state::copies_loop::await_writer() {
 }
 
 void replicas::state::copies_loop::warn(const error& cause) {
-  state_->report_event({.what = replica_event::kind::warning, .step = done_, .text = cause.what()});
+  state_->report_event({.kind = replica_event_kind::warning, .step = done_, .text = cause.what()});
 }
 
 replicas_report replicas::state::copies_loop::finish() {
@@ -304,7 +304,7 @@ replicas_report replicas::state::copies_loop::finish() {
       warn(cause);
     }
   replicas_report report{.step = done_,
-                         .why = end_reason_,
+                         .end_reason = end_reason_,
                          .loss = loss_,
                          .restored_from = restored_from_,
                          .replicas = counts_};

@@ -1,8 +1,8 @@
 // One run of replicas with copies of the variables: each step is one of all live replicas. A second
 // thread watches for workers that join or return.
 #pragma once
-#include "troupe/api/train/input/batches_ahead.hpp"
-#include "troupe/api/train/loop/living_tasks.hpp"
+#include "troupe/api/train/input/batch_prefetcher.hpp"
+#include "troupe/api/train/loop/live_tasks.hpp"
 #include "troupe/api/train/loop/replica_copies.hpp"
 #include "troupe/api/train/loop/replicas_state.hpp"
 #include "troupe/api/train/loop/training_values.hpp"
@@ -75,10 +75,10 @@ private:
   session& session_;
   const location where_;
   const clock::time_point begin_ = clock::now();
-  std::shared_ptr<replica_copies> copies_; // with the graph of the steps
-  std::optional<batches_ahead> batches_;   // none if steps have no feeds
-  std::optional<living_tasks> tasks_;      // none if there is only one task
-  std::set<std::string> known_devices_;    // those of tasks_
+  std::shared_ptr<replica_copies> copies_;  // with the graph of the steps
+  std::optional<batch_prefetcher> batches_; // none if steps have no feeds
+  std::optional<live_tasks> tasks_;         // none if there is only one task
+  std::set<std::string> known_devices_;     // those of tasks_
 
   std::vector<size_t> members_;          // numbers of the replicas in the set; empty: to be formed
   std::vector<size_t> previous_members_; // the last set that was agreed on
@@ -86,11 +86,11 @@ private:
   // their tasks.
   std::map<std::string, uint64_t> complete_;
   std::optional<clock::time_point> incomplete_since_;
-  std::map<size_t, replica_event::kind> arrivals_; // reported when they have their copies
-  std::set<size_t> absent_;                        // replicas that have taken part earlier
-  size_t source_ = 0;                              // a member of the set
-  std::optional<step> prepared_;                   // of the set
-  saver* active_saver_ = nullptr;                  // null if none writes
+  std::map<size_t, replica_event_kind> arrivals_; // reported when they have their copies
+  std::set<size_t> absent_;                       // replicas that have taken part earlier
+  size_t source_ = 0;                             // a member of the set
+  std::optional<step> prepared_;                  // of the set
+  saver* active_saver_ = nullptr;                 // null if none writes
   int64_t done_ = 0, next_ = 0, saved_step_ = 0, restored_from_ = -1;
   int64_t steps_ = 0; // of this run
   bool has_begun_ = false, abandoned_step_ = false, stopped_ = false;
@@ -105,7 +105,7 @@ private:
   } usual_;
   bool is_first_step_ = false, was_late_ = false, forms_for_changes_ = false;
   clock::time_point last_good_ = begin_, saved_at_ = begin_, save_again_at_ = begin_;
-  training_end end_reason_ = training_end::asked;
+  training_end end_reason_ = training_end::stop_requested;
   std::optional<error> first_cause_; // since the last successful step
   std::vector<replicas_report::counts> counts_;
 

@@ -28,10 +28,10 @@ void replicas::state::copies_loop::form_set() {
     if (complete_count == 0)
       wait_for_complete(living);
     const auto source = copies_->replica_on(living.devices.front());
-    auto group_step = copies_->among(living.devices);
+    auto group_step = copies_->step_of(living.devices);
     const run_options step_options{.timeout = timeout_for(usual_.synchronize)};
     auto start = clock::now();
-    session_.fill(
+    session_.initialize_tasks(
         [&](session&) {
           if (complete_count == 0)
             initialize_variables(source);
@@ -67,7 +67,7 @@ void replicas::state::copies_loop::form_set() {
     members_ = std::move(numbers);
     last_good_ = clock::now();
     for (auto [replica, kind] : std::exchange(arrivals_, {}))
-      state_->report_event({.what = kind, .step = done_, .replica = static_cast<int>(replica)});
+      state_->report_event({.kind = kind, .step = done_, .replica = static_cast<int>(replica)});
   } catch (const error& cause) {
     if (synchronizes && cause.kind() == error_kind::failed_precondition)
       complete_.clear(); // the variables are lost, for instance by session::reset
@@ -105,7 +105,7 @@ void replicas::state::copies_loop::wait_for_complete(const live_set& living) {
   auto now = clock::now();
   if (!incomplete_since_)
     incomplete_since_ = now;
-  if (now < *incomplete_since_ + in_ticks(5 * options_.lost_seconds))
+  if (now < *incomplete_since_ + in_ticks(5 * options_.lost_timeout_seconds))
     throw error{failure(error_kind::unavailable, "only ", silent,
                         " had all variables, and did not answer; waiting for them")};
 }
@@ -129,11 +129,11 @@ live_set replicas::state::copies_loop::agree() {
                         " is available")};
   if (!tasks_)
     tasks_.emplace(new_devices,
-                   living_tasks_options{.patience = in_milliseconds(options_.lost_seconds),
-                                        .at_least = static_cast<size_t>(options_.least_workers)},
+                   live_tasks_options{.timeout = in_milliseconds(options_.lost_timeout_seconds),
+                                      .min_tasks = static_cast<size_t>(options_.min_workers)},
                    where_);
   else if (!new_devices.empty())
-    tasks_->also(new_devices, where_);
+    tasks_->add_devices(new_devices, where_);
   return tasks_->agree(session_, where_);
 }
 
@@ -160,10 +160,10 @@ void replicas::state::copies_loop::record_set(const live_set& living) {
     usual_ = {}; // no replica was lost, so the step was only slow
   counts_.resize(std::max(counts_.size(), *present.rbegin() + 1));
   auto workers = options_.elastic ? state_->known_workers(session_, where_) : std::set<int>{};
-  using kind = replica_event::kind;
+  using kind = replica_event_kind;
   auto report_change = [&](kind change, size_t replica) {
     state_->report_event(
-        {.what = change,
+        {.kind = change,
          .step = done_,
          .replica = static_cast<int>(replica),
          .text = change == kind::lost && first_cause_ ? first_cause_->what() : ""});
@@ -213,7 +213,8 @@ void replicas::state::copies_loop::record_set(const live_set& living) {
 void replicas::state::copies_loop::initialize_variables(size_t source) {
   std::optional<restore_report> restored;
   auto& initializer = *copies_->initializer(source);
-  session_.run({}, {}, {&initializer}, {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+  session_.run({}, {}, {&initializer}, {.timeout = in_milliseconds(options_.step_timeout_seconds)},
+               where_);
   if (writes_checkpoints() && (options_.resume || wrote_checkpoint_)) // except for local variables
     restored =
         saver_access::restore(checkpoint_saver(source), session_, options_.partial,
@@ -230,7 +231,7 @@ void replicas::state::copies_loop::initialize_variables(size_t source) {
   unconfirmed_members_ = 0; // the changes of that step are lost
   saved_at_ = clock::now();
   state_->report_event(
-      {.what = restored ? replica_event::kind::restored : replica_event::kind::initialized,
+      {.kind = restored ? replica_event_kind::restored : replica_event_kind::initialized,
        .step = done_,
        .text = restored ? restored->path : ""});
 }
@@ -276,7 +277,8 @@ bool replicas::state::copies_loop::has_changes() {
       auto on = g.on(concat("/job:", options_.worker_job, "/task:", worker), where_);
       auto* probe = no_op(g, "probe", where_);
       try {
-        session_.run({}, {}, {probe}, {.timeout = in_milliseconds(options_.lost_seconds)}, where_);
+        session_.run({}, {}, {probe}, {.timeout = in_milliseconds(options_.lost_timeout_seconds)},
+                     where_);
         return true;
       } catch (const error&) { // not yet
       }

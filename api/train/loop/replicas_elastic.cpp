@@ -29,7 +29,7 @@ void replicas::state::loop::add(int number) {
   self = {.number = number, .graph = &state_->workers.at(number), .counts = self.counts};
   self.thread = std::jthread{[this, &self] { work(self); }};
   if (options_.elastic)
-    state_->report_event({.what = replica_event::kind::joined, .step = done_, .replica = number});
+    state_->report_event({.kind = replica_event_kind::joined, .step = done_, .replica = number});
 }
 
 // Requires the mutex. A running step on its task is abandoned.
@@ -37,7 +37,7 @@ void replicas::state::loop::end(replica_thread& self) {
   if (self.ended || std::exchange(self.must_leave, true))
     return;
   self.is_in_step = false;
-  state_->report_event({.what = replica_event::kind::left, .step = done_, .replica = self.number});
+  state_->report_event({.kind = replica_event_kind::left, .step = done_, .replica = self.number});
   state_->changed.notify_all();
 }
 

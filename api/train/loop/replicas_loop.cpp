@@ -194,7 +194,7 @@ void replicas::state::loop::record_step(replica_thread& self, double loss,
     self.is_awaited = state_->is_bounded(); // the step has added it to the clock
     if (std::exchange(self.attempts, 0) > 0)
       state_->report_event(
-          {.what = replica_event::kind::back, .step = done_, .replica = self.number});
+          {.kind = replica_event_kind::back, .step = done_, .replica = self.number});
     auto speed = static_cast<double>(count_) / std::max(seconds{now - begin_}.count(), 1e-9);
     if (state_->is_sync()) {
       if (self.returned_batch >= 0)
@@ -214,7 +214,7 @@ void replicas::state::loop::record_step(replica_thread& self, double loss,
         std::exchange(end_reason_, training_end::not_a_number) != training_end::not_a_number) {
       loss_ = loss; // overrides any other reason to end: the values must not be saved
       stop(training_end::not_a_number);
-    } else if (!stopped_ && options_.when && options_.when(progress))
+    } else if (!stopped_ && options_.stop_when && options_.stop_when(progress))
       stop(training_end::condition);
     if (!state_->is_sync() && save_is_due())
       state_->changed.notify_all();
@@ -267,7 +267,7 @@ void replicas::state::loop::handle_failure(replica_thread& self, const error& ca
 // returned.
 void replicas::state::loop::mark_lost(run_lock& lock, replica_thread& self, const error& cause) {
   if (self.attempts++ == 0)
-    state_->report_event({.what = replica_event::kind::lost,
+    state_->report_event({.kind = replica_event_kind::lost,
                           .step = done_,
                           .replica = self.number,
                           .text = cause.what()});
@@ -295,7 +295,8 @@ int replicas::state::loop::required() const {
 // Throws unless the replica's task answers.
 void replicas::state::loop::probe_worker(const replica_thread& self) {
   if (auto* probe = self.graph->probe)
-    session_.run({}, {}, {probe}, {.timeout = in_milliseconds(options_.lost_seconds)}, where_);
+    session_.run({}, {}, {probe}, {.timeout = in_milliseconds(options_.lost_timeout_seconds)},
+                 where_);
 }
 
 // Removes the replica from the clock, so that the others do not wait for it. An error is ignored,
@@ -324,7 +325,7 @@ replicas::state::loop::start(step& prepared, std::vector<tensor> feeds) {
         *answer = std::move(fetched);
         shared->changed.notify_all();
       },
-      {.timeout = in_milliseconds(options_.step_seconds)}, where_);
+      {.timeout = in_milliseconds(options_.step_timeout_seconds)}, where_);
   return answer;
 }
 
@@ -355,7 +356,7 @@ std::optional<std::vector<tensor>> replicas::state::loop::await(replica_thread& 
 }
 
 void replicas::state::loop::pause(run_lock& lock, int attempts, const replica_thread* waiting) {
-  state_->changed.wait_for(lock, retry_pause(options_.retry_seconds, attempts), [&] {
+  state_->changed.wait_for(lock, retry_pause(options_.retry_delay_seconds, attempts), [&] {
     return stopped_ || state_->stop_requested || (waiting && waiting->must_leave);
   });
 }

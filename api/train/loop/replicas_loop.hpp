@@ -1,8 +1,8 @@
 // One run of replicas: a thread for each replica, which waits for its steps, and the caller's
 // thread as the chief. If elastic, one more thread follows the tasks of the job.
 #pragma once
-#include "troupe/api/train/loop/first_fill.hpp"
 #include "troupe/api/train/loop/replicas_state.hpp"
+#include "troupe/api/train/loop/run_initialization.hpp"
 #include "troupe/api/train/loop/training_values.hpp"
 
 #include <atomic>
@@ -135,7 +135,7 @@ private:
   int pending_gradients_ = 0;        // number of gradients that the pending step takes
   bool has_begun_ = false;
   std::atomic<bool> wrote_checkpoint_ = false; // a checkpoint of this run is complete
-  first_fill initialization_;
+  run_initialization initialization_;
   std::optional<int64_t> writing_; // the step of the checkpoint
   int64_t unconfirmed_label_ = -1; // sync: label of a step whose outcome is unknown
 
@@ -157,7 +157,7 @@ private:
   uint64_t read_until_id_ = 0; // later steps have not contributed to the checkpoint being written
   bool is_restoring_ = false;  // no step is waited for, because the variables are lost
   bool stopped_ = false, abandons_steps_ = false;
-  training_end end_reason_ = training_end::asked;
+  training_end end_reason_ = training_end::stop_requested;
   std::exception_ptr problem_;
 };
 

@@ -75,9 +75,9 @@ struct replicas::state : std::enable_shared_from_this<replicas::state> {
   }
 
   void report_save_warning(const std::string& text) {
-    if (const auto& warn = options.keep.on_warning)
+    if (const auto& warn = options.checkpoint_options.on_warning)
       warn(text);
-    report_event({.what = replica_event::kind::warning, .text = text});
+    report_event({.kind = replica_event_kind::warning, .text = text});
   }
   void report_differences(const restore_report& report);
   void lock_folder(location where);

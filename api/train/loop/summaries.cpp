@@ -48,15 +48,16 @@ edge summaries::histogram(const std::string& tag, edge values, location where) {
   return summaries_.back();
 }
 
-edge summaries::images(const std::string& tag, edge images, int64_t most, location where) {
-  summaries_.push_back(image_summary(tensor::scalar(tag), images, {.max_images = most}, {}, where));
+edge summaries::images(const std::string& tag, edge images, int64_t max_count, location where) {
+  summaries_.push_back(
+      image_summary(tensor::scalar(tag), images, {.max_images = max_count}, {}, where));
   return summaries_.back();
 }
 
-edge summaries::sounds(const std::string& tag, edge sounds, float sample_rate, int64_t most,
+edge summaries::sounds(const std::string& tag, edge sounds, float sample_rate, int64_t max_count,
                        location where) {
-  summaries_.push_back(
-      audio_summary_v2(tensor::scalar(tag), sounds, sample_rate, {.max_outputs = most}, {}, where));
+  summaries_.push_back(audio_summary_v2(tensor::scalar(tag), sounds, sample_rate,
+                                        {.max_outputs = max_count}, {}, where));
   return summaries_.back();
 }
 

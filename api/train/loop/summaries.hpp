@@ -32,11 +32,12 @@ public:
   edge scalar(const std::string& tag, edge value, location where = location::current());
   /// The distribution of the elements. The step fails if an element is not finite.
   edge histogram(const std::string& tag, edge values, location where = location::current());
-  /// The first `most` of images [batch, height, width, channels], with 1, 3 or 4 channels.
-  edge images(const std::string& tag, edge images, int64_t most = 3,
+  /// The first `max_count` of images [batch, height, width, channels], with 1, 3 or 4 channels.
+  edge images(const std::string& tag, edge images, int64_t max_count = 3,
               location where = location::current());
-  /// The first `most` of sounds [batch, frames] or [batch, frames, channels], between -1 and 1.
-  edge sounds(const std::string& tag, edge sounds, float sample_rate, int64_t most = 3,
+  /// The first `max_count` of sounds [batch, frames] or [batch, frames, channels], between -1
+  /// and 1.
+  edge sounds(const std::string& tag, edge sounds, float sample_rate, int64_t max_count = 3,
               location where = location::current());
   /// Adds a Summary that an op has computed.
   void add(edge summary) { summaries_.push_back(summary); }

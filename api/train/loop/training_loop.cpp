@@ -3,7 +3,7 @@
 
 #include "troupe/api/internal/retries.hpp"
 #include "troupe/api/train/checkpoint/saver_access.hpp"
-#include "troupe/api/train/loop/first_fill.hpp"
+#include "troupe/api/train/loop/run_initialization.hpp"
 #include "troupe/serialization/checkpoint/checkpoint_folder.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ public:
   loop(state& run_state, session& in, location where)
       : state_(run_state), options_(run_state.options), session_(in), where_(where) {
     for (const auto& kind : run_state.steps)
-      threads_ += static_cast<size_t>(kind.at_once);
+      threads_ += static_cast<size_t>(kind.concurrent_steps);
   }
 
   training_report run() {
@@ -59,7 +59,7 @@ public:
                            .saved =
                                [this](int64_t step_number, const std::string& path) {
                                  wrote_checkpoint_ = true;
-                                 state_.report_event({.what = training_event::kind::saved,
+                                 state_.report_event({.kind = training_event_kind::saved,
                                                       .step = step_number,
                                                       .text = path});
                                }});
@@ -73,7 +73,7 @@ public:
       std::vector<std::jthread> threads;
       try {
         for (size_t replica = state_.steps.size(); replica-- > 0;)
-          for (int i = replica == 0 ? 1 : 0; i < state_.steps[replica].at_once; ++i)
+          for (int i = replica == 0 ? 1 : 0; i < state_.steps[replica].concurrent_steps; ++i)
             threads.emplace_back([this, replica] { work(replica); });
       } catch (
           ...) { // no more threads could be started: the existing ones must not train to the end
@@ -82,7 +82,7 @@ public:
       }
       work(0);
     }
-    if (problem_ || !options_.keep_input)
+    if (problem_ || !options_.save_input)
       input_.reset();
     if (problem_) {
       try {
@@ -119,7 +119,7 @@ private:
     // A thread without a step waits: other steps may fail, and all restart from a checkpoint.
     state_.changed.wait(lock, [&] {
       if (state_.stop_requested)
-        stop(training_end::asked);
+        stop(training_end::stop_requested);
       else if (last >= 0 && done_ >= last && !paused_)
         stop(training_end::last_step);
       return stopped_ || (!paused_ && (last < 0 || next_ < last || repeats(current)));
@@ -175,7 +175,7 @@ private:
     if (state_.steps[replica].loss)
       progress.loss = number_in(fetched.front());
     auto saves = record_step(current, progress, traced ? &statistics : nullptr);
-    auto checks_condition_last = saves && options_.metric;
+    auto checks_condition_last = saves && options_.checkpoint_metric;
     try {
       if (options_.on_step)
         run_action(current, callback_failures_, [&] {
@@ -205,7 +205,7 @@ private:
   // Called after the metric of a checkpoint, which the condition may depend on.
   void check_condition(const training_progress& progress) {
     run_lock lock{state_.mutex};
-    if (!stopped_ && options_.when && options_.when(progress))
+    if (!stopped_ && options_.stop_when && options_.stop_when(progress))
       stop(training_end::condition);
   }
 
@@ -247,10 +247,11 @@ private:
       return false;
     auto is_over = options_.time_limit > 0 && elapsed >= options_.time_limit;
     auto saves = !is_over && is_save_due(now);
-    if (!(saves && options_.metric) && options_.when && options_.when(progress))
+    if (!(saves && options_.checkpoint_metric) && options_.stop_when &&
+        options_.stop_when(progress))
       stop(training_end::condition);
     else if (is_over)
-      stop(training_end::time_over);
+      stop(training_end::time_limit);
     saves = saves && !stopped_;
     saving_ |= saves;
     return saves;
@@ -297,7 +298,7 @@ private:
       return false;
     }
     run_lock lock{state_.mutex};
-    auto pauses = options_.pause_to_checkpoint || options_.keep_input || threads_ == 1;
+    auto pauses = options_.pause_during_checkpoint || options_.save_input || threads_ == 1;
     if (pauses)
       pause(lock);
     else
@@ -341,15 +342,16 @@ private:
       run_lock lock{state_.mutex};
       read_until_id_ = last_step_id_;
     }
-    state_.report_event({.what = training_event::kind::saving, .step = step_number});
+    state_.report_event({.kind = training_event_kind::saving, .step = step_number});
   }
 
   // Called on the writing thread: waits for all steps that may have contributed to the checkpoint,
   // and returns true if none of them had a loss that is NaN or infinite.
   bool is_sound() {
     run_lock lock{state_.mutex};
-    const auto last_contributor =
-        options_.keep.by_tasks ? last_step_id_ : read_until_id_; // tasks read while they write
+    const auto last_contributor = options_.checkpoint_options.sharded_by_task
+                                      ? last_step_id_
+                                      : read_until_id_; // tasks read while they write
     state_.changed.wait(
         lock, [&] { return under_way_.empty() || *under_way_.begin() > last_contributor; });
     return first_bad_id_ > last_contributor;
@@ -359,13 +361,15 @@ private:
   // because they read while they write.
   bool read_to_save(int64_t step_number, bool pauses) {
     std::lock_guard guard{saver_mutex_};
-    auto metric = options_.metric ? std::optional{options_.metric(step_number)} : std::nullopt;
+    auto metric = options_.checkpoint_metric
+                      ? std::optional{options_.checkpoint_metric(step_number)}
+                      : std::nullopt;
     bool written = false;
     while_input_is_suspended([&] {
       metric ? state_.checkpoints->save_async(session_, step_number, *metric, where_)
              : state_.checkpoints->save_async(session_, step_number, where_);
       write_pending_ = true;
-      written = pauses && options_.keep.by_tasks && await_writer();
+      written = pauses && options_.checkpoint_options.sharded_by_task && await_writer();
     });
     return written;
   }
@@ -374,9 +378,9 @@ private:
   // either.
   template <class Act>
   void while_input_is_suspended(Act act) {
-    if (!options_.keep_input || !input_)
+    if (!options_.save_input || !input_)
       return act();
-    input_->while_suspended(
+    input_->run_while_suspended(
         [&] {
           state_.runs_left = input_->runs_left();
           act();
@@ -396,7 +400,7 @@ private:
 
   training_report finish() {
     training_report report{.step = done_,
-                           .why = end_reason_,
+                           .end_reason = end_reason_,
                            .loss = loss_,
                            .restored_from = restored_from_,
                            .retries = retries_,
@@ -422,8 +426,9 @@ private:
         (done_ != saved_step_ || (!wrote_checkpoint_ && restored_from_ < 0))) {
       if (write_failure)
         state_.report_event(
-            {.what = training_event::kind::warning, .step = done_, .text = write_failure->what()});
-      auto metric = options_.metric ? std::optional{options_.metric(done_)} : std::nullopt;
+            {.kind = training_event_kind::warning, .step = done_, .text = write_failure->what()});
+      auto metric = options_.checkpoint_metric ? std::optional{options_.checkpoint_metric(done_)}
+                                               : std::nullopt;
       {
         run_lock lock{state_.mutex};
         read_until_id_ = last_step_id_;
@@ -514,7 +519,7 @@ private:
       if (!next_cause) {
         ++recoveries_;
         if (cause)
-          state_.report_event({.what = training_event::kind::recovered, .step = done_});
+          state_.report_event({.kind = training_event_kind::recovered, .step = done_});
         return;
       }
       if (!may_pass(*next_cause))
@@ -524,16 +529,16 @@ private:
   }
 
   bool wait_to_retry(run_lock& lock, const error& cause, failure_streak& failures) {
-    if (failures.attempts >= options_.retries) {
+    if (failures.attempts >= options_.max_retries) {
       const auto& first = *failures.first;
       give_up(std::make_exception_ptr(error{
           first.kind(), concat(first.what(), "; gave up after ", failures.attempts, " retries")}));
       return false;
     }
-    auto delay = seconds{options_.retry_seconds} * std::pow(2.0, failures.attempts);
+    auto delay = seconds{options_.retry_delay_seconds} * std::pow(2.0, failures.attempts);
     ++failures.attempts;
     ++retries_;
-    state_.report_event({.what = training_event::kind::retrying,
+    state_.report_event({.kind = training_event_kind::retrying,
                          .step = done_,
                          .text = cause.what(),
                          .cause = failures.first,
@@ -543,7 +548,7 @@ private:
     if (!state_.stop_requested && !stopped_)
       return true;
     values_unknown_ = true; // the failed step may have changed some of the variables
-    stop(training_end::asked);
+    stop(training_end::stop_requested);
     return false;
   }
 
@@ -569,7 +574,7 @@ private:
       prepare();
       if (options_.input && (must_begin || !input_)) {
         input_.emplace();
-        input_->go_on_from(runs_left_);
+        input_->restore_runs_left(runs_left_);
         options_.input->start(session_, *input_, where_);
       }
       has_begun_ = true;
@@ -620,7 +625,7 @@ private:
     runs_left_ = restored ? runs_left_in(restored->notes) : std::map<std::string, int64_t>{};
     if (restored)
       state_.report_differences(*restored);
-    if (!restored && options_.keep_input) // queues of an earlier run may be suspended
+    if (!restored && options_.save_input) // queues of an earlier run may be suspended
       session_.reset(where_);
     if (!restored)
       session_.run(options_.initializer, {}, {}, where_);
@@ -628,7 +633,7 @@ private:
     if (!has_begun_ && restored)
       restored_from_ = restored->step;
     state_.report_event(
-        {.what = restored ? training_event::kind::restored : training_event::kind::initialized,
+        {.kind = restored ? training_event_kind::restored : training_event_kind::initialized,
          .step = restored ? restored->step : 0,
          .text = restored ? restored->path : ""});
     run_lock lock{state_.mutex};
@@ -644,7 +649,7 @@ private:
       prepared step_variants{session_.prepare(kind.feeds, fetches, kind.train, where_), {}};
       const auto& summary = options_.summary;
       if (state_.summary_file && summary &&
-          &summary.node->graph() == &kind.train.front().run->graph()) {
+          &summary.node->graph() == &kind.train.front().node->graph()) {
         fetches.push_back(summary);
         step_variants.summarizing = session_.prepare(kind.feeds, fetches, kind.train, where_);
       }
@@ -681,7 +686,7 @@ private:
   std::map<std::string, int64_t> runs_left_; // of runners, from the restored checkpoint
   std::vector<prepared> prepared_;           // changes only while no step runs
   bool has_begun_ = false;                   // changes only while no step runs
-  first_fill initialization_;
+  run_initialization initialization_;
   std::atomic<int64_t> traced_{0};
 
   int64_t next_ = 0, done_ = 0, count_ = 0; // steps: the next one; completed in total; in this run
@@ -700,7 +705,7 @@ private:
   clock::time_point saved_at_ = begin_;
   double loss_ = 0;
   bool stopped_ = false, values_unknown_ = false;
-  training_end end_reason_ = training_end::asked;
+  training_end end_reason_ = training_end::stop_requested;
   std::exception_ptr problem_;
   std::vector<step_statistics> trace_;
 };
@@ -708,8 +713,8 @@ private:
 void training_run::state::open_summaries(location where) {
   if (options.summaries.empty() || summary_file)
     return;
-  summary_file.emplace(options.summaries, summary_options{.take_over = options.keep.take_over},
-                       where);
+  summary_file.emplace(options.summaries,
+                       summary_options{.take_over = options.checkpoint_options.take_over}, where);
   summary_file->add_graph(graph, where);
 }
 
@@ -728,7 +733,7 @@ training_report training_run::state::run(session& in, location where) {
     if (auto folder = make_folder_durably(real_files(), options.checkpoints); !folder)
       throw error{std::move(folder).within(context)};
     auto lock =
-        saver_access::lock_folder(options.checkpoints, options.keep, "training_run",
+        saver_access::lock_folder(options.checkpoints, options.checkpoint_options, "training_run",
                                   "saver_options::take_over (troupe train --take-over)", where);
     if (!lock)
       throw error{status{lock.status()}.within(context)};

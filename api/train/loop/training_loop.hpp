@@ -35,7 +35,7 @@ struct training_run::state {
   void report_differences(const restore_report& report) {
     for (auto& text : differences_in(report))
       report_event(
-          {.what = training_event::kind::warning, .step = report.step, .text = std::move(text)});
+          {.kind = training_event_kind::warning, .step = report.step, .text = std::move(text)});
   }
 
   class loop;

@@ -19,7 +19,7 @@ struct training_step {
   std::vector<edge> feeds = {}; ///< in the order of the values of training_options::batch
   edge loss = {};               ///< a floating-point scalar
   std::vector<target> train = {};
-  int at_once = 1; ///< number of concurrent steps of this kind, each on a thread of its own
+  int concurrent_steps = 1; ///< of this kind, each on a thread of its own
 };
 
 /// The report of a completed step.
@@ -30,39 +30,40 @@ struct training_progress {
   double steps_per_second = 0; ///< since the run began
 };
 
+enum class training_event_kind : uint8_t {
+  initialized, ///< all variables got their initial values
+  restored,    ///< `text` is the checkpoint's path
+  saving,      ///< the values of a checkpoint have been read, and are being written
+  saved,       ///< `text` is the path of a checkpoint that will survive a crash; reported by the
+               ///< writing thread
+  retrying,    ///< a step failed; `text` is the reason, `retry` the number of the attempt
+  recovered,   ///< steps succeed again
+  warning,     ///< `text` is a problem that does not end the run
+};
+
 /// An event of a training run, other than a completed step.
 struct training_event {
-  enum class kind : uint8_t {
-    initialized, ///< all variables got their initial values
-    restored,    ///< `text` is the checkpoint's path
-    saving,      ///< the values of a checkpoint have been read, and are being written
-    saved,       ///< `text` is the path of a checkpoint that will survive a crash; reported by the
-                 ///< writing thread
-    retrying,    ///< a step failed; `text` is the reason, `retry` the number of the attempt
-    recovered,   ///< steps succeed again
-    warning,     ///< `text` is a problem that does not end the run
-  };
-  kind what = kind::initialized;
+  training_event_kind kind = training_event_kind::initialized;
   int64_t step = 0;
   std::string text = {};
   std::optional<error> cause = {}; ///< the first of consecutive errors
-  int retry = 0;                   ///< from 1 to training_options::retries
+  int retry = 0;                   ///< from 1 to training_options::max_retries
 };
 
 enum class training_end : uint8_t {
-  last_step,   ///< training_options::last_step was reached
-  time_over,   ///< training_options::time_limit
-  asked,       ///< request_stop()
-  condition,   ///< training_options::when
-  data_ended,  ///< an empty batch, or out_of_range from a queue
-  not_a_number ///< a loss is NaN or infinite. Neither its step nor later ones were saved
+  last_step,      ///< training_options::last_step was reached
+  time_limit,     ///< training_options::time_limit
+  stop_requested, ///< request_stop()
+  condition,      ///< training_options::stop_when
+  data_ended,     ///< an empty batch, or out_of_range from a queue
+  not_a_number    ///< a loss is NaN or infinite. Neither its step nor later ones were saved
 };
 
 TROUPE_API std::string_view to_string(training_end reason) noexcept; ///< "the last step was done"
 
 struct training_report {
   int64_t step = 0; ///< total number of completed steps
-  training_end why = training_end::last_step;
+  training_end end_reason = training_end::last_step;
   double loss = 0; ///< of the last completed step; with not_a_number, the NaN or infinite one
   int64_t restored_from = -1;  ///< the step of the checkpoint at the start of the run; -1: none
   int retries = 0;             ///< total number of retries
@@ -85,7 +86,7 @@ struct training_options {
   /// Folder of checkpoints; empty: none are written. During run(), no other saver may write to it,
   /// and none may begin (saver_options::take_over, which also applies to `summaries`).
   std::string checkpoints = {};
-  saver_options keep = detail::default_value<saver_options>();
+  saver_options checkpoint_options = detail::default_value<saver_options>();
   bool resume = true; ///< starts from the newest checkpoint, if there is one
   /// Accepts a checkpoint that does not match the graph completely. Variables that it lacks, or has
   /// with another type or shape, get their initial values; each is reported as a warning. False:
@@ -94,16 +95,16 @@ struct training_options {
   int64_t checkpoint_steps = 0;  ///< saves at each multiple of it, or soon after; 0: disabled
   double checkpoint_seconds = 0; ///< interval between two checkpoints; 0: disabled
   /// No step runs while values are read: a consistent cut. If tasks write
-  /// (saver_options::by_tasks), none runs until they have written.
-  bool pause_to_checkpoint = false;
+  /// (saver_options::sharded_by_task), none runs until they have written.
+  bool pause_during_checkpoint = false;
   /// Checkpoints include the contents of the queues, the positions of readers and the remaining
   /// runs of runners, so that a resumed run gets each element exactly once. Steps and runners pause
   /// while this is read. Elements that wait to be enqueued are enqueued first, beyond the capacity.
-  bool keep_input = false;
+  bool save_input = false;
   /// Ranks each checkpoint (saver_options::keep_best), for instance by evaluating other data.
   /// Called before its values are read, on a thread that runs steps, within the pause if there is
   /// one.
-  std::function<double(int64_t step)> metric = {};
+  std::function<double(int64_t step)> checkpoint_metric = {};
 
   std::string summaries = {};  ///< folder of event files; empty: none are written
   edge summary = {};           ///< written in addition to the loss: a Summary (`summaries::merged`)
@@ -111,17 +112,18 @@ struct training_options {
 
   int64_t last_step = -1; ///< total; negative: no limit
   double time_limit = 0;  ///< seconds of this run; 0: no limit
-  /// Ends the run if it returns true. Called once for each successful step, after the `metric` of a
-  /// checkpoint that is due. Calls are serialized. Must neither throw nor call the run.
-  std::function<bool(const training_progress&)> when = {};
+  /// Ends the run if it returns true. Called once for each successful step, after the
+  /// `checkpoint_metric` of a checkpoint that is due. Calls are serialized. Must neither throw nor
+  /// call the run.
+  std::function<bool(const training_progress&)> stop_when = {};
   bool stop_at_nan =
       true; ///< stops at a loss that is NaN or infinite. False: such steps count as others
 
   /// Maximum number of consecutive attempts after a temporary error (unavailable, aborted,
   /// deadline_exceeded, or lost variables). A successful step resets the count. Each action after a
   /// step (on_step, summaries, checkpoints) has a separate count of retries.
-  int retries = 10;
-  double retry_seconds = 0.1; ///< before the first attempt; doubled for each, up to 5
+  int max_retries = 10;
+  double retry_delay_seconds = 0.1; ///< before the first attempt; doubled for each, up to 5
 
   /// Called on the threads that run steps, possibly concurrently.
   std::function<void(const training_progress&)> on_step = {};

@@ -27,10 +27,10 @@ std::vector<std::string> differences_in(const restore_report& report) {
   std::vector<std::string> texts;
   for (const auto& name : report.missing)
     texts.push_back(concat(report.path, ": does not have ", name));
-  for (const auto& name : report.unequal)
+  for (const auto& name : report.mismatched)
     texts.push_back(concat(report.path, ": ", name));
   std::string extra;
-  for (const auto& name : report.extra)
+  for (const auto& name : report.unexpected)
     extra += concat(extra.empty() ? "" : ", ", name);
   if (!extra.empty())
     texts.push_back(concat(report.path, ": has ", extra, ", which the graph does not have"));

@@ -21,7 +21,7 @@ std::vector<std::string> differences_in(const restore_report& report);
 /// Returns true if a Summary has a value with this tag.
 bool has_tag(const tensor& summary, std::string_view tag);
 
-/// Notes of a checkpoint (saver::also_note) with the remaining runs of the runners.
+/// Notes of a checkpoint (saver::add_notes) with the remaining runs of the runners.
 inline constexpr std::string_view runs_left_key = "runs_left/";
 std::map<std::string, std::string> as_notes(const std::map<std::string, int64_t>& runs_left);
 std::map<std::string, int64_t> runs_left_in(const std::map<std::string, std::string>& notes);

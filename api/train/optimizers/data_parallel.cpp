@@ -77,15 +77,15 @@ public:
   data_parallel_step form(const std::vector<std::string>& devices, location where) {
     where_ = where;
     if (devices.empty())
-      reject("among", where, "needs at least one device");
+      reject("step_of", where, "needs at least one device");
     members group_members;
     for (const auto& device : devices) {
       auto position = std::ranges::find(devices_, device);
       if (position == devices_.end())
-        reject("among", where, "no replica is on '", device, "': there is ", join(devices_));
+        reject("step_of", where, "no replica is on '", device, "': there is ", join(devices_));
       group_members.push_back(static_cast<size_t>(position - devices_.begin()));
       if (std::ranges::count(devices, device) > 1)
-        reject("among", where, "names ", device, " twice");
+        reject("step_of", where, "names ", device, " twice");
     }
     if (group_members.size() < devices_.size())
       check_independent(group_members);
@@ -93,8 +93,8 @@ public:
     auto name_scope = in_.scope("among", where);
     auto step_nodes = form(group_members);
     if (in_.variables().size() != variables)
-      reject("among", where,
-             "data_parallel_options::change adds variables, which cannot be "
+      reject("step_of", where,
+             "data_parallel_options::transform_gradients adds variables, which cannot be "
              "divided among fewer replicas");
     return step_nodes;
   }
@@ -146,7 +146,7 @@ private:
       const auto* current = pending.back();
       pending.pop_back();
       if (is_collective(current->op()))
-        reject("among", where_, current->description(),
+        reject("step_of", where_, current->description(),
                " exchanges tensors between replicas, which the model does: all of them are needed");
       for (const auto& input : current->inputs())
         visit(input.node);
@@ -330,9 +330,9 @@ private:
     // Slots of optimizers are named after their variable, so no name scope is needed.
     on_replica(index, [&] {
       applied = optimizers_[index]->apply_gradients(
-          options_.change ? options_.change(means) : means, where_);
-      if (options_.behind)
-        applied = options_.behind(replica_at(index), applied);
+          options_.transform_gradients ? options_.transform_gradients(means) : means, where_);
+      if (options_.after_update)
+        applied = options_.after_update(replica_at(index), applied);
     });
     return applied;
   }
@@ -367,12 +367,12 @@ private:
   std::map<std::pair<size_t, members>, node*> synchronized_; // by the source replica and the set
 };
 
-edge replica::part_of(edge batch, location where) const {
+edge replica::slice_of(edge batch, location where) const {
   if (!batch.exists())
-    throw error{invalid("part_of (", to_string(where), "): the batch is an edge to nothing")};
+    throw error{invalid("slice_of (", to_string(where), "): the batch is an empty edge")};
   if (index_ < 0 || index_ >= count_)
     throw error{
-        invalid("part_of (", to_string(where), "): there is no replica ", index_, " of ", count_)};
+        invalid("slice_of (", to_string(where), "): there is no replica ", index_, " of ", count_)};
   auto& in = batch.node->graph();
   auto processor = value_or_throw(device_name::parse(device_));
   processor.kind = "cpu";
@@ -407,10 +407,10 @@ data_parallel_training train_data_parallel(graph_builder& in,
   return training;
 }
 
-data_parallel_step data_parallel_training::among(const std::vector<std::string>& devices,
-                                                 location where) const {
+data_parallel_step data_parallel_training::step_of(const std::vector<std::string>& devices,
+                                                   location where) const {
   if (!builder_)
-    reject("among", where, "it was not made by train_data_parallel()");
+    reject("step_of", where, "it was not made by train_data_parallel()");
   return builder_->form(devices, where);
 }
 

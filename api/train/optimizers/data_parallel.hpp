@@ -23,9 +23,9 @@ public:
   int index() const noexcept { return index_; }
   int count() const noexcept { return count_; }
 
-  /// Returns the replica's part of the batch. The processor of the task cuts the first axis into as
-  /// many equal parts as there are replicas. A step fails if the axis cannot be cut equally.
-  edge part_of(edge batch, std::source_location where = std::source_location::current()) const;
+  /// Returns the replica's slice of the batch. The processor of the task cuts the first axis into
+  /// as many equal slices as there are replicas. A step fails if the axis cannot be cut equally.
+  edge slice_of(edge batch, std::source_location where = std::source_location::current()) const;
 
 private:
   std::string device_;
@@ -44,10 +44,11 @@ using optimizer_maker = std::function<std::unique_ptr<optimizer>()>;
 struct data_parallel_options {
   /// Transforms the mean gradients of a replica before they are applied, for instance by clipping.
   /// Must do the same for each replica.
-  std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)> change = {};
+  std::function<std::vector<variable_gradient>(const std::vector<variable_gradient>&)>
+      transform_gradients = {};
   /// Adds nodes that a replica runs after its updates in each step, such as counting, and returns
   /// the last of them. Must do the same for each replica.
-  std::function<node*(const replica&, node* updated)> behind = {};
+  std::function<node*(const replica&, node* updated)> after_update = {};
   /// Gradients of one type and of known shapes are exchanged in buckets of up to this many bytes,
   /// beginning with those of the last variables, which are computed first. Larger gradients are
   /// exchanged separately. 0: no buckets. Must not be negative. Default: 4 MiB on GPUs, 1 MiB on
@@ -96,11 +97,11 @@ struct TROUPE_API data_parallel_training {
   /// Throws troupe::error if there is no such replica, and if the models exchange tensors
   /// themselves.
   ///
-  ///     auto rest = training.among({"/job:worker/task:0/cpu:0", "/job:worker/task:2/cpu:0"});
-  ///     s.run(rest.synchronize);
-  ///     s.run({{images, batch}, {labels, digits}}, {rest.loss}, {rest.train});
-  data_parallel_step among(const std::vector<std::string>& devices,
-                           std::source_location where = std::source_location::current()) const;
+  ///     auto remaining = training.step_of({"/job:worker/task:0/cpu:0",
+  ///     "/job:worker/task:2/cpu:0"}); s.run(remaining.synchronize); s.run({{images, batch},
+  ///     {labels, digits}}, {remaining.loss}, {remaining.train});
+  data_parallel_step step_of(const std::vector<std::string>& devices,
+                             std::source_location where = std::source_location::current()) const;
 
 private:
   friend data_parallel_training train_data_parallel(graph_builder&, const std::vector<std::string>&,
@@ -119,7 +120,7 @@ private:
 ///     auto training = train_data_parallel(
 ///         g, {"/gpu:0", "/gpu:1"},
 ///         [&](const replica& at) {
-///           return softmax_loss(dense(g, at.part_of(images), 10), at.part_of(labels));
+///           return softmax_loss(dense(g, at.slice_of(images), 10), at.slice_of(labels));
 ///         },
 ///         [] { return std::make_unique<momentum>(0.1); });
 ///     s.run(g.initializer());

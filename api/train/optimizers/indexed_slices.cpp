@@ -45,7 +45,7 @@ std::optional<indexed_slices> joined(const std::vector<indexed_slices>& parts,
 } // namespace
 
 std::optional<indexed_slices> slices_of(edge gradient) {
-  if (gradient.is_nothing())
+  if (gradient.is_empty())
     return std::nullopt;
   const auto& producer = *gradient.node;
   if (producer.op().name == "UnsortedSegmentSum" && are_checked(producer.inputs()[1]))

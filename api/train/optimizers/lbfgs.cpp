@@ -79,7 +79,7 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
 
   in.push_scope("lbfgs");
   graph_scope scope{in, graph_scope::kind::name};
-  auto zero = value_or_throw(converted(tensor::scalar(0), type));
+  auto zero = value_or_throw(convert_literal(tensor::scalar(0), type));
   auto state = [&](const std::vector<int64_t>& dims, std::string_view name) {
     return detail::add_variable(in, fill(in, tensor::vector(dims), zero, {}, where), name, where);
   };
@@ -128,7 +128,7 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
 
 lbfgs::point lbfgs::evaluate(session& in, const std::vector<feed>& feeds, location where) {
   auto number = [](const tensor& scalar) {
-    return value_or_throw(converted(scalar, dtype::f64)).data<double>()[0];
+    return value_or_throw(convert_literal(scalar, dtype::f64)).data<double>()[0];
   };
   auto results = in.run(feeds, {loss_, slope_, largest_gradient_}, {}, {}, where);
   return {number(results[0]), number(results[1]), number(results[2])};
@@ -138,7 +138,7 @@ lbfgs::outcome lbfgs::minimize(session& in, const std::vector<feed>& feeds, loca
   // Constants of the weak Wolfe conditions: for the decrease of the loss, and for its slope.
   constexpr double decrease = 1e-4, flatness = 0.9;
   auto move = [&](double length) {
-    in.run({{length_, value_or_throw(converted(tensor::scalar(length), length_.type()))}}, {},
+    in.run({{length_, value_or_throw(convert_literal(tensor::scalar(length), length_.type()))}}, {},
            {move_}, {}, where);
   };
   outcome progress;

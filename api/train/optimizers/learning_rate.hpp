@@ -15,32 +15,33 @@ TROUPE_API node* count_steps(node* train, const variable_handle& counter,
                              std::source_location where = std::source_location::current());
 
 struct decay_options {
-  bool staircase = false; ///< changes the rate only once in each `every` steps
+  bool staircase = false; ///< changes the rate only once in `decay_steps` steps
 };
 
-/// initial * factor ^ (step / every).
-TROUPE_API edge exponential_decay(operand step, double initial, double every, double factor,
+/// initial * factor ^ (step / decay_steps).
+TROUPE_API edge exponential_decay(operand step, double initial, double decay_steps, double factor,
                                   decay_options options = {},
                                   std::source_location where = std::source_location::current());
 
-/// initial / (1 + factor * step / every).
-TROUPE_API edge inverse_time_decay(operand step, double initial, double every, double factor,
+/// initial / (1 + factor * step / decay_steps).
+TROUPE_API edge inverse_time_decay(operand step, double initial, double decay_steps, double factor,
                                    decay_options options = {},
                                    std::source_location where = std::source_location::current());
 
 struct polynomial_options {
-  double last = 1e-4; ///< from the step `over` on
+  double final_rate = 1e-4; ///< from the step `decay_steps` on
   double power = 1;
 };
-/// From `initial` to `last` within `over` steps: (initial - last) * (1 - step / over) ^ power +
-/// last.
-TROUPE_API edge polynomial_decay(operand step, double initial, double over,
+/// From `initial` to `final_rate` within `decay_steps` steps: (initial - final_rate) * (1 - step /
+/// decay_steps) ^ power + final_rate.
+TROUPE_API edge polynomial_decay(operand step, double initial, double decay_steps,
                                  polynomial_options options = {},
                                  std::source_location where = std::source_location::current());
 
-/// From `initial` to `initial * least` within `over` steps, along half a cosine (Loshchilov and
-/// Hutter 2017).
-TROUPE_API edge cosine_decay(operand step, double initial, double over, double least = 0,
+/// From `initial` to `initial * final_fraction` within `decay_steps` steps, along half a cosine
+/// (Loshchilov and Hutter 2017).
+TROUPE_API edge cosine_decay(operand step, double initial, double decay_steps,
+                             double final_fraction = 0,
                              std::source_location where = std::source_location::current());
 
 /// values[i] as long as step <= boundaries[i], then the last value. `values` has one more element
@@ -49,8 +50,8 @@ TROUPE_API edge piecewise_constant(operand step, const std::vector<double>& boun
                                    const std::vector<double>& values,
                                    std::source_location where = std::source_location::current());
 
-/// Grows from 0 to `rate` within the first `over` steps.
-TROUPE_API edge warm_up(operand step, edge rate, double over,
+/// Grows from 0 to `rate` within the first `warm_up_steps` steps.
+TROUPE_API edge warm_up(operand step, edge rate, double warm_up_steps,
                         std::source_location where = std::source_location::current());
 
 } // namespace troupe

@@ -17,7 +17,7 @@ void check(bool valid, std::string_view requirement, location where) {
 
 edge number(edge model, double value, location where) {
   auto& in = model.node->graph();
-  auto scalar = value_or_throw(converted(tensor::scalar(value), model.type()));
+  auto scalar = value_or_throw(convert_literal(tensor::scalar(value), model.type()));
   auto added = in.add({.op = "Const",
                        .attrs = {{"value", std::move(scalar)}, {"dtype", model.type()}},
                        .where = where});
@@ -56,7 +56,8 @@ loss_scale loss_scale::dynamic(graph_builder& in, const loss_scale_options& opti
                                location where) {
   check(options.factor > 1, "the factor must be above 1", where);
   check(options.grow_every > 0, "grow_every must be above 0", where);
-  check(options.least > 0 && options.least <= options.initial && options.initial <= options.most,
+  check(options.minimum > 0 && options.minimum <= options.initial &&
+            options.initial <= options.maximum,
         "it must hold that 0 < least <= initial <= most", where);
   loss_scale scale;
   scale.options_ = options;
@@ -68,7 +69,7 @@ loss_scale loss_scale::dynamic(graph_builder& in, const loss_scale_options& opti
 
 std::vector<variable_gradient>
 loss_scale::compute_gradients(edge loss, const std::vector<edge>& variables, location where) const {
-  check(bool(loss), "the loss is an edge to nothing", where);
+  check(bool(loss), "the loss is an empty edge", where);
   // Weights equal the gradients of a scaled loss, but the loss itself cannot overflow.
   auto weight = mul(ones_like(loss, {}, where), cast(value_, loss.type(), {}, where), {}, where);
   auto gradients = optimizer::compute_gradients(loss, variables, {.weights = {weight}}, where);
@@ -81,7 +82,7 @@ loss_scale::compute_gradients(edge loss, const std::vector<edge>& variables, loc
 node* loss_scale::apply_gradients(optimizer& method,
                                   const std::vector<variable_gradient>& gradients,
                                   location where) const {
-  if (good_steps_.is_nothing())
+  if (good_steps_.is_empty())
     return method.apply_gradients(gradients, where);
   auto are_finite = all_finite(gradients, where);
   auto* applied = method.apply_gradients_if(are_finite, gradients, where);
@@ -92,9 +93,9 @@ node* loss_scale::apply_gradients(optimizer& method,
     return mul(value_, number(value_, factor, where), {}, where);
   };
   auto larger =
-      minimum(scaled_by(options_.factor), number(value_, options_.most, where), {}, where);
+      minimum(scaled_by(options_.factor), number(value_, options_.maximum, where), {}, where);
   auto smaller =
-      maximum(scaled_by(1 / options_.factor), number(value_, options_.least, where), {}, where);
+      maximum(scaled_by(1 / options_.factor), number(value_, options_.minimum, where), {}, where);
   auto zero_steps = number(good_steps_, 0, where);
   auto next = select(are_finite, select(grows, larger, value_, {}, where), smaller, {}, where);
   auto next_steps =
@@ -113,7 +114,7 @@ node* loss_scale::minimize(optimizer& method, edge loss, const std::vector<edge>
 edge all_finite(const std::vector<variable_gradient>& gradients, location where) {
   std::vector<edge> checks;
   for (const auto& entry : gradients) {
-    check(bool(entry.gradient), "a gradient is an edge to nothing", where);
+    check(bool(entry.gradient), "a gradient is an empty edge", where);
     auto rows = slices_of(entry.gradient);
     auto values = rows ? rows->values : entry.gradient;
     auto& in = values.node->graph();

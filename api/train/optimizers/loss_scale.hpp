@@ -11,7 +11,7 @@ struct loss_scale_options {
   double initial = 65536;
   double factor = 2;         ///< for growing and shrinking
   int64_t grow_every = 2000; ///< consecutive steps with finite gradients
-  double least = 1, most = 16777216;
+  double minimum = 1, maximum = 16777216;
 };
 
 /// The factor of a loss, and the nodes that scale its gradients back. They are part of the step, so

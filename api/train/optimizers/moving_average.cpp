@@ -17,27 +17,27 @@ edge initial_decay(operand decay, edge step, std::source_location where) {
 operand complement_of(const operand& decay, std::source_location where) {
   if (decay.is_edge())
     return sub(1.0, decay, {}, where);
-  return 1 - value_or_throw(converted(decay.value(), dtype::f64)).data<double>()[0];
+  return 1 - value_or_throw(convert_literal(decay.value(), dtype::f64)).data<double>()[0];
 }
 
 } // namespace
 
-node* exponential_moving_average::follow(graph_builder& in, node* train,
-                                         std::vector<variable_handle> variables, location where) {
+node* exponential_moving_average::track(graph_builder& in, node* train,
+                                        std::vector<variable_handle> variables, location where) {
   if (decay_.is_edge())
-    need_edge("follow", where, decay_.from(), "the decay");
+    need_edge("track", where, decay_.source(), "the decay");
   else if (decay_.value().elements() != 1)
-    reject("follow", where, "the decay must be one number, got ", decay_.value().elements());
+    reject("track", where, "the decay must be one number, got ", decay_.value().elements());
   if (variables.empty())
     for (const auto& candidate : in.variables())
       if (candidate.initializer && floating.contains(candidate.type()) &&
           !detail::is_local_variable(*candidate.ref.node))
         variables.push_back(candidate);
   for (const auto& variable : variables) {
-    need_edge("follow", where, variable, "a variable");
+    need_edge("track", where, variable, "a variable");
     if (!variable.initializer)
       throw error{
-          invalid("follow (", to_string(where), "): '", variable.name(), "' has no initial value")};
+          invalid("track (", to_string(where), "): '", variable.name(), "' has no initial value")};
     auto on = in.on(variable.ref.node->device(), where);
     averages_[variable.ref.node] =
         in.variable(variable.initializer->inputs()[1], variable.name() + "/average", where);
@@ -50,7 +50,7 @@ node* exponential_moving_average::follow(graph_builder& in, node* train,
     auto on = in.on(variable.ref.node->device(), where);
     auto average = averages_[variable.ref.node];
     auto difference = sub(average, variable, {}, where);
-    auto factor = update_rate.is_edge() && update_rate.from().type() != variable.type()
+    auto factor = update_rate.is_edge() && update_rate.source().type() != variable.type()
                       ? operand{cast(update_rate, variable.type(), {}, where)}
                       : update_rate;
     updates.push_back(assign_sub(average, mul(difference, factor, {}, where), {}, where).node);

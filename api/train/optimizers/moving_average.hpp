@@ -20,8 +20,8 @@ public:
 
   /// Returns the node that updates the averages after `train`. By default it covers all floating
   /// variables so far that have an initial value.
-  node* follow(graph_builder& in, node* train, std::vector<variable_handle> variables = {},
-               location where = location::current());
+  node* track(graph_builder& in, node* train, std::vector<variable_handle> variables = {},
+              location where = location::current());
 
   /// Returns the average of a variable. Throws if the variable is not averaged.
   variable_handle average(edge variable, location where = location::current()) const;

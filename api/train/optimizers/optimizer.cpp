@@ -54,7 +54,7 @@ node* keep_unless(edge condition, edge variable, const std::vector<node*>& updat
 }
 
 edge filled(graph& in, dtype type, const shape& dims, double value, std::source_location where) {
-  auto scalar = value_or_throw(converted(tensor::scalar(value), type));
+  auto scalar = value_or_throw(convert_literal(tensor::scalar(value), type));
   return fill(in, tensor::vector<int64_t>({dims.begin(), dims.end()}), scalar, {}, where);
 }
 
@@ -69,14 +69,14 @@ std::vector<variable_gradient> optimizer::compute_gradients(edge loss,
                                                             const std::vector<edge>& variables,
                                                             const gradient_options& options,
                                                             location where) {
-  if (loss.is_nothing())
-    reject("minimize", where, "the loss is an edge to nothing");
+  if (loss.is_empty())
+    reject("minimize", where, "the loss is an empty edge");
   auto chosen = variables.empty() ? variables_of(loss) : variables;
   if (chosen.empty())
     reject("minimize", where, loss.node->description(),
            " depends on no variable of a floating type");
-  if (std::ranges::any_of(chosen, &edge::is_nothing))
-    reject("minimize", where, "a variable is an edge to nothing");
+  if (std::ranges::any_of(chosen, &edge::is_empty))
+    reject("minimize", where, "a variable is an empty edge");
   auto gradients = detail::add_gradients(loss.node->graph(), {loss}, chosen, options, where);
   std::vector<variable_gradient> pairs;
   for (size_t i = 0; i < chosen.size(); ++i) {
@@ -97,7 +97,7 @@ node* optimizer::apply_gradients(const std::vector<variable_gradient>& gradients
 
 node* optimizer::apply_gradients_if(edge condition, const std::vector<variable_gradient>& gradients,
                                     location where) {
-  if (condition.is_nothing() || condition.type() != dtype::boolean ||
+  if (condition.is_empty() || condition.type() != dtype::boolean ||
       !condition.dims().compatible(partial_shape{}))
     reject("minimize", where, "the condition must be a scalar of type bool");
   return apply(condition, gradients, where);
@@ -107,8 +107,8 @@ node* optimizer::apply(edge condition, const std::vector<variable_gradient>& gra
                        location where) {
   std::vector<node*> updates, restored;
   for (const auto& entry : gradients) {
-    if (entry.variable.is_nothing() || entry.gradient.is_nothing())
-      reject("minimize", where, "a variable or a gradient is an edge to nothing");
+    if (entry.variable.is_empty() || entry.gradient.is_empty())
+      reject("minimize", where, "a variable or a gradient is an empty edge");
     // The update runs on the device of its variable, where the new value is needed.
     auto& in = entry.variable.node->graph();
     in.push_device(entry.variable.node->device());
@@ -163,7 +163,7 @@ variable_handle optimizer::make_slot(edge variable, std::string_view name, doubl
   auto value = filled(in, variable.type(), variable.dims().known(), initial, where);
   auto created =
       detail::add_variable(in, value, free_name(in, concat(variable.node->name(), '/', name)),
-                           where, {.by_handle = detail::is_by_handle(variable)});
+                           where, {.use_resource = detail::is_resource_variable(variable)});
   slots_[{key_of(variable), std::string{name}}] = created;
   return created;
 }
@@ -175,7 +175,7 @@ variable_handle optimizer::make_shared(edge variable, std::string_view name, dou
   if (is_new)
     entry->second = detail::add_variable(in, filled(in, variable.type(), shape{}, initial, where),
                                          free_name(in, std::string{name}), where,
-                                         {.by_handle = detail::is_by_handle(variable)});
+                                         {.use_resource = detail::is_resource_variable(variable)});
   return entry->second;
 }
 

@@ -83,7 +83,7 @@ std::string repeated(std::string_view text, kind_of_devices kind, int count) {
   return expanded;
 }
 
-text_case case_of(std::string_view text, kind_of_devices kind, int count) {
+text_case switch_case(std::string_view text, kind_of_devices kind, int count) {
   return text_case{repeated(text, kind, count), "test", &simulated_library()};
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("a collective operation gives each device what it would compute from a
   for (auto [kind, count] : all_kinds) {
     INFO(count << " of kind " << static_cast<int>(kind));
     auto session = make_session(kind, count);
-    auto text = case_of(all_sums, kind, count);
+    auto text = switch_case(all_sums, kind, count);
     for (int i = 0; i < 8; ++i) { // GPUs replay recorded steps
       auto results = run_one(*session, text);
       REQUIRE(results.status().ok());
@@ -167,7 +167,7 @@ TEST_CASE(
       INFO(count << " of kind " << static_cast<int>(kind) << ", replay: " << replay);
       auto session = make_session(kind, count, {.seed = std::random_device{}()},
                                   {.deterministic = true, .replay = replay});
-      auto text = case_of(all_sums, kind, count);
+      auto text = switch_case(all_sums, kind, count);
       for (int i = 0; i < 8; ++i) {
         auto results = run_one(*session, text);
         REQUIRE(results.status().ok());
@@ -190,7 +190,7 @@ TEST_CASE("a GPU's launches before a collective operation are replayed as one la
     options.passes = pass_options::none();
     auto session = client::local(options);
     REQUIRE(session);
-    auto text = case_of(R"(
+    auto text = switch_case(R"(
 x = Placeholder dtype=f32 shape=[2]
 a{i} = Mul(x, x) @"{d}"
 b{i} = Add(a{i}, x) @"{d}"
@@ -201,7 +201,7 @@ f{i} = Mul(e{i}, x) @"{d}"
 feed x = f32[1, 2]
 fetch f{i} = f32[8, 72]
 )",
-                        kind, 2);
+                            kind, 2);
     const auto& run = text.text.runs.at(0);
     auto step = (*session)->prepare(*text.nodes, signature_of(run), step_clock::now() + 10s);
     REQUIRE(step.status().ok());
@@ -218,7 +218,7 @@ TEST_CASE("concurrent steps on the same devices do not mix, and no step waits fo
   for (auto [kind, count] : all_kinds) {
     INFO(count << " of kind " << static_cast<int>(kind));
     auto session = make_session(kind, count);
-    auto text = case_of(R"(
+    auto text = switch_case(R"(
 x = Placeholder dtype=f32 shape=[]
 x{i} = Add(x, f32({i})) @"{d}"
 sum{i} = CollectiveReduce(x{i}) group_size={n} group_key=1 instance_key=1 merge_op="Add" final_op="Id" @"{d}"
@@ -227,7 +227,7 @@ again{i} = CollectiveReduce(y{i}) group_size={n} group_key=1 instance_key=2 merg
 feed x = f32(0)
 fetch again{i}
 )",
-                        kind, count);
+                            kind, count);
     const auto& run = text.text.runs.at(0);
     auto step = session->prepare(*text.nodes, signature_of(run), step_clock::now() + 10s);
     REQUIRE(step.status().ok());
@@ -312,7 +312,7 @@ sum{i} = CollectiveReduce(x{i}) group_size=SIZE group_key=7 instance_key=1 merge
 fetch sum1 = f32[6]
 )"s;
     source.replace(source.find("SIZE"), 4, concat(size));
-    auto text = case_of(source, kind_of_devices::processors, 3);
+    auto text = switch_case(source, kind_of_devices::processors, 3);
     auto results = run_one(*session, text);
     if (size == 3)
       CHECK(complaint_about(text.text.runs.at(0), results) == "");
@@ -350,11 +350,11 @@ TEST_CASE("devices that share a GPU with some members only are refused") {
   };
   auto session = client::local(options);
   REQUIRE(session);
-  auto text = case_of(R"(
+  auto text = switch_case(R"(
 a{i} = CollectiveGather(f32[1]) group_size={n} group_key=1 instance_key=1 @"{d}"
 fetch a{i}
 )",
-                      kind_of_devices::gpus, 3);
+                          kind_of_devices::gpus, 3);
   CHECK(message_contains(run_one(**session, text).status(),
                          {"CollectiveGather 'a0'", "devices_per_gpu"}));
 }
@@ -439,7 +439,7 @@ TEST_CASE("a member that fails fails the step for all members, and the next step
   for (auto [kind, count] : all_kinds) {
     INFO(count << " of kind " << static_cast<int>(kind));
     auto session = make_session(kind, count);
-    auto text = case_of(R"(
+    auto text = switch_case(R"(
 i = Placeholder dtype=i32 shape=[1]
 x{i} = Gather(f32[1, 2, 3], i) @"{d}"
 sum{i} = CollectiveReduce(x{i}) group_size={n} group_key=1 instance_key=1 merge_op="Add" final_op="Id" @"{d}"
@@ -450,7 +450,7 @@ run
 feed i = i32[2]
 fetch y{i}
 )",
-                        kind, count);
+                            kind, count);
     for (int round = 0; round < 6; ++round) {
       CHECK(message_contains(run_one(*session, text, 20s, 0).status(), {"Gather"}));
       auto results = run_one(*session, text, 20s, 1);
@@ -477,7 +477,7 @@ TEST_CASE("a GPU that is lost during a step fails the step at once, not at the d
     };
     auto session = client::local(options);
     REQUIRE(session);
-    auto text = case_of(all_sums, kind_of_devices::gpus, 3);
+    auto text = switch_case(all_sums, kind_of_devices::gpus, 3);
     auto begin = step_clock::now();
     bool failed = false;
     for (int i = 0; i < 4; ++i) {
@@ -488,12 +488,12 @@ TEST_CASE("a GPU that is lost during a step fails the step at once, not at the d
     }
     CHECK(failed);
     // The other members still compute.
-    auto other_case = case_of(R"(
+    auto other_case = switch_case(R"(
 x{i} = Add(f32[1], f32({i})) @"{d}"
 sum{i} = CollectiveReduce(x{i}) group_size={n} group_key=2 instance_key=1 merge_op="Add" final_op="Id" @"{d}"
 fetch sum{i} = f32[3]
 )",
-                              kind_of_devices::gpus, 2);
+                                  kind_of_devices::gpus, 2);
     CHECK(complaint_about(other_case.text.runs.at(0), run_one(**session, other_case)) == "");
     CHECK(step_clock::now() - begin < 15s);
   }
@@ -506,7 +506,7 @@ TEST_CASE("steps that are stopped at any moment leave no state behind") {
   for (auto [kind, count] : all_kinds) {
     INFO(count << " of kind " << static_cast<int>(kind));
     auto session = make_session(kind, count, {.seed = seed});
-    auto text = case_of(all_sums, kind, count);
+    auto text = switch_case(all_sums, kind, count);
     const auto& run = text.text.runs.at(0);
     auto step = session->prepare(*text.nodes, signature_of(run), step_clock::now() + 10s);
     REQUIRE(step.status().ok());

@@ -127,7 +127,7 @@ TEST_CASE("a session that a task hosts appears in the task's tree and in its met
 TEST_CASE(
     "a hosted step that is not admitted before its deadline counts as a step that was not begun") {
   watchdog watch;
-  watched_host host{{.steps_at_once = 1}};
+  watched_host host{{.max_concurrent_steps = 1}};
   queue_graph queues;
   auto s = session::connect(host.at());
   auto take = s.prepare({}, {queues.taken}), put_step = s.prepare({queues.x}, {}, {queues.put});
@@ -143,7 +143,7 @@ TEST_CASE(
 
 TEST_CASE("hosted steps that are not admitted yet appear as waits of their session") {
   watchdog watch;
-  watched_host host{{.steps_at_once = 1}};
+  watched_host host{{.max_concurrent_steps = 1}};
   queue_graph queues;
   auto s = session::connect(host.at());
   auto take = s.prepare({}, {queues.taken}), put_step = s.prepare({queues.x}, {}, {queues.put});
@@ -163,13 +163,13 @@ TEST_CASE("hosted steps that are not admitted yet appear as waits of their sessi
   while (!hosted_session)
     hosted_session = in_line();
   // One more step is admitted every 50 ms, perhaps between the host's two answers.
-  CHECK(number(*hosted_session, "steps_in_line") ==
+  CHECK(number(*hosted_session, "queued_steps") ==
         Approx(static_cast<double>(hosted_session->children.size())).margin(1));
   CHECK(number(*hosted_session, "steps_running") >= 1);
   CHECK(number(*hosted_session, "requests_unanswered") >= 2);
   CHECK(text_of(hosted_session->children[0].find("for")) == "turn");
   auto cluster_waits = waits_in(task_inspection);
-  auto admission_wait = std::ranges::find(cluster_waits, "turn", &cluster_wait::what_for);
+  auto admission_wait = std::ranges::find(cluster_waits, "turn", &cluster_wait::wait_kind);
   REQUIRE(admission_wait != cluster_waits.end());
   CHECK(admission_wait->is_cause);
   CHECK(admission_wait->step == hosted_session->children[0].ref);
@@ -181,7 +181,7 @@ TEST_CASE("hosted steps that are not admitted yet appear as waits of their sessi
     put_step.run({tensor::scalar(1)});
   for (auto& take_answer : take_answers)
     CHECK(take_answer.get().size() == 1);
-  CHECK(host.sample("troupe_hosted_steps_in_line") == 0);
+  CHECK(host.sample("troupe_hosted_steps_queued") == 0);
 }
 
 } // namespace troupe::test::hosted_inspection_test

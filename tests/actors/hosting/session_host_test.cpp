@@ -224,7 +224,7 @@ TEST_CASE(
 TEST_CASE(
     "a client with a thousand waiting steps does not keep another client's steps from running") {
   watchdog watch;
-  one_host host{{.steps_at_once = 4}};
+  one_host host{{.max_concurrent_steps = 4}};
   auto busy_client = host.connect(), other_client = host.connect();
   auto take = prepare(*busy_client, waiting_case);
   REQUIRE(take);
@@ -259,7 +259,7 @@ TEST_CASE(
 
 TEST_CASE("steps that wait for an element that a queued step enqueues do not wait for ever") {
   watchdog watch;
-  one_host host{{.steps_at_once = 2}};
+  one_host host{{.max_concurrent_steps = 2}};
   auto caller = host.connect();
   auto take = prepare(*caller, waiting_case), put_step = prepare(*caller, puts);
   REQUIRE(take);
@@ -564,7 +564,7 @@ TEST_CASE("a stopped request is answered soon, also if the stop arrived first") 
 
 TEST_CASE("a stopped step leaves the queue") {
   watchdog watch;
-  one_host host{{.steps_at_once = 1}};
+  one_host host{{.max_concurrent_steps = 1}};
   raw_client peer{host.cluster};
   CHECK(peer.ask(session_open{}).outcome.ok()); // request 1
   auto handle = std::get<prepared_handle>(peer.ask(wire_of(waiting_case)).what).handle;

@@ -36,7 +36,7 @@ result<std::unique_ptr<task>> try_to_join(const std::string& seeds, const task_n
   options.listen = std::move(settings.listen);
   options.advertise = std::move(settings.advertise);
   options.peer_timeout = 2s;
-  options.join_patience = settings.patience;
+  options.join_timeout = settings.patience;
   options.give_up = std::move(settings.give_up);
   options.on_failure = std::move(settings.on_failure);
   options.member_times = quick;

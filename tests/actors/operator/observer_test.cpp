@@ -102,7 +102,7 @@ TEST_CASE("an observer sees the waits of a client before its steps reach their t
                                                    {.depth = 4, .only = kinds_of_waits}, 2s);
     std::vector<cluster_wait> result;
     for (auto& wait : waits_in(cluster_root))
-      if (wait.what_for == "task")
+      if (wait.wait_kind == "task")
         result.push_back(std::move(wait));
     return result;
   };
@@ -211,7 +211,7 @@ TEST_CASE("waits within a loop of a step are reported as well") {
   auto waits_for_rows = [&] {
     for (const auto& wait :
          waits_in(look(*cluster_observer, "/", {.depth = 4, .only = kinds_of_waits})))
-      if (wait.what_for == "state" && wait.node.find("take") != wait.node.npos)
+      if (wait.wait_kind == "state" && wait.node.find("take") != wait.node.npos)
         return true;
     return false;
   };

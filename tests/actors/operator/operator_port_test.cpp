@@ -358,14 +358,14 @@ TEST_CASE("HTTP is not served beyond this machine unless that is allowed") {
   auto refused = task::start(options);
   REQUIRE(!refused.ok());
   CHECK(refused.status().kind() == error_kind::failed_precondition);
-  CHECK(refused.status().message().find("--http-anywhere") != std::string::npos);
-  options.http_anywhere = true;
+  CHECK(refused.status().message().find("--http-allow-remote") != std::string::npos);
+  options.http_allow_remote = true;
   {
     auto allowed = task::start(options);
     REQUIRE(allowed.ok());
     CHECK(get(**allowed, "/healthz").status == 200);
   }
-  options.http_anywhere = false;
+  options.http_allow_remote = false;
   options.insecure = true; // as manifests of older versions have it
   auto allowed = task::start(options);
   REQUIRE(allowed.ok());

@@ -651,13 +651,13 @@ fetch y = i32(-3)
                               text)
                 self.assertIn("/job:worker/task:0 waits for queue 'q' (0 elements, 1 dequeues wait): "
                               "QueueDequeue 'x' ", text)
-                top = troupe("top", "--cluster", cluster.file, "--once", "--every", "0.1", "--json")
+                top = troupe("top", "--cluster", cluster.file, "--once", "--interval", "0.1", "--json")
                 self.assertEqual(top.returncode, 0, top.stderr)
                 frame = json.loads(top.stdout)
                 self.assertEqual([task["steps_running"] for task in frame["tasks"]], [1, 1])
                 self.assertEqual(frame["queues"][0]["takes_waiting"], 1)
                 self.assertEqual(frame["hosted_sessions"], [])
-                top = troupe("top", "--cluster", cluster.file, "--once", "--every", "0.1")
+                top = troupe("top", "--cluster", cluster.file, "--once", "--interval", "0.1")
                 self.assertRegex(top.stdout, r"^TASK .* STATE\n/job:worker/task:0 .* ready\n")
                 drain = troupe("drain", "/job:worker/task:1", "--cluster", cluster.file)
                 self.assertEqual((drain.returncode, drain.stdout),
@@ -677,7 +677,7 @@ target x
                 self.assertEqual(put.returncode, 0, put.stderr)
                 self.assertEqual(runs.communicate(timeout=20)[0], "y = i32[] {-3}\n")
                 self.assertEqual(cluster.processes[1].wait(timeout=20), 0)
-                top = troupe("top", "--cluster", cluster.file, "--once", "--every", "0.1",
+                top = troupe("top", "--cluster", cluster.file, "--once", "--interval", "0.1",
                              "--timeout", "1", "--json")
                 self.assertEqual(top.returncode, 2)
                 lost = json.loads(top.stdout)
@@ -762,7 +762,7 @@ fetch a = f32[1, 2]
             commands = {("devices", "--timeout", "60"): "/job:worker/task:2/device:cpu:0  cpu",
                         ("state", "ls", "--timeout", "60"): "variable  v  f32[2]",
                         ("waits", "--timeout", "60"): "no step waits\n",
-                        ("top", "--once", "--every", "0.1", "--timeout", "60"):
+                        ("top", "--once", "--interval", "0.1", "--timeout", "60"):
                             "\n/job:worker/task:2 "}
             for words, shown in commands.items():
                 with self.subTest(words=words):
@@ -810,7 +810,7 @@ fetch a = f32[1, 2]
             write("late.json.new", json.dumps({"worker": addresses}))
             os.rename(file + ".new", file)
             self.assertEqual(run.communicate(timeout=60), ("y = i32[] {15}\n", ""))
-        with ending(worker("--task", "7", "--cluster", f"file:{file}", "--patience", "0.1",
+        with ending(worker("--task", "7", "--cluster", f"file:{file}", "--join-timeout", "0.1",
                            stderr=subprocess.PIPE)) as (process,):
             self.assertIn("/job:worker/task:7", process.communicate(timeout=30)[1])
             self.assertEqual(process.returncode, 1)
@@ -843,7 +843,7 @@ fetch a = f32[1, 2]
             self.assertEqual(sorted(line.split(" as ")[1] for line in announcements),
                              ["/job:worker/task:0\n", "/job:worker/task:1\n"])
             self.runs_over_two("join:" + seed)
-            top = json.loads(troupe("top", "--cluster", "join:" + seed, "--once", "--every", "0.1",
+            top = json.loads(troupe("top", "--cluster", "join:" + seed, "--once", "--interval", "0.1",
                                     "--json").stdout)
             self.assertEqual((top["members"]["coordinator"], top["members"]["here"],
                               top["members"]["away"]), ("/job:ps/task:0", 3, []))
@@ -852,7 +852,7 @@ fetch a = f32[1, 2]
             lost = joining[["task:1" in line for line in announcements].index(True)]
             lost.kill()
             for _ in range(100):
-                top = troupe("top", "--cluster", "join:" + seed, "--once", "--every", "0.1",
+                top = troupe("top", "--cluster", "join:" + seed, "--once", "--interval", "0.1",
                              "--timeout", "0.5").stdout
                 if "unreachable" in top:
                     break
@@ -1019,11 +1019,11 @@ class Train(unittest.TestCase):
         self.assertIn(f"resumes at step 50 with {folder}/step-50\n", resumed.stdout)
         self.assertIn(f"saved in {folder}/step-80\n", resumed.stdout)
         for steps in 90, 95:  # the queue's elements are saved
-            kept = troupe(*self.train("trained", "--steps", str(steps), "--enqueue", "fill", "--keep-input",
+            kept = troupe(*self.train("trained", "--steps", str(steps), "--enqueue", "fill", "--save-input",
                                       "--local-init", "init2"))
             self.assertEqual(kept.returncode, 0, kept.stderr)
         self.assertIn("queue:q  string[]", troupe("checkpoint", "show", folder).stdout)
-        anew = troupe(*self.train("trained", "--steps", "3", "--anew"))
+        anew = troupe(*self.train("trained", "--steps", "3", "--no-resume"))
         self.assertIn("begins\n", anew.stdout)
 
     def events_are_shown(self, folder):

@@ -24,23 +24,23 @@ TEST_CASE("invalid durations are refused where they are given") {
   check("timeout", [] { session::local({.timeout = -1ms}); });
   check("timeout", [] { session::connect(R"({"worker": ["127.0.0.1:1"]})", {.timeout = -1ms}); });
   check("peer_timeout", [] { session::local({.cluster = {.peer_timeout = -1ms}}); });
-  check("recovery.wait", [] { session::local({.recovery = {.wait = -1ms}}); });
-  check("memory.gpu_idle", [] { session::local({.memory = {.gpu_idle = -1ms}}); });
+  check("recovery.initial_delay", [] { session::local({.recovery = {.initial_delay = -1ms}}); });
+  check("memory.gpu_idle_timeout", [] { session::local({.memory = {.gpu_idle_timeout = -1ms}}); });
   auto serve = [](const server_options& options) {
     server::start(R"({"worker": ["127.0.0.1:1"]})", options);
   };
-  check("join_patience", [&] { serve({.join_patience = 0ms}); });
-  check("memory.gpu_idle", [&] { serve({.memory = {.gpu_idle = -1ms}}); });
+  check("join_timeout", [&] { serve({.join_timeout = 0ms}); });
+  check("memory.gpu_idle_timeout", [&] { serve({.memory = {.gpu_idle_timeout = -1ms}}); });
   check("peer_timeout", [&] { serve({.cluster = {.peer_timeout = 0ms}}); });
-  check("fill_before_serving", [&] { serve({.fill_before_serving = -1ms}); });
+  check("initialize_before_serving", [&] { serve({.initialize_before_serving = -1ms}); });
   auto running = server::start(make_cluster(1, 0));
-  check("patience", [&] { running.drain(-1ms); });
+  check("timeout", [&] { running.drain(-1ms); });
   coordinator coord;
-  check("patience", [&] { coord.wait_for_stop(-1ms); });
-  check("patience", [&] { coord.join(-1ms); });
-  check("patience", [&] { coord.while_suspended([] {}, -1ms); });
+  check("timeout", [&] { coord.wait_for_stop(-1ms); });
+  check("timeout", [&] { coord.join(-1ms); });
+  check("timeout", [&] { coord.run_while_suspended([] {}, -1ms); });
   CHECK_FALSE(coord.wait_for_stop(0ms));
-  check("patience", [] { living_tasks{{"/job:worker/task:0"}, {.patience = -1ms}}; });
+  check("timeout", [] { live_tasks{{"/job:worker/task:0"}, {.timeout = -1ms}}; });
 }
 
 TEST_CASE("invalid durations of a training run are refused where they are given") {
@@ -58,12 +58,13 @@ TEST_CASE("invalid durations of a training run are refused where they are given"
     };
     refused({.checkpoint_seconds = wrong_seconds});
     refused({.time_limit = wrong_seconds});
-    refused({.retry_seconds = wrong_seconds});
+    refused({.retry_delay_seconds = wrong_seconds});
   }
   graph_builder g;
   g.variable(1.0f, "w");
   saver checkpoints{g, folder.path()};
-  CHECK(thrown_by([&] { checkpoints.limit_steps(-1ms); }).kind() == error_kind::invalid_argument);
+  CHECK(thrown_by([&] { checkpoints.set_step_timeout(-1ms); }).kind() ==
+        error_kind::invalid_argument);
 }
 
 } // namespace troupe::test::durations_test

@@ -37,9 +37,9 @@ struct two_tasks {
     return session::connect(cluster, {.recovery = std::move(options), .timeout = 20s});
   }
 
-  size_t count(recovery_event::kind event_kind) {
+  size_t count(recovery_event_kind event_kind) {
     std::lock_guard guard{mutex};
-    return static_cast<size_t>(std::ranges::count(events, event_kind, &recovery_event::what));
+    return static_cast<size_t>(std::ranges::count(events, event_kind, &recovery_event::kind));
   }
 
   cluster_spec cluster = make_cluster(1, 1);
@@ -100,7 +100,7 @@ TEST_CASE("retries do not hide lost state where nothing restores it") {
   watchdog watch;
   two_tasks tasks;
   model m;
-  auto s = tasks.connect({.retries = 10});
+  auto s = tasks.connect({.max_retries = 10});
   s.run(m.fill);
   s.run({}, {}, {m.put});
   CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
@@ -132,9 +132,9 @@ TEST_CASE("an error that reports lost state is retried only where the state is r
         [] {});
     CHECK(outcome.kind() == error_kind::aborted);
   };
-  run({.retries = 3, .wait = 1ms});
+  run({.max_retries = 3, .initial_delay = 1ms});
   CHECK(attempts == 1);
-  run({.retries = 3, .wait = 1ms, .restore = [](session&) {}});
+  run({.max_retries = 3, .initial_delay = 1ms, .restore_state = [](session&) {}});
   CHECK(attempts == 4);
 }
 
@@ -150,20 +150,20 @@ TEST_CASE("an attempt knows whether its error reaches the caller") {
     CHECK(!policy.run(has_effects, step_clock::now() + 10s, {}, attempt, [] {}));
     CHECK(!recovery::tries_again_here());
   };
-  run(false, {.retries = 2, .wait = 1ms});
+  run(false, {.max_retries = 2, .initial_delay = 1ms});
   CHECK(retried == std::vector{true, true, false});
-  run(true, {.retries = 2, .wait = 1ms});
+  run(true, {.max_retries = 2, .initial_delay = 1ms});
   CHECK(retried == std::vector{false});
-  run(true, {.retries = 1, .wait = 1ms, .repeat_effects = true});
+  run(true, {.max_retries = 1, .initial_delay = 1ms, .repeat_effects = true});
   CHECK(retried == std::vector{true, false});
 }
 
 TEST_CASE(
     "each retry is logged in one line: the task, its incarnation, the first cause, the action") {
   std::vector<recovery_event> events;
-  recovery policy{{.retries = 2, .wait = 1ms, .on_event = [&](const recovery_event& event) {
-                     events.push_back(event);
-                   }}};
+  recovery policy{{.max_retries = 2,
+                   .initial_delay = 1ms,
+                   .on_event = [&](const recovery_event& event) { events.push_back(event); }}};
   auto attempts = 0;
   auto attempt = [&] {
     auto outcome = ++attempts == 1 ? failure(error_kind::unavailable, "/job:ps/task:1 was lost")
@@ -191,7 +191,7 @@ TEST_CASE("the wait before a retry doubles, up to five seconds") {
     attempts.push_back(step_clock::now());
     return failure(error_kind::unavailable, "gone");
   };
-  recovery policy{{.retries = 4, .wait = 10ms}};
+  recovery policy{{.max_retries = 4, .initial_delay = 10ms}};
   CHECK(!policy.run(false, step_clock::now() + 20s, {}, attempt, [] {}));
   REQUIRE(attempts.size() == 5);
   for (size_t i = 1; i < 5; ++i)
@@ -199,11 +199,12 @@ TEST_CASE("the wait before a retry doubles, up to five seconds") {
 
   std::stop_source stop;
   std::vector<std::string> warnings;
-  recovery slow{{.retries = 9, .wait = 2600ms, .on_event = [&](const recovery_event& event) {
-                   warnings.push_back(event.text);
-                   if (warnings.size() == 2)
-                     stop.request_stop();
-                 }}};
+  recovery slow{
+      {.max_retries = 9, .initial_delay = 2600ms, .on_event = [&](const recovery_event& event) {
+         warnings.push_back(event.text);
+         if (warnings.size() == 2)
+           stop.request_stop();
+       }}};
   CHECK(!slow.run(false, step_clock::now() + 60s, stop.get_token(), attempt, [] {}));
   REQUIRE(warnings.size() == 2);
   CHECK(warnings[0].starts_with("retry 1 of 9 in 2600 ms"));
@@ -215,7 +216,7 @@ TEST_CASE("a restarted task's state is restored before anything else runs") {
   two_tasks tasks;
   model m;
   std::atomic<int> restored{0};
-  auto s = tasks.connect({.retries = 20, .restore = [&](session& restoring_session) {
+  auto s = tasks.connect({.max_retries = 20, .restore_state = [&](session& restoring_session) {
                             ++restored;
                             restoring_session.run(m.fill);
                           }});
@@ -234,14 +235,14 @@ TEST_CASE("a restarted task's state is restored before anything else runs") {
     CHECK(right_results == 80);
     CHECK(restored == i);
   }
-  CHECK(tasks.count(recovery_event::kind::restoring) == 3);
-  CHECK(tasks.count(recovery_event::kind::restored) == 3);
-  CHECK(tasks.count(recovery_event::kind::retrying) > 0);
-  CHECK(tasks.count(recovery_event::kind::given_up) == 0);
+  CHECK(tasks.count(recovery_event_kind::restoring) == 3);
+  CHECK(tasks.count(recovery_event_kind::restored) == 3);
+  CHECK(tasks.count(recovery_event_kind::retrying) > 0);
+  CHECK(tasks.count(recovery_event_kind::given_up) == 0);
   for (const auto& event : tasks.events) {
     INFO(event.text);
     CHECK(event.task == "/job:ps/task:0");
-    if (event.what != recovery_event::kind::retrying)
+    if (event.kind != recovery_event_kind::retrying)
       continue;
     CHECK(event.incarnation != 0);
     CHECK(event.text.find(concat("/job:ps/task:0 (incarnation ", event.incarnation, "): retry ",
@@ -254,7 +255,7 @@ TEST_CASE("no run sees a restarted task before it is restored, whichever run not
   two_tasks tasks;
   model m;
   std::atomic<int> restored{0};
-  auto s = tasks.connect({.retries = 20, .restore = [&](session& restoring_session) {
+  auto s = tasks.connect({.max_retries = 20, .restore_state = [&](session& restoring_session) {
                             ++restored;
                             restoring_session.run(m.fill);
                             restoring_session.run(m.put);
@@ -294,8 +295,9 @@ TEST_CASE("a session whose cluster is given as text recovers like others") {
   model m;
   auto s = session::connect(
       to_json(tasks.cluster),
-      {.recovery = {.retries = 20,
-                    .restore = [&](session& restoring_session) { restoring_session.run(m.fill); }},
+      {.recovery = {.max_retries = 20,
+                    .restore_state =
+                        [&](session& restoring_session) { restoring_session.run(m.fill); }},
        .timeout = 20s});
   s.run(m.fill);
   tasks.restart();
@@ -304,7 +306,7 @@ TEST_CASE("a session whose cluster is given as text recovers like others") {
 
 TEST_CASE(
     "a session that finds another one filling a task gets an error at once, and does not wait") {
-  recovery policy{{.retries = 5, .wait = 1ms}};
+  recovery policy{{.max_retries = 5, .initial_delay = 1ms}};
   auto attempts = 0;
   auto attempt = [&] {
     ++attempts;
@@ -321,7 +323,7 @@ TEST_CASE(
 TEST_CASE("a restore names all lost tasks, and after any exception later runs work") {
   std::vector<recovery_event> events;
   auto how_it_fails = 0;
-  recovery policy{{.restore = [](session&) {},
+  recovery policy{{.restore_state = [](session&) {},
                    .on_event = [&](const recovery_event& event) { events.push_back(event); }}};
   auto run = [&] {
     return policy.run(
@@ -346,7 +348,7 @@ TEST_CASE("a restore names all lost tasks, and after any exception later runs wo
   CHECK(policy.awaits("/job:ps/task:10"));
   how_it_fails = 0;
   CHECK(run().ok());
-  CHECK(events.back().what == recovery_event::kind::restored);
+  CHECK(events.back().kind == recovery_event_kind::restored);
   CHECK(!policy.awaits("/job:ps/task:1"));
   CHECK(run().ok());
   CHECK(events.size() == 4);
@@ -356,7 +358,7 @@ TEST_CASE("a restore of one session may use another session, which is restored f
   const auto end_time = step_clock::now() + 10s;
   auto do_nothing = [] { return status{}; };
   std::vector<std::string> order;
-  recovery_options options{.restore = [](session&) {}};
+  recovery_options options{.restore_state = [](session&) {}};
   recovery first{options}, second{options};
   first.lose("/job:ps/task:0");
   second.lose("/job:ps/task:0");
@@ -383,9 +385,9 @@ TEST_CASE("a run with effects is repeated only on request") {
     two_tasks tasks;
     model m;
     auto s = tasks.connect(
-        {.retries = 20, .repeat_effects = repeat, .restore = [&](session& restoring_session) {
-           restoring_session.run(m.fill);
-         }});
+        {.max_retries = 20,
+         .repeat_effects = repeat,
+         .restore_state = [&](session& restoring_session) { restoring_session.run(m.fill); }});
     s.run(m.fill);
     s.run(m.increment); // compiled from now on
     tasks.restart();
@@ -397,7 +399,7 @@ TEST_CASE("a run with effects is repeated only on request") {
       CHECK(to_scalar<float>(s.fetch(m.w)) == 6);
     } else {
       CHECK((kind == error_kind::aborted || kind == error_kind::unavailable));
-      CHECK(tasks.count(recovery_event::kind::given_up) == 1);
+      CHECK(tasks.count(recovery_event_kind::given_up) == 1);
       CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
     }
   }
@@ -408,7 +410,7 @@ TEST_CASE("a restore that fails is retried, and its error is reported in the end
   two_tasks tasks;
   model m;
   std::atomic<int> restore_calls{0};
-  auto s = tasks.connect({.retries = 2, .wait = 10ms, .restore = [&](session&) {
+  auto s = tasks.connect({.max_retries = 2, .initial_delay = 10ms, .restore_state = [&](session&) {
                             ++restore_calls;
                             throw error{error_kind::unavailable, "the disk is away"};
                           }});
@@ -426,7 +428,7 @@ TEST_CASE("retries end before the deadline of the run, with the first error") {
   watchdog watch;
   two_tasks tasks;
   model m;
-  auto s = tasks.connect({.retries = 1000});
+  auto s = tasks.connect({.max_retries = 1000});
   s.run(m.fill);
   tasks.server->kill();
   tasks.server.reset();

@@ -119,7 +119,7 @@ TEST_CASE("a checkpoint of a version that saved the counters of metrics is resto
   auto report = from.restore(other_session);
   REQUIRE(report);
   CHECK(report->restored == std::vector<std::string>{"w"});
-  CHECK(report->extra.empty());
+  CHECK(report->unexpected.empty());
   CHECK(report->missing.empty());
   CHECK(to_scalar<float>(other_session.fetch(restored_model.w)) == 9);
   CHECK(restored_model.value(other_session) == 0);
@@ -135,7 +135,7 @@ TEST_CASE(
   s.run(g.local_initializer());
   CHECK(s.fetch(local).values<float>()[1] == 5);
   exponential_moving_average averages{0.9};
-  averages.follow(g, no_op(g));
+  averages.track(g, no_op(g));
   CHECK_FALSE(g.find("seen/average"));
   CHECK(g.find("w/average"));
 }
@@ -192,7 +192,7 @@ TEST_CASE("replicas count metrics from zero, and resume with a metric more") {
     replicas training{[&](graph_builder& g, int number) {
                         auto built = regression::build(g, number);
                         if (last > 6)
-                          built.others.push_back(metrics::mean(g, built.loss).value);
+                          built.extra_fetches.push_back(metrics::mean(g, built.loss).value);
                         return built;
                       },
                       options};
@@ -203,7 +203,7 @@ TEST_CASE("replicas count metrics from zero, and resume with a metric more") {
     for (const auto& name : names_in(report.checkpoint))
       CHECK_THAT(name, !Contains("mean/"));
     if (last > 6)
-      CHECK(to_scalar<double>(s.fetch(training.chief().others.back())) == 0);
+      CHECK(to_scalar<double>(s.fetch(training.chief().extra_fetches.back())) == 0);
   }
 }
 

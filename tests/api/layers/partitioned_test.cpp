@@ -29,14 +29,14 @@ TEST_CASE("slices have the requested sizes, and know their positions") {
   graph_builder g;
   partitioned_variable rows{g, counting({7, 2}), "rows", {.slices = 3}};
   partitioned_variable columns{
-      g, counting({2, 5}), "columns", {.axis = 1, .sizes = {1, 4}, .by_handle = true}};
+      g, counting({2, 5}), "columns", {.axis = 1, .sizes = {1, 4}, .use_resource = true}};
   REQUIRE(rows.slices().size() == 3);
   CHECK(rows.slices()[0].dims() == partial_shape{3, 2});
   CHECK(rows.slices()[2].dims() == partial_shape{2, 2});
   CHECK(rows.slices()[1].name() == "rows/part_1");
   auto second = slice_of(rows.slices()[1]);
   REQUIRE(second);
-  CHECK(second->of == "rows");
+  CHECK(second->variable_name == "rows");
   CHECK(second->full == shape{7, 2});
   CHECK(second->first == shape{3, 0});
   CHECK(second->dims == shape{2, 2});
@@ -56,14 +56,14 @@ TEST_CASE("slices have the requested sizes, and know their positions") {
 TEST_CASE("slices may have initializers of their own, and survive a GraphDef") {
   graph_builder g;
   auto scope = g.scope("model");
-  partitioned_variable v{g, {5, 2}, initializers::ones(), "v", {.slices = 2, .by_handle = true}};
+  partitioned_variable v{g, {5, 2}, initializers::ones(), "v", {.slices = 2, .use_resource = true}};
   auto written = write_graph_def(g);
   REQUIRE(written);
   graph reloaded{library()};
   REQUIRE(read_graph_def(std::as_bytes(std::span{*written}), reloaded));
   auto slice = slice_of({reloaded.find("model/v/part_1")->output(0)});
   REQUIRE(slice);
-  CHECK(slice->of == "model/v");
+  CHECK(slice->variable_name == "model/v");
   CHECK(slice->first == shape{3, 0});
   auto s = session::local();
   s.run(g.initializer());
@@ -71,7 +71,7 @@ TEST_CASE("slices may have initializers of their own, and survive a GraphDef") {
 }
 
 TEST_CASE("rows of slices equal those of the whole variable, and so do their gradients") {
-  for (bool by_handle : {false, true})
+  for (bool use_resource : {false, true})
     for (auto strategy : {partition_strategy::mod, partition_strategy::div}) {
       graph_builder g;
       auto whole_table = g.variable(counting({7, 3}), "whole");
@@ -79,7 +79,7 @@ TEST_CASE("rows of slices equal those of the whole variable, and so do their gra
       if (strategy == partition_strategy::div) {
         parts =
             partitioned_variable{
-                g, counting({7, 3}), "parts", {.sizes = {1, 4, 2}, .by_handle = by_handle}}
+                g, counting({7, 3}), "parts", {.sizes = {1, 4, 2}, .use_resource = use_resource}}
                 .slices();
       } else {
         auto whole_values = counting({7, 3});
@@ -89,7 +89,7 @@ TEST_CASE("rows of slices equal those of the whole variable, and so do their gra
             part_values.insert(part_values.end(), whole_values.data<float>() + row * 3,
                                whole_values.data<float>() + row * 3 + 3);
           auto value = tensor::of(shape{std::ssize(part_values) / 3, 3}, part_values);
-          parts.push_back(by_handle ? g.resource_variable(value) : g.variable(value));
+          parts.push_back(use_resource ? g.resource_variable(value) : g.variable(value));
         }
       }
       auto numbers = g.placeholder(dtype::i64, {-1, -1});

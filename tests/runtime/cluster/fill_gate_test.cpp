@@ -44,8 +44,8 @@ TEST_CASE(
   auto early = world.step(0);
   CHECK(early.kind() == error_kind::unavailable);
   CHECK(world.stage == fill_stage::awaited);
-  CHECK_THAT(early.message(),
-             Contains(task) && Contains("no session does so yet") && Contains("session::fill()"));
+  CHECK_THAT(early.message(), Contains(task) && Contains("no session does so yet") &&
+                                  Contains("session::initialize_tasks()"));
   CHECK(world.step(1, true));
   CHECK(world.step(1, true)); // any number of steps
   CHECK(world.stage == fill_stage::by_asker);

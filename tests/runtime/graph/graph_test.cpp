@@ -158,7 +158,7 @@ TEST_CASE("every mistake names the node and the line that made it") {
   CHECK(refused(in, {.op = "Add", .inputs = {x}}) ==
         "Add 'net/Add' (LINE): takes the inputs (x, y), got 1");
   CHECK(refused(in, {.op = "Neg", .inputs = {edge{}}}) ==
-        "Neg 'net/Neg' (LINE): input x is an edge to nothing");
+        "Neg 'net/Neg' (LINE): input x is an empty edge");
   CHECK(refused(in, {.op = "Neg", .inputs = {constant(other, 1.f)}}) ==
         "Neg 'net/Neg' (LINE): input 'Const' belongs to another graph");
   CHECK(

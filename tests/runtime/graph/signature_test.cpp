@@ -107,7 +107,7 @@ TEST_CASE("a list of types takes the remaining inputs; the outputs' list must be
                 {{"Tin", std::vector{dtype::f32}}, {"Tout", std::vector<dtype>{}}}) ==
         "input args[0] must be f32, got i32 from 'Const_3'");
   CHECK(refused(call, {w.f, {}}, {{"Tout", std::vector<dtype>{}}}) ==
-        "input args is an edge to nothing");
+        "input args is an empty edge");
   CHECK(refused(call, {w.f}, {{"Tout", std::vector{dtype::none}}})
             .starts_with("attribute Tout must list types of {"));
 }
@@ -121,7 +121,7 @@ TEST_CASE("wrong inputs are refused, naming the port and the input's origin") {
         "input values must be f64 like attribute T, got f32 from 'Const'");
   CHECK(refused(concat_op, {w.i, w.f}) == "takes at least 2 inputs for 'N', got 1");
   CHECK(refused(concat_op, {}) == "takes the inputs (axis, values...), got 0");
-  CHECK(refused(concat_op, {w.i, w.f, {}}) == "input values is an edge to nothing");
+  CHECK(refused(concat_op, {w.i, w.f, {}}) == "input values is an empty edge");
   CHECK(refused(concat_op, {w.i, w.f, w.f}, {{"N", 5}}) ==
         "takes the inputs (axis, values...), got 3");
   CHECK(refused(zip, {w.s, w.i}) ==

@@ -112,7 +112,7 @@ TEST_CASE("logs, metrics and tables of a cluster show one line per entry, for an
   CHECK(std::ranges::count(print(frame, 10), '\n') == std::ranges::count(print({}, 10), '\n') + 10);
 
   cluster_wait wait;
-  wait.step = wait.task = wait.what_for = wait.node = wait.target = wait.detail = hostile;
+  wait.step = wait.task = wait.wait_kind = wait.node = wait.target = wait.detail = hostile;
   auto waits = print_waits({wait}, 10);
   CHECK(is_harmless(waits, true));
   CHECK(std::ranges::count(waits, '\n') == 4);

@@ -141,7 +141,8 @@ struct printer {
   void print_part(const session_open& value) {
     const auto& p = value.passes;
     print_parts(value.container, value.region_per_node, value.deterministic, value.replay,
-                value.place_by_cost, value.max_concurrent, static_cast<int>(value.between_tasks),
+                value.place_by_cost, value.max_concurrent,
+                static_cast<int>(value.transfer_precision),
                 static_cast<int>(value.placement.strategy), value.placement.soft,
                 static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge, p.dead,
                 p.fuse, p.schedule, p.hoist_collectives, p.hoist_invariants, p.mixed_precision,

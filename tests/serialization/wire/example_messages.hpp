@@ -127,7 +127,7 @@ inline std::vector<message> example_session_messages() {
                     .replay = false,
                     .place_by_cost = true,
                     .max_concurrent = 3,
-                    .between_tasks = f32_transfer::rounded,
+                    .transfer_precision = f32_transfer::rounded,
                     .placement = {placement_strategy::greedy, true, recv_schedule::late},
                     .passes = pass_options::none(),
                     .restores = true};

@@ -7,10 +7,10 @@ namespace troupe::test::wait_report_test {
 
 namespace {
 
-inspection wait(const std::string& what_for, const std::string& node, const std::string& target,
+inspection wait(const std::string& wait_kind, const std::string& node, const std::string& target,
                 double seconds) {
   inspection inspected{"w", "wait"};
-  inspected.add("for", what_for);
+  inspected.add("for", wait_kind);
   inspected.add("node", node);
   if (!target.empty())
     inspected.add("target", target);

@@ -42,11 +42,11 @@ TEST_CASE("variables take their values from files of others, by the names in tho
     auto s = session::local();
     saver writer{net.g, folder / "ours"};
     auto report =
-        writer.restore_from(s, folder / "keras.npz", {.name_there = [](const std::string& name) {
+        writer.restore_from(s, folder / "keras.npz", {.name_in_file = [](const std::string& name) {
                               return std::string{name == "layer/w" ? "kernel" : "bias"};
                             }});
     CHECK(report.restored == std::vector<std::string>{"layer/w", "layer/b"});
-    CHECK(report.extra == std::vector<std::string>{"unused"});
+    CHECK(report.unexpected == std::vector<std::string>{"unused"});
     CHECK(net.values(s) == std::vector<float>{1, 2, 3});
     writer.save(s, 1);
   }
@@ -73,12 +73,13 @@ TEST_CASE("mismatched values are an error that changes nothing, or are omitted o
   CHECK(thrown.kind() == error_kind::failed_precondition);
   CHECK_THAT(thrown.what(), Contains("layer/w: f32[2] in the graph, f32[3] in the checkpoint"));
   CHECK(net.values(s) == std::vector<float>{0, 0, 0});
-  auto report = writer.restore_from(s, folder / "x.npz", {.partly = true});
-  CHECK(report.unequal.size() == 1);
+  auto report = writer.restore_from(s, folder / "x.npz", {.partial = true});
+  CHECK(report.mismatched.size() == 1);
   CHECK(net.values(s) == std::vector<float>{0, 0, 3});
   CHECK_THAT(error_of([&] { writer.restore_from(s, folder / "none"); }).what(), Contains("none"));
   CHECK_THAT(error_of([&] {
-               writer.restore_from(s, folder / "x.npz", {.name_there = [](auto&) { return "w"; }});
+               writer.restore_from(s, folder / "x.npz",
+                                   {.name_in_file = [](auto&) { return "w"; }});
              }).what(),
              Contains("layer/b ('w' there): is not in the checkpoint"));
 }

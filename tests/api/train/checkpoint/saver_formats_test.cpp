@@ -38,7 +38,7 @@ struct model {
 
 void check_restored(model& into, session& s, const std::optional<restore_report>& report) {
   REQUIRE(report);
-  CHECK((report->missing.empty() && report->unequal.empty() && report->extra.empty()));
+  CHECK((report->missing.empty() && report->mismatched.empty() && report->unexpected.empty()));
   CHECK(to_scalar<int64_t>(s.fetch(into.step)) == 7);
   CHECK(identical(s.fetch(into.table->value()), some_rows()));
 }
@@ -132,10 +132,10 @@ TEST_CASE("extra values are stored in a checkpoint and returned") {
   auto s = session::local();
   s.run(g.initializer());
   saver writer{g, {w.ref}, folder / "model"};
-  writer.also_keep("position", position_variable, fed, set);
-  CHECK_THAT(failure_of([&] { writer.also_keep("w", position_variable, fed, set); }),
+  writer.add_saved_value("position", position_variable, fed, set);
+  CHECK_THAT(failure_of([&] { writer.add_saved_value("w", position_variable, fed, set); }),
              Contains("saved already"));
-  CHECK_THROWS_AS(writer.also_keep("nothing", {}, fed, set), error);
+  CHECK_THROWS_AS(writer.add_saved_value("nothing", {}, fed, set), error);
   writer.save(s, 1);
   s.run(assign_add(position_variable, tensor::vector<int64_t>({1, 1})).node);
   auto report = writer.restore(s);
@@ -143,7 +143,7 @@ TEST_CASE("extra values are stored in a checkpoint and returned") {
   CHECK(report->restored == std::vector<std::string>{"position", "w"});
   CHECK(to_string(s.fetch(position_variable)) == "i64[2] {5, 6}");
   saver single_saver{g, {w.ref}, folder / "model"};
-  CHECK(single_saver.restore(s)->extra == std::vector<std::string>{"position"});
+  CHECK(single_saver.restore(s)->unexpected == std::vector<std::string>{"position"});
 }
 
 TEST_CASE("a random generator continues from the checkpoint") {
@@ -189,9 +189,9 @@ TEST_CASE("a task saves and restores its state, in a session of one process") {
   model first{some_rows(), 7};
   auto s = session::local();
   s.run(first.init);
-  saver writer{first.g, path, {.by_tasks = true}};
-  writer.also_keep("extra", first.g.constant(3.0f), first.g.placeholder(dtype::f32),
-                   first.g.group({}));
+  saver writer{first.g, path, {.sharded_by_task = true}};
+  writer.add_saved_value("extra", first.g.constant(3.0f), first.g.placeholder(dtype::f32),
+                         first.g.group({}));
   CHECK(!writer.restore(s));
   auto written = writer.save(s, 3);
   CHECK(fs::exists(written + "/model.index"));
@@ -204,18 +204,18 @@ TEST_CASE("a task saves and restores its state, in a session of one process") {
   CHECK(file_count == 0);
   s.reset();
   model same_model{no_rows(), 0};
-  saver from{same_model.g, path, {.by_tasks = true}};
+  saver from{same_model.g, path, {.sharded_by_task = true}};
   auto report = from.restore(s);
   REQUIRE(report);
   CHECK(report->step == 4);
-  CHECK(report->extra == std::vector<std::string>{"extra"});
+  CHECK(report->unexpected == std::vector<std::string>{"extra"});
   CHECK(identical(s.fetch(same_model.table->value()), some_rows()));
   // A checkpoint that the client has written is read by the client.
   saver{same_model.g, folder / "other"}.save(s, 1);
   s.reset();
   model second_model{no_rows(), 0};
   check_restored(second_model, s,
-                 saver{second_model.g, folder / "other", {.by_tasks = true}}.restore(s));
+                 saver{second_model.g, folder / "other", {.sharded_by_task = true}}.restore(s));
 }
 
 TEST_CASE("tasks write shards of one checkpoint, which other tasks restore") {
@@ -231,7 +231,7 @@ TEST_CASE("tasks write shards of one checkpoint, which other tasks restore") {
     model first{some_rows(), 7, two};
     auto s = session::connect(cluster);
     s.run(first.init);
-    saver writer{first.g, path, {.by_tasks = true}};
+    saver writer{first.g, path, {.sharded_by_task = true}};
     auto written = writer.save(s, 1);
     CHECK(fs::exists(written + "/model.data-00002-of-00003")); // one for each task
     auto bundle = tensor_bundle_reader::open(real_files(), written + "/model");
@@ -239,7 +239,8 @@ TEST_CASE("tasks write shards of one checkpoint, which other tasks restore") {
     CHECK(identical(*bundle->read("table"), some_rows()));
     s.reset();
     model second_model{no_rows(), 0, {.slices = 3, .devices = {"/job:ps/task:1"}}};
-    check_restored(second_model, s, saver{second_model.g, path, {.by_tasks = true}}.restore(s));
+    check_restored(second_model, s,
+                   saver{second_model.g, path, {.sharded_by_task = true}}.restore(s));
   }
   // A folder name that leads to another folder in each process.
   auto folder_descriptor = ::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -247,11 +248,11 @@ TEST_CASE("tasks write shards of one checkpoint, which other tasks restore") {
   model first{some_rows(), 7, two};
   auto s = session::connect(cluster);
   s.run(first.init);
-  saver writer{first.g, "/proc/self/fd/750/unshared", {.by_tasks = true}};
+  saver writer{first.g, "/proc/self/fd/750/unshared", {.sharded_by_task = true}};
   CHECK_THAT(failure_of([&] { writer.restore(s); }),
              Contains("failed_precondition") &&
                  Contains("not visible to the task of the variables") &&
-                 Contains("saver_options.by_tasks"));
+                 Contains("saver_options.sharded_by_task"));
   ::close(750);
   ::close(folder_descriptor);
 }

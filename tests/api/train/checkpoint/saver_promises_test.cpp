@@ -132,7 +132,7 @@ TEST_CASE("texts are stored in a checkpoint, and passed to a predicate when it i
   int predicate_calls = 0;
   {
     saver writer{variable.g, folder / "m"};
-    writer.also_note([&] {
+    writer.add_notes([&] {
       return std::map<std::string, std::string>{{"place", concat("the ", ++predicate_calls)}};
     });
     CHECK(predicate_calls == 0);

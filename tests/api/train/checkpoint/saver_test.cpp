@@ -51,7 +51,7 @@ TEST_CASE("training that resumes from a checkpoint gives the same bits as uninte
   REQUIRE(report);
   CHECK(report->step == 10);
   CHECK(report->restored.size() >= 6); // with the optimizer's variables
-  CHECK((report->missing.empty() && report->extra.empty() && report->unequal.empty()));
+  CHECK((report->missing.empty() && report->unexpected.empty() && report->mismatched.empty()));
   restored_model.steps(other_session, 10);
   CHECK(to_scalar<float>(other_session.fetch(restored_model.w)) == to_scalar<float>(expected));
 }
@@ -64,17 +64,17 @@ TEST_CASE("a run that resumes draws the random numbers that would have come") {
     edge next = assign_add(w, random_uniform(g, {8}, dtype::f32) + dropout(w, 0.5));
     node* init = g.initializer();
   };
-  auto by_tasks = GENERATE(false, true);
+  auto sharded_by_task = GENERATE(false, true);
   noisy first, restored_model;
   auto s = session::local(), other_session = session::local();
-  saver writer{first.g, folder.path() + "/model", {.by_tasks = by_tasks}};
+  saver writer{first.g, folder.path() + "/model", {.sharded_by_task = sharded_by_task}};
   s.run(first.init);
   for (int i = 0; i < 3; ++i)
     s.run(first.next.node);
   writer.save(s, 3);
   s.run(first.next.node);
   auto expected = s.fetch(first.w);
-  saver from{restored_model.g, folder.path() + "/model", {.by_tasks = by_tasks}};
+  saver from{restored_model.g, folder.path() + "/model", {.sharded_by_task = sharded_by_task}};
   REQUIRE(from.restore(other_session));
   other_session.run(restored_model.next.node);
   CHECK(identical(other_session.fetch(restored_model.w), expected));
@@ -133,12 +133,12 @@ TEST_CASE("a checkpoint that does not fit the graph reports the differences, and
       CHECK(std::string{thrown.what()}.find(part) != std::string::npos);
   }
   CHECK(to_scalar<float>(s.fetch(unchanged)) == 5.0f);
-  auto report = from.restore_partly(s);
+  auto report = from.restore_partial(s);
   REQUIRE(report);
   CHECK(report->restored == std::vector<std::string>{"same"});
   CHECK(report->missing == std::vector<std::string>{"fresh"});
-  CHECK(report->extra == std::vector<std::string>{"old"});
-  CHECK(report->unequal.size() == 1);
+  CHECK(report->unexpected == std::vector<std::string>{"old"});
+  CHECK(report->mismatched.size() == 1);
   CHECK(to_scalar<float>(s.fetch(unchanged)) == 4.0f);
   CHECK(to_scalar<float>(s.fetch(fresh)) == 6.0f);
   CHECK(s.fetch(w).values<float>()[0] == 7.0f);

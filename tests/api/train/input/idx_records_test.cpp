@@ -41,7 +41,7 @@ TEST_CASE("IDX files are read as records, images and labels together, for severa
   auto s = session::local();
   training_run training{g, {.train = {train}}, {.input = &input}};
   auto report = training.run(s);
-  CHECK(report.why == training_end::data_ended);
+  CHECK(report.end_reason == training_end::data_ended);
   CHECK(report.step == 3 * count / 5);
   CHECK(to_scalar<float>(s.fetch(right_count)) == 3 * count);
   CHECK(to_scalar<int>(s.fetch(total)) == 3 * 45);

@@ -57,7 +57,7 @@ TEST_CASE("lines of files come in batches, and the end of the last file ends the
   input_pipeline input{g};
   auto files = matching_files(g, tensor::scalar(folder / "*.txt"));
   auto line = input.records(files, text_lines{}, {.epochs = 1, .shuffle = false});
-  auto batch = input.batch({line.value}, 3, {.smaller_last = true});
+  auto batch = input.batch({line.value}, 3, {.allow_smaller_final_batch = true});
   auto s = session::local();
   coordinator coord;
   input.start(s, coord);
@@ -77,7 +77,7 @@ TEST_CASE("many records are read at once, for ops that take many") {
   input_pipeline input{g};
   auto names = g.constant(tensor::vector<std::string>({folder / "a"}));
   auto records =
-      input.records(names, tf_records{.compression = "GZIP"}, {.epochs = 2, .at_once = 4});
+      input.records(names, tf_records{.compression = "GZIP"}, {.epochs = 2, .records_per_read = 4});
   auto numbers = decode_raw(records.value, dtype::u8);
   auto batch = input.batch({numbers}, 8, {.enqueue_many = true, .shapes = {shape{2}}});
   auto s = session::local();
@@ -235,9 +235,10 @@ TEST_CASE("elements of similar length form a batch, each once") {
   input_pipeline input{g};
   auto length = input.producer(tensor::vector(lengths), {.epochs = 1, .shuffle = false});
   auto row = fill(g, reshape(length, {1}), length);
-  auto batch = input.bucket_by_length(
-      length, {length, row}, {4, 8}, {6, 4, 2},
-      {.at_once = 2, .smaller_last = true, .shapes = {shape{}, partial_shape{-1}}});
+  auto batch = input.bucket_by_length(length, {length, row}, {4, 8}, {6, 4, 2},
+                                      {.concurrent_enqueues = 2,
+                                       .allow_smaller_final_batch = true,
+                                       .shapes = {shape{}, partial_shape{-1}}});
   auto s = session::local();
   coordinator coord;
   input.start(s, coord);
@@ -289,7 +290,7 @@ TEST_CASE("prefetched batches come in order, to the end of the data") {
   graph_builder g;
   input_pipeline input{g};
   auto row = input.producer(tensor::vector<int>({5, 6, 7}), {.epochs = 2, .shuffle = false});
-  auto batch = input.prefetch(input.batch({row}, 2), {.on = "/cpu:0"});
+  auto batch = input.prefetch(input.batch({row}, 2), {.device = "/cpu:0"});
   auto s = session::local();
   coordinator coord;
   input.start(s, coord);
@@ -355,8 +356,8 @@ TEST_CASE("queues report their use, and one sentence names the slow part") {
     s.fetch(batch[0]);
   auto used = input.statistics(s) - before;
   REQUIRE(used.queues.size() == 2);
-  CHECK_FALSE(used.queues[0].last);
-  CHECK(used.queues[1].last);
+  CHECK_FALSE(used.queues[0].is_last_stage);
+  CHECK(used.queues[1].is_last_stage);
   CHECK(used.queues[1].dequeues == 5);
   CHECK(used.queues[1].seconds > 0);
   CHECK(used.queues[1].mean_size > 0);
@@ -368,11 +369,11 @@ TEST_CASE("queues report their use, and one sentence names the slow part") {
 
 TEST_CASE("the sentence about input names the waiting side and its queue") {
   auto queue = [](std::string name, double wait_seconds, bool last) {
-    queue_use use;
+    queue_usage use;
     use.queue = std::move(name);
     use.seconds = 10;
     use.dequeue_waiting = wait_seconds;
-    use.last = last;
+    use.is_last_stage = last;
     return use;
   };
   CHECK(describe_input({}) == "there is no input to wait for");
@@ -408,7 +409,8 @@ TEST_CASE("digits in a TFRecord file are read, decoded, shuffled and learned") {
   graph_builder g;
   input_pipeline input{g};
   auto names = g.constant(tensor::vector<std::string>({folder / "digits"}));
-  auto record = input.records(names, tf_records{"ZLIB"}, {.epochs = 4, .at_once = 64}).value;
+  auto record =
+      input.records(names, tf_records{"ZLIB"}, {.epochs = 4, .records_per_read = 64}).value;
   auto bytes = decode_raw(record, dtype::u8);
   auto batch = input.prefetch(
       input.shuffle_batch({bytes}, 32, {.enqueue_many = true, .seed = 3, .shapes = {shape{65}}}));
@@ -445,7 +447,8 @@ TEST_CASE("a pipeline refuses invalid files, buckets and batches") {
   auto names = g.constant(tensor::vector<std::string>({"a"}));
   CHECK_THROWS_WITH(input.records(tensor::vector<float>({1}), text_lines{}),
                     Contains("files must be names"));
-  CHECK_THROWS_WITH(input.records(names, text_lines{}, {.at_once = 0}), Contains("at_once"));
+  CHECK_THROWS_WITH(input.records(names, text_lines{}, {.records_per_read = 0}),
+                    Contains("records_per_read"));
   CHECK_THROWS_WITH(input.records(names, byte_records{}), Contains("record_bytes"));
   CHECK_THROWS_WITH(input.records(names, tf_records{"LZ4"}), Contains("LZ4"));
   CHECK_THROWS_WITH(input.bucket_by_length(n, {x}, {3, 3}, {1}), Contains("must increase"));
@@ -453,7 +456,7 @@ TEST_CASE("a pipeline refuses invalid files, buckets and batches") {
   CHECK_THROWS_WITH(input.bucket_by_length(n, {x}, {3}, {0}), Contains("positive"));
   CHECK_THROWS_WITH(input.prefetch({}), Contains("at least one tensor"));
   CHECK_THROWS_WITH(input.prefetch({x}, {.capacity = 0}), Contains("capacity"));
-  CHECK_THROWS_AS(queue_runner(fifo_queue(g, {dtype::f32}), {no_op(g)}).closes({x}), error);
+  CHECK_THROWS_AS(queue_runner(fifo_queue(g, {dtype::f32}), {no_op(g)}).also_close({x}), error);
 }
 
 } // namespace troupe::test::input_files_test

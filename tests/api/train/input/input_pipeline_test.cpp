@@ -44,7 +44,7 @@ TEST_CASE("rows come in order, once in each epoch, and then the data ends") {
   graph_builder g;
   input_pipeline input{g};
   auto row = input.producer(tensor::vector<int>({5, 6, 7}), {.epochs = 2, .shuffle = false});
-  auto batch = input.batch({row * 10}, 4, {.smaller_last = true})[0];
+  auto batch = input.batch({row * 10}, 4, {.allow_smaller_final_batch = true})[0];
   auto s = session::local();
   coordinator coord;
   input.start(s, coord);
@@ -72,10 +72,10 @@ TEST_CASE("shuffled rows come equally often, in another order, with several runs
     input_pipeline input{g};
     auto row = input.producer(tensor::vector(count_to(50)), {.epochs = 3, .seed = seed});
     auto batch = input.shuffle_batch({row}, 6,
-                                     {.at_once = 3,
+                                     {.concurrent_enqueues = 3,
                                       .capacity = 40,
                                       .min_after_dequeue = 20,
-                                      .smaller_last = true,
+                                      .allow_smaller_final_batch = true,
                                       .seed = seed})[0];
     auto s = session::local();
     coordinator coord;
@@ -114,7 +114,7 @@ TEST_CASE("runners that wait for room end on request") {
   graph_builder g;
   input_pipeline input{g};
   auto row = input.producer(tensor::vector<int>({5, 6, 7}), {.capacity = 2});
-  auto batch = input.batch({row}, 2, {.at_once = 4, .capacity = 2})[0];
+  auto batch = input.batch({row}, 2, {.concurrent_enqueues = 4, .capacity = 2})[0];
   auto s = session::local();
   coordinator coord;
   input.start(s, coord);
@@ -169,7 +169,7 @@ TEST_CASE("a session and a coordinator may be destroyed while runners run") {
     graph_builder g;
     input_pipeline input{g};
     auto row = input.producer(tensor::vector<int>({5, 6, 7}), {.capacity = 2});
-    auto batch = input.batch({row}, 2, {.at_once = 2})[0];
+    auto batch = input.batch({row}, 2, {.concurrent_enqueues = 2})[0];
     auto s = std::make_unique<session>(session::local());
     auto coord = std::make_unique<coordinator>();
     input.start(*s, *coord);
@@ -202,18 +202,18 @@ TEST_CASE("threads that suspend runners alternate, and runners pause for each of
   std::latch first_is_in{1};
   std::atomic<bool> second_is_in{false};
   auto first = std::async(std::launch::async, [&] {
-    coord.while_suspended([&] {
+    coord.run_while_suspended([&] {
       first_is_in.count_down();
       for (int i = 0; i < 300 && !second_is_in; ++i)
         std::this_thread::sleep_for(1ms);
     });
   });
   first_is_in.wait();
-  coord.while_suspended([&] {
+  coord.run_while_suspended([&] {
     second_is_in = true;
     CHECK(first.wait_for(10s) == std::future_status::ready);
     CHECK(stands_still(100ms));
-    coord.while_suspended([&] { CHECK(stands_still(1ms)); });
+    coord.run_while_suspended([&] { CHECK(stands_still(1ms)); });
     CHECK(stands_still(100ms));
   });
   first.get();
@@ -229,15 +229,15 @@ TEST_CASE("a thread waits until its timeout for another thread that has suspende
   std::latch is_in{1};
   std::promise<void> leave;
   auto other_joiner = std::async(std::launch::async, [&] {
-    coord.while_suspended([&] {
+    coord.run_while_suspended([&] {
       is_in.count_down();
       leave.get_future().wait();
     });
   });
   is_in.wait();
   try {
-    coord.while_suspended([] { FAIL("two threads have suspended the runners"); }, 50ms);
-    FAIL("while_suspended did not throw");
+    coord.run_while_suspended([] { FAIL("two threads have suspended the runners"); }, 50ms);
+    FAIL("run_while_suspended did not throw");
   } catch (const error& thrown) {
     CHECK(thrown.kind() == error_kind::deadline_exceeded);
     CHECK_THAT(thrown.what(), Catch::Contains("another thread"));
@@ -245,7 +245,7 @@ TEST_CASE("a thread waits until its timeout for another thread that has suspende
   leave.set_value();
   other_joiner.get();
   auto called = false;
-  coord.while_suspended([&] { called = true; }, 0ms);
+  coord.run_while_suspended([&] { called = true; }, 0ms);
   CHECK(called);
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("a coordinator may be waited for as long as the longest duration") {
   coord.request_stop();
   CHECK(stopped.get());
   joined.get();
-  coord.while_suspended([] {}, longest);
+  coord.run_while_suspended([] {}, longest);
 }
 
 TEST_CASE("join names the runners that have not ended at its timeout") {
@@ -321,7 +321,7 @@ TEST_CASE("a limit counts the runs of all nodes together, and may be what anothe
   coordinator first, second;
   CHECK(runs(first) == 10);
   CHECK(first.runs_left() == remaining{{"numbers", 0}});
-  second.go_on_from({{"numbers", 4}, {"others", 7}});
+  second.restore_runs_left({{"numbers", 4}, {"others", 7}});
   CHECK(runs(second) == 4);
   runner.limit(0);
   coordinator empty_coord;

@@ -17,22 +17,22 @@ struct adder {
   node* train = g.group({assign_add(sum, x).node, assign_add(count, 1.0f).node});
   std::vector<training_event> events;
 
-  training_step step(int at_once = 1) const {
-    return {.feeds = {x}, .loss = loss, .train = {train}, .at_once = at_once};
+  training_step step(int concurrent_steps = 1) const {
+    return {.feeds = {x}, .loss = loss, .train = {train}, .concurrent_steps = concurrent_steps};
   }
   // Feeds n to step n.
-  training_options numbers(int64_t steps, const std::string& folder = {}) {
+  training_options numbered_options(int64_t steps, const std::string& folder = {}) {
     return {.batch = [](int64_t n) { return std::vector{tensor::scalar(static_cast<float>(n))}; },
             .checkpoints = folder,
             .last_step = steps,
-            .retry_seconds = 0.001,
+            .retry_delay_seconds = 0.001,
             .on_event = [this](const training_event& event) { events.push_back(event); }};
   }
   float value(session& s, edge source) const { return to_scalar<float>(s.fetch(source)); }
-  std::vector<training_event::kind> kinds() const {
-    std::vector<training_event::kind> result;
+  std::vector<training_event_kind> kinds() const {
+    std::vector<training_event_kind> result;
     for (const auto& event : events)
-      result.push_back(event.what);
+      result.push_back(event.kind);
     return result;
   }
 };

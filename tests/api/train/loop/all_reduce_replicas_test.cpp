@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
-using kind = replica_event::kind;
+using kind = replica_event_kind;
 
 replicas_options options_of(int workers) {
   replicas_options options;
@@ -25,9 +25,9 @@ replicas_options options_of(int workers) {
   options.workers = workers;
   options.make_optimizer = [](edge) { return std::make_unique<momentum>(0.05); };
   options.batch = regression::batch;
-  options.retry_seconds = 0.02;
-  options.lost_seconds = 0.5 * slowness;
-  options.step_seconds = 5 * slowness; // where two are lost at the same moment
+  options.retry_delay_seconds = 0.02;
+  options.lost_timeout_seconds = 0.5 * slowness;
+  options.step_timeout_seconds = 5 * slowness; // where two are lost at the same moment
   return options;
 }
 
@@ -79,9 +79,9 @@ struct single_device {
             .front());
   }
   void check_like(session& other_session, const replica_step& expected_step) {
-    for (size_t i = 0; i < built.others.size(); ++i) {
-      auto own_value = s.fetch(built.others[i]),
-           other_value = other_session.fetch(expected_step.others[i]);
+    for (size_t i = 0; i < built.extra_fetches.size(); ++i) {
+      auto own_value = s.fetch(built.extra_fetches[i]),
+           other_value = other_session.fetch(expected_step.extra_fetches[i]);
       for (int64_t k = 0; k < own_value.elements(); ++k)
         CHECK(other_value.data<float>()[k] ==
               Approx(own_value.data<float>()[k]).epsilon(1e-4).margin(1e-5));
@@ -122,7 +122,7 @@ TEST_CASE("all-reduce replicas take exactly the steps of one device") {
   replicas training{regression::build, options};
   auto report = training.run(worker_tasks.s);
   CHECK(report.step == steps);
-  CHECK(report.why == training_end::last_step);
+  CHECK(report.end_reason == training_end::last_step);
   REQUIRE(report.replicas.size() == count);
   for (const auto& replica_report : report.replicas)
     CHECK((replica_report.steps == steps && replica_report.failures == 0));
@@ -151,12 +151,12 @@ TEST_CASE("all replicas may be in one task, and rates follow the steps of each r
   };
   replicas training{regression::build, options};
   training.run(s);
-  auto at_10 = s.fetch(training.chief().others[0]);
+  auto at_10 = s.fetch(training.chief().extra_fetches[0]);
   CHECK(to_scalar<int64_t>(s.fetch(training.global_step())) == 10);
   options.last_step = 6;
   replicas rebuilt{regression::build, options};
   rebuilt.run(s);
-  CHECK(identical(s.fetch(rebuilt.chief().others[0]), at_10));
+  CHECK(identical(s.fetch(rebuilt.chief().extra_fetches[0]), at_10));
   CHECK(at_10.data<float>()[0] > 0.1f); // it has learned
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("a checkpoint of all-reduce replicas is resumed by any number of repli
   options.last_step = 10;
   single_device reference;
   std::atomic<int> saved{0};
-  options.on_event = [&](const replica_event& event) { saved += event.what == kind::saved; };
+  options.on_event = [&](const replica_event& event) { saved += event.kind == kind::saved; };
   {
     workers two{2};
     replicas training{regression::build, options};
@@ -240,25 +240,27 @@ TEST_CASE(
   workers worker_tasks{2};
   auto options = options_of(2);
   options.batch = [](int64_t n) { return n < 7 ? regression::batch(n) : std::nullopt; };
-  CHECK(replicas{regression::build, options}.run(worker_tasks.s).why == training_end::data_ended);
+  CHECK(replicas{regression::build, options}.run(worker_tasks.s).end_reason ==
+        training_end::data_ended);
   {
     replicas training{regression::build, options};
     auto report = training.run(worker_tasks.s);
     CHECK(report.step == 3); // of two batches each: the seventh batch belongs to no step
   }
   options.batch = regression::batch;
-  options.when = [](const training_progress& now) { return now.step == 4; };
+  options.stop_when = [](const training_progress& now) { return now.step == 4; };
   auto report = replicas{regression::build, options}.run(worker_tasks.s);
-  CHECK(report.why == training_end::condition);
+  CHECK(report.end_reason == training_end::condition);
   CHECK(report.step == 4);
-  options.when = {};
+  options.stop_when = {};
   options.time_limit = 0.2;
-  CHECK(replicas{regression::build, options}.run(worker_tasks.s).why == training_end::time_over);
+  CHECK(replicas{regression::build, options}.run(worker_tasks.s).end_reason ==
+        training_end::time_limit);
   options.time_limit = 0;
   {
     replicas stopped_training{regression::build, options};
     stopped_training.request_stop();
-    CHECK(stopped_training.run(worker_tasks.s).why == training_end::asked);
+    CHECK(stopped_training.run(worker_tasks.s).end_reason == training_end::stop_requested);
   }
   options.batch = [](int64_t n) {
     auto batch = regression::batch(n);
@@ -269,7 +271,7 @@ TEST_CASE(
   temporary_folder folder;
   options.checkpoints = folder / "m";
   report = replicas{regression::build, options}.run(worker_tasks.s);
-  CHECK(report.why == training_end::not_a_number);
+  CHECK(report.end_reason == training_end::not_a_number);
   CHECK(report.step == 3);
   CHECK(report.checkpoint.empty());
   options.batch = [](int64_t) -> std::optional<std::vector<tensor>> {
@@ -299,7 +301,7 @@ TEST_CASE("a killed worker costs one step, and gets its copy again when it retur
   REQUIRE(now.await_step(now.step() + 100));
   training.request_stop();
   auto report = now.end();
-  CHECK(report.why == training_end::asked);
+  CHECK(report.end_reason == training_end::stop_requested);
   CHECK(now.count(kind::initialized) == 1);
   CHECK(to_scalar<int64_t>(worker_processes.s.fetch(training.global_step())) == report.step);
   check_equal(worker_processes.s, training, 3);
@@ -368,7 +370,7 @@ TEST_CASE("where variables are gone and their task is not, replicas restart as w
   options.checkpoint_steps = 5;
   options.last_step = 40;
   int restored = 0;
-  options.on_event = [&](const replica_event& event) { restored += event.what == kind::restored; };
+  options.on_event = [&](const replica_event& event) { restored += event.kind == kind::restored; };
   bool reset = false;
   options.on_step = [&](const training_progress& now) {
     if (now.step == 20 && !std::exchange(reset, true))
@@ -388,8 +390,8 @@ TEST_CASE("tasks write the checkpoint of one replica, of one step") {
   auto options = options_of(2);
   options.checkpoints = folder / "m";
   options.checkpoint_steps = 1;
-  options.keep.by_tasks = true;
-  options.keep.keep_newest = 0;
+  options.checkpoint_options.sharded_by_task = true;
+  options.checkpoint_options.keep_newest = 0;
   options.last_step = 12;
   replicas training{regression::build, options};
   CHECK(training.run(worker_tasks.s).step == 12);
@@ -397,15 +399,15 @@ TEST_CASE("tasks write the checkpoint of one replica, of one step") {
   std::vector<tensor> after; // after each step
   for (int i = 0; i < 12; ++i) {
     reference.step({2 * i, 2 * i + 1});
-    after.push_back(reference.s.fetch(reference.built.others[0]));
+    after.push_back(reference.s.fetch(reference.built.extra_fetches[0]));
   }
   graph_builder g;
   auto plain = regression::build(g, 0);
-  saver single_saver{g, {plain.others[0]}, folder / "other"};
+  saver single_saver{g, {plain.extra_fetches[0]}, folder / "other"};
   auto s = session::local();
   for (int64_t i : {1, 6, 11}) {
-    single_saver.restore_from(s, folder / concat("m/step-", i), {.partly = true});
-    auto w = s.fetch(plain.others[0]);
+    single_saver.restore_from(s, folder / concat("m/step-", i), {.partial = true});
+    auto w = s.fetch(plain.extra_fetches[0]);
     for (int k = 0; k < 2; ++k)
       CHECK(w.data<float>()[k] ==
             Approx(after[static_cast<size_t>(i - 1)].data<float>()[k]).epsilon(1e-4).margin(1e-5));
@@ -418,12 +420,12 @@ TEST_CASE("all-reduce replicas need their minimum of workers, and wait for missi
   auto s = session::connect(spec, {.cluster = {.peer_timeout = 1s}});
   auto first = start_task(spec, {"worker", 0});
   auto options = options_of(2);
-  options.least_workers = 2;
-  options.give_up_seconds = 3 * slowness;
+  options.min_workers = 2;
+  options.give_up_timeout_seconds = 3 * slowness;
   CHECK_THROWS_WITH(replicas(regression::build, options).run(s),
                     Contains("no step has ended well for ") && Contains("1 of 2 tasks live") &&
                         Contains("/job:worker/task:1"));
-  options.give_up_seconds = 30 * slowness;
+  options.give_up_timeout_seconds = 30 * slowness;
   replica_run now{options};
   now.start(options, s);
   REQUIRE(now.await_any({kind::retrying}, 1));
@@ -487,10 +489,11 @@ TEST_CASE("options that all-reduce replicas do not have are refused") {
   CHECK(refused([](auto&) {}) == "taken");
   CHECK_THAT(refused([](auto& options) { options.backups = 1; }),
              Contains("backups need the mode sync"));
-  CHECK_THAT(refused([](auto& options) { options.sent = 0.5; }), Contains("whole gradients"));
+  CHECK_THAT(refused([](auto& options) { options.top_k_fraction = 0.5; }),
+             Contains("whole gradients"));
   CHECK_THAT(refused([](auto& options) { options.ps_tasks = 0; }), Contains("one worker, got 2"));
-  CHECK_THAT(refused([](auto& options) { options.least_workers = 3; }),
-             Contains("got least_workers = 3"));
+  CHECK_THAT(refused([](auto& options) { options.min_workers = 3; }),
+             Contains("got min_workers = 3"));
   CHECK_THAT(refused([](auto& options) { options.worker_devices = {}; }),
              Contains("needs a device"));
   CHECK_THAT(refused([](auto& options) {
@@ -505,8 +508,8 @@ TEST_CASE("options that all-reduce replicas do not have are refused") {
                options.worker_devices = {"cpu:0", "device:cpu:0"};
              }),
              Contains("twice"));
-  CHECK_THAT(refused([](auto& options) { options.keep.all_state = true; }),
-             Contains("keep.all_state"));
+  CHECK_THAT(refused([](auto& options) { options.checkpoint_options.save_all_state = true; }),
+             Contains("checkpoint_options.save_all_state"));
   auto options = options_of(2);
   CHECK_THROWS_WITH(
       replicas([](graph_builder& g, int number) { return regression::build(g, number); },

@@ -13,7 +13,7 @@ namespace troupe::test::elastic_replicas_test {
 namespace {
 
 using namespace std::chrono_literals;
-using kind = replica_event::kind;
+using kind = replica_event_kind;
 
 // A cluster that workers join; one task holds the variables and assigns the task numbers.
 struct joined_cluster {
@@ -40,8 +40,8 @@ replicas_options elastic(replica_mode mode) {
   options.elastic = true;
   options.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
   options.batch = regression::batch;
-  options.retry_seconds = 0.02;
-  options.lost_seconds = 0.5;
+  options.retry_delay_seconds = 0.02;
+  options.lost_timeout_seconds = 0.5;
   return options;
 }
 
@@ -51,7 +51,7 @@ public:
   running(replicas_options options, session& s, int64_t hold_before) {
     options.on_event = [this](const replica_event& event) {
       std::lock_guard guard{mutex_};
-      events_[{event.what, event.replica}]++;
+      events_[{event.kind, event.replica}]++;
     };
     options.on_step = [this](const training_progress& now) {
       std::lock_guard guard{mutex_};
@@ -151,7 +151,7 @@ TEST_CASE("replicas start on workers that join during training, and end with tho
   REQUIRE(now.await_steps_of(2));
   CHECK(now.steps_of(1) <= ended_at + 1);
   auto report = now.end();
-  CHECK(report.why == training_end::last_step);
+  CHECK(report.end_reason == training_end::last_step);
   CHECK(report.step == last);
   REQUIRE(report.replicas.size() == 3);
   for (const auto& replica_report : report.replicas)
@@ -180,7 +180,7 @@ TEST_CASE("a worker that joins under a free number starts a new replica") {
   REQUIRE(now.await(kind::joined, 1, 2));
   REQUIRE(now.await_steps_of(1));
   now.training().request_stop();
-  CHECK(now.end().why == training_end::asked);
+  CHECK(now.end().end_reason == training_end::stop_requested);
 }
 
 TEST_CASE("an elastic synchronous step does not wait for a worker that is lost, or gone") {
@@ -208,7 +208,7 @@ TEST_CASE("an elastic synchronous step does not wait for a worker that is lost, 
   second = joined.worker();
   REQUIRE(now.await_steps_of(1, 50));
   now.training().request_stop();
-  CHECK(now.end().why == training_end::asked);
+  CHECK(now.end().end_reason == training_end::stop_requested);
 }
 
 TEST_CASE("replicas without a job of their own cannot follow its tasks") {

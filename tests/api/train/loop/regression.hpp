@@ -56,7 +56,7 @@ inline std::vector<tensor> joined(const std::vector<std::vector<tensor>>& parts)
 }
 
 inline bool is_found(session& s, const replica_step& built_step) {
-  auto w = s.fetch(built_step.others[0]), b = s.fetch(built_step.others[1]);
+  auto w = s.fetch(built_step.extra_fetches[0]), b = s.fetch(built_step.extra_fetches[1]);
   return std::abs(w.data<float>()[0] - 3) < 0.02f && std::abs(w.data<float>()[1] + 2) < 0.02f &&
          std::abs(*b.data<float>() - 0.5f) < 0.02f;
 }

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
-using kind = replica_event::kind;
+using kind = replica_event_kind;
 namespace fs = std::filesystem;
 
 replicas_options options_of(replica_mode mode, int workers) {
@@ -29,7 +29,7 @@ replicas_options options_of(replica_mode mode, int workers) {
   options.ps_tasks = 0;
   options.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
   options.batch = regression::batch;
-  options.retry_seconds = 0.01;
+  options.retry_delay_seconds = 0.01;
   return options;
 }
 
@@ -56,9 +56,9 @@ double processor_seconds() {
 TEST_CASE("with bounded staleness, no replica waits for a replica without batches") {
   watchdog watch;
   auto options = options_of(replica_mode::bounded, 3);
-  options.max_lead = 0; // each replica takes every third batch, except at the end
+  options.max_staleness = 0; // each replica takes every third batch, except at the end
   options.last_step = 31;
-  options.step_seconds = 3;
+  options.step_timeout_seconds = 3;
   auto s = session::local();
   graph_builder g;
   auto* stranger =
@@ -106,7 +106,7 @@ TEST_CASE("a failed checkpoint does not end a run whose variables are lost meanw
   };
   std::string failure_text;
   options.on_event = [&](const replica_event& event) {
-    if (event.what != kind::warning || !failure_text.empty())
+    if (event.kind != kind::warning || !failure_text.empty())
       return;
     failure_text = event.text;
     fs::remove(folder / "m/latest");
@@ -124,7 +124,7 @@ TEST_CASE("a checkpoint that cannot begin is retried once a second, and reported
   std::ofstream{folder / "file"};
   auto options = options_of(replica_mode::async, 1);
   options.checkpoints = folder / "file/m"; // the path of a file cannot be a folder
-  options.keep.by_tasks = true;
+  options.checkpoint_options.sharded_by_task = true;
   options.resume = false;
   options.checkpoint_steps = 1;
   options.last_step = 10;
@@ -133,7 +133,7 @@ TEST_CASE("a checkpoint that cannot begin is retried once a second, and reported
   std::vector<clock::time_point> failure_times;
   options.on_event = [&](const replica_event& event) {
     std::lock_guard guard{mutex};
-    if (event.what == kind::warning)
+    if (event.kind == kind::warning)
       failure_times.push_back(clock::now());
   };
   options.batch = [&](int64_t n) {
@@ -160,11 +160,11 @@ TEST_CASE("a slow checkpoint does not delay the chief's other work") {
   auto options = options_of(replica_mode::async, 1);
   options.checkpoints = folder / "m";
   options.checkpoint_seconds = 0.01;
-  options.keep.keep_newest = 1;
+  options.checkpoint_options.keep_newest = 1;
   std::promise<void> written;
   auto is_written = written.get_future().share();
   std::atomic<bool> writing{false};
-  options.keep.on_warning = [&](const std::string& text) {
+  options.checkpoint_options.on_warning = [&](const std::string& text) {
     if (text.find("was not removed") == std::string::npos)
       return;
     writing = true;
@@ -189,10 +189,10 @@ TEST_CASE("a slow checkpoint does not delay the chief's other work") {
     }
     return regression::batch(n);
   };
-  options.when = [&](const training_progress&) { return used >= 0; };
+  options.stop_when = [&](const training_progress&) { return used >= 0; };
   replicas training{regression::build, options};
   auto s = session::local();
-  CHECK(training.run(s).why == training_end::condition);
+  CHECK(training.run(s).end_reason == training_end::condition);
   CHECK(used >= 0);
   CHECK(used < 0.25);
 }
@@ -208,7 +208,7 @@ TEST_CASE("the chief of sync waits for an unreachable task when its step is prep
   options.last_step = 5;
   graph_builder* built_graph = nullptr;
   // Run by the chief's step alone.
-  options.change = [&](const std::vector<variable_gradient>& gradients) {
+  options.transform_gradients = [&](const std::vector<variable_gradient>& gradients) {
     auto placement = built_graph->on("/job:ps/task:1");
     auto changed = gradients;
     for (auto& variable_change : changed)
@@ -217,7 +217,7 @@ TEST_CASE("the chief of sync waits for an unreachable task when its step is prep
   };
   std::string failure_text;
   options.on_event = [&](const replica_event& event) {
-    if (event.what != kind::retrying || late_task)
+    if (event.kind != kind::retrying || late_task)
       return;
     failure_text = event.text;
     late_task = start_task(cluster, {"ps", 1});

@@ -14,7 +14,7 @@ namespace troupe::test::replica_processes_test {
 namespace {
 
 using namespace std::chrono_literals;
-using kind = replica_event::kind;
+using kind = replica_event_kind;
 using clock_type = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds peer_timeout{1000};
@@ -43,10 +43,10 @@ struct cluster {
     settings.mode = mode;
     settings.workers = 3;
     settings.ps_tasks = 2;
-    settings.variables = replica_devices_options::spread::by_turns;
+    settings.variables = replica_devices_options::spread::round_robin;
     settings.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
     settings.batch = regression::batch;
-    settings.retry_seconds = 0.02;
+    settings.retry_delay_seconds = 0.02;
     return settings;
   }
 };
@@ -72,7 +72,7 @@ TEST_CASE("a replica whose task is killed fails alone, and returns with its task
   REQUIRE(now.await_steps_of(0, 50));
   training.request_stop();
   auto report = now.end();
-  CHECK(report.why == training_end::asked);
+  CHECK(report.end_reason == training_end::stop_requested);
   CHECK(report.replicas[1].failures == 0);
   CHECK(report.replicas[2].failures == 0);
   CHECK(now.count(kind::initialized) == 1);
@@ -135,8 +135,8 @@ TEST_CASE("a run reaches its last step though a worker never returns") {
   cluster processes;
   auto options = processes.options(mode);
   options.last_step = 1000;
-  options.lost_seconds = 0.5;
-  options.give_up_seconds = 5 * slowness;
+  options.lost_timeout_seconds = 0.5;
+  options.give_up_timeout_seconds = 5 * slowness;
   replica_run now{options};
   auto& training = now.start(options, processes.s);
   REQUIRE(now.await_step(20));
@@ -146,7 +146,7 @@ TEST_CASE("a run reaches its last step though a worker never returns") {
     processes.workers[1]->kill();
   replicas_report report;
   REQUIRE_NOTHROW(report = now.end());
-  CHECK(report.why == training_end::last_step);
+  CHECK(report.end_reason == training_end::last_step);
   CHECK(report.step == 1000);
   CHECK(report.replicas[1].steps < 1000);
   CHECK(to_scalar<int64_t>(processes.s.fetch(training.global_step())) >= 1000);
@@ -174,7 +174,7 @@ TEST_CASE("ps tasks that are gone for a while are reported, and waited for") {
   temporary_folder folder;
   auto options = processes.options(GENERATE(replica_mode::async, replica_mode::sync));
   options.checkpoints = folder / "m";
-  options.lost_seconds = 0.2;
+  options.lost_timeout_seconds = 0.2;
   replica_run now{options};
   auto& training = now.start(options, processes.s);
   REQUIRE(now.await_step(20));

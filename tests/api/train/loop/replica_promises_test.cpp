@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
-using kind = replica_event::kind;
+using kind = replica_event_kind;
 
 constexpr auto infinity = std::numeric_limits<float>::infinity();
 
@@ -27,7 +27,7 @@ replicas_options options_of(replica_mode mode, const std::string& folder) {
   options.ps_tasks = 0;
   options.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
   options.batch = regression::batch;
-  options.retry_seconds = 0.01;
+  options.retry_delay_seconds = 0.01;
   options.checkpoints = folder;
   return options;
 }
@@ -55,7 +55,7 @@ TEST_CASE("a step of replicas whose loss is infinite or NaN is never saved") {
   INFO(to_string(mode));
   auto options = options_of(mode, folder / "m");
   options.checkpoint_steps = 1;
-  options.keep.keep_newest = 0;
+  options.checkpoint_options.keep_newest = 0;
   auto bad_loss = GENERATE(as<float>{}, infinity, std::numeric_limits<float>::quiet_NaN());
   checkpoint_folder checkpoints{real_files(), folder / "m"};
   options.batch = [&](int64_t n) {
@@ -71,7 +71,7 @@ TEST_CASE("a step of replicas whose loss is infinite or NaN is never saved") {
   replicas training{regression::build, options};
   auto s = session::local();
   auto report = training.run(s);
-  CHECK(report.why == training_end::not_a_number);
+  CHECK(report.end_reason == training_end::not_a_number);
   CHECK_FALSE(std::isfinite(report.loss));
   auto listed = checkpoints.list();
   REQUIRE(listed);
@@ -96,12 +96,12 @@ TEST_CASE("each checkpoint of replicas is reported when it is saved, with its pa
   auto options = options_of(mode, folder / "m");
   options.checkpoint_seconds = 3600; // no other checkpoint becomes due
   options.checkpoint_steps = 1000;
-  options.keep.keep_newest = 0;
+  options.checkpoint_options.keep_newest = 0;
   options.last_step = 1700;
   std::atomic<int64_t> batches_made{0};
   std::vector<int64_t> reported_steps, told_at;
   options.on_event = [&](const replica_event& event) {
-    if (event.what != kind::saved)
+    if (event.kind != kind::saved)
       return;
     CHECK(event.text == concat(folder / "m/step-", event.step));
     CHECK(std::filesystem::exists(event.text + "/manifest.json"));
@@ -130,10 +130,10 @@ TEST_CASE("replicas save at multiples of checkpoint_steps, also when they resume
   INFO(to_string(mode));
   auto options = options_of(mode, folder / "m");
   options.checkpoint_steps = 5;
-  options.keep.keep_newest = 0;
+  options.checkpoint_options.keep_newest = 0;
   std::atomic<int64_t> saved{0};
   options.on_event = [&](const replica_event& event) {
-    if (event.what == kind::saved)
+    if (event.kind == kind::saved)
       saved = event.step;
   };
   // No checkpoint is skipped because the previous one is still being written.
@@ -175,7 +175,7 @@ TEST_CASE("replicas resume from a mismatched checkpoint only on request") {
   options.last_step = 8;
   std::string failure_text;
   options.on_event = [&](const replica_event& event) {
-    if (event.what == kind::warning)
+    if (event.kind == kind::warning)
       failure_text += event.text + '\n';
   };
   {
@@ -194,7 +194,7 @@ TEST_CASE("replicas resume from a mismatched checkpoint only on request") {
   replicas training{build, options};
   auto report = training.run(s);
   CHECK((report.restored_from == 4 && report.step == 8));
-  CHECK(to_scalar<float>(s.fetch(training.chief().others[2])) == 0.125f);
+  CHECK(to_scalar<float>(s.fetch(training.chief().extra_fetches[2])) == 0.125f);
   CHECK_THAT(failure_text, Contains("c\n") && Contains("b: f32[1] in the graph"));
 }
 

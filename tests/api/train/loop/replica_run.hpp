@@ -50,19 +50,19 @@ public:
   replicas_report end() { return done_.get(); }
 
   // Waits until the event has happened to the replica that many times.
-  bool await(replica_event::kind event_kind, int replica, int64_t times = 1) {
+  bool await(replica_event_kind event_kind, int replica, int64_t times = 1) {
     return await([=, this] {
       return std::ranges::count_if(events_, [&](const replica_event& event) {
-               return event.what == event_kind && event.replica == replica;
+               return event.kind == event_kind && event.replica == replica;
              }) >= times;
     });
   }
   // Waits until there were that many events of these kinds.
-  bool await_any(std::initializer_list<replica_event::kind> kinds, int64_t times) {
-    std::vector<replica_event::kind> kinds_awaited{kinds};
+  bool await_any(std::initializer_list<replica_event_kind> kinds, int64_t times) {
+    std::vector<replica_event_kind> kinds_awaited{kinds};
     return await([=, this] {
       return std::ranges::count_if(events_, [&](const replica_event& event) {
-               return std::ranges::find(kinds_awaited, event.what) != kinds_awaited.end();
+               return std::ranges::find(kinds_awaited, event.kind) != kinds_awaited.end();
              }) >= times;
     });
   }
@@ -81,9 +81,9 @@ public:
     std::lock_guard guard{mutex_};
     return steps_[replica];
   }
-  int64_t count(replica_event::kind event_kind) {
+  int64_t count(replica_event_kind event_kind) {
     std::lock_guard guard{mutex_};
-    return std::ranges::count(events_, event_kind, &replica_event::what);
+    return std::ranges::count(events_, event_kind, &replica_event::kind);
   }
   bool tells(std::string_view part) {
     std::lock_guard guard{mutex_};

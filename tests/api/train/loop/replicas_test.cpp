@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
-using kind = replica_event::kind;
+using kind = replica_event_kind;
 
 replicas_options options_of(replica_mode mode, int workers) {
   replicas_options options;
@@ -24,7 +24,7 @@ replicas_options options_of(replica_mode mode, int workers) {
   options.ps_tasks = 0;
   options.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(0.1); };
   options.batch = regression::batch;
-  options.retry_seconds = 0.01;
+  options.retry_delay_seconds = 0.01;
   return options;
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("synchronous replicas take exactly the steps of one device with their 
     s.run({{single_step.feeds[0], joined_batch[0]}, {single_step.feeds[1], joined_batch[1]}}, {},
           {train});
   }
-  auto w = s.fetch(single_step.others[0]), b = s.fetch(single_step.others[1]);
+  auto w = s.fetch(single_step.extra_fetches[0]), b = s.fetch(single_step.extra_fetches[1]);
 
   auto options = options_of(replica_mode::sync, workers);
   options.make_optimizer = [](edge) { return std::make_unique<momentum>(0.05); };
@@ -73,14 +73,14 @@ TEST_CASE("synchronous replicas take exactly the steps of one device with their 
   replicas training{regression::build, options};
   auto other_session = session::local();
   auto report = training.run(other_session);
-  CHECK(report.why == training_end::last_step);
+  CHECK(report.end_reason == training_end::last_step);
   CHECK(report.step == steps);
   auto close = [](const tensor& actual, const tensor& expected) {
     return std::ranges::equal(actual.values<float>(), expected.values<float>(),
                               [](float x, float y) { return std::abs(x - y) < 1e-5f; });
   };
-  CHECK(close(w, other_session.fetch(training.chief().others[0])));
-  CHECK(close(b, other_session.fetch(training.chief().others[1])));
+  CHECK(close(w, other_session.fetch(training.chief().extra_fetches[0])));
+  CHECK(close(b, other_session.fetch(training.chief().extra_fetches[1])));
   CHECK(to_scalar<int64_t>(other_session.fetch(training.global_step())) == steps);
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("with backups, a step does not wait for slow replicas, and late gradie
 TEST_CASE("without backups, a step waits for all replicas, until the run gives up") {
   watchdog watch;
   auto options = options_of(replica_mode::sync, 2);
-  options.give_up_seconds = 0.5;
+  options.give_up_timeout_seconds = 0.5;
   gate slow;
   options.batch = [&](int64_t n) {
     // A run waits for its batches in any case.
@@ -161,7 +161,7 @@ TEST_CASE("without backups, a step waits for all replicas, until the run gives u
 TEST_CASE("with bounded staleness, no replica exceeds its allowed lead over the slowest") {
   watchdog watch;
   auto options = options_of(replica_mode::bounded, 3);
-  options.max_lead = 2;
+  options.max_staleness = 2;
   options.last_step = 100;
   gate slow;
   std::atomic<int> begun_batches{0};
@@ -192,7 +192,7 @@ TEST_CASE("a replica's nodes are on its own worker and on ps tasks, and the chie
       options_of(GENERATE(replica_mode::async, replica_mode::bounded, replica_mode::sync), 3);
   INFO(to_string(options.mode));
   options.ps_tasks = 2;
-  options.sent = GENERATE(1.0, 0.5);
+  options.top_k_fraction = GENERATE(1.0, 0.5);
   replicas training{regression::build, options};
   auto check = [](const graph& source_graph, std::string_view worker) {
     for (const auto& graph_node : source_graph.nodes()) {
@@ -210,9 +210,9 @@ TEST_CASE("a replica's nodes are on its own worker and on ps tasks, and the chie
 TEST_CASE("with bounded staleness, a replica of an earlier run delays the others once") {
   watchdog watch;
   auto options = options_of(replica_mode::bounded, 2);
-  options.max_lead = 2;
+  options.max_staleness = 2;
   options.last_step = 400;
-  options.step_seconds = 0.3;
+  options.step_timeout_seconds = 0.3;
   auto s = session::local();
   graph_builder g;
   auto clock = replica_clock(g, 1024, {.shared_name = "replicas/clock"});
@@ -277,8 +277,8 @@ TEST_CASE("a synchronous step whose answer was lost is not applied twice") {
     other_session.run({{single_step.feeds[0], feeds[0]}, {single_step.feeds[1], feeds[1]}}, {},
                       {train});
   }
-  auto actual = direct_session.fetch(training.chief().others[0]),
-       expected = other_session.fetch(single_step.others[0]);
+  auto actual = direct_session.fetch(training.chief().extra_fetches[0]),
+       expected = other_session.fetch(single_step.extra_fetches[0]);
   CHECK(std::ranges::equal(actual.values<float>(), expected.values<float>(),
                            [](float x, float y) { return std::abs(x - y) < 1e-5f; }));
 }
@@ -290,7 +290,7 @@ TEST_CASE("runs with different numbers of replicas follow each other in one sess
   auto s = session::local();
   for (auto workers : {3, 1, 2, 3}) {
     auto options = options_of(mode, workers);
-    options.max_lead = 0;
+    options.max_staleness = 0;
     options.last_step = 40;
     replicas training{regression::build, options};
     auto report = training.run(s);
@@ -330,8 +330,8 @@ TEST_CASE("rows of a table that replicas look up change like those of one device
     auto feeds = *batch(n);
     s.run({{single_step.feeds[0], feeds[0]}, {single_step.feeds[1], feeds[1]}}, {}, {train});
   }
-  auto single_value = s.fetch(single_step.others[0]),
-       replica_value = other_session.fetch(training.chief().others[0]);
+  auto single_value = s.fetch(single_step.extra_fetches[0]),
+       replica_value = other_session.fetch(training.chief().extra_fetches[0]);
   for (int64_t i = 0; i < single_value.elements(); ++i)
     CHECK(single_value.data<float>()[i] == Approx(replica_value.data<float>()[i]).margin(1e-6));
   // No node builds a dense gradient of the whole table.
@@ -345,7 +345,7 @@ TEST_CASE("replicas that send only the largest elements of their gradients find 
   INFO(to_string(mode));
   auto options = options_of(mode, 3);
   constexpr int64_t width = 40;
-  options.sent = 0.05;
+  options.top_k_fraction = 0.05;
   options.last_step = 1500;
   options.batch = [&](int64_t n) {
     std::mt19937 generator{static_cast<unsigned>(n)};
@@ -392,9 +392,9 @@ TEST_CASE("the unsent part of a gradient counts once, though its step fails and 
   };
   auto options = options_of(replica_mode::async, 1);
   options.make_optimizer = [](edge) { return std::make_unique<gradient_descent>(1.0); };
-  options.sent = 0.1;
+  options.top_k_fraction = 0.1;
   options.last_step = steps;
-  options.step_seconds = 0.2;
+  options.step_timeout_seconds = 0.2;
   std::map<int64_t, int> attempts;
   options.batch = [&](int64_t n) {
     if (++attempts[n] > 1)
@@ -403,7 +403,7 @@ TEST_CASE("the unsent part of a gradient counts once, though its step fails and 
   };
   graph_builder* replica_graph = nullptr;
   // Each step waits for a key after its gradients.
-  options.change = [&](std::vector<variable_gradient> gradients) {
+  options.transform_gradients = [&](std::vector<variable_gradient> gradients) {
     auto shared_keys = fifo_queue(*replica_graph, {dtype::f32},
                                   {.shapes = {partial_shape{}}, .shared_name = "keys"});
     auto order = replica_graph->after({queue_dequeue(shared_keys, {dtype::f32}).front().node});
@@ -425,8 +425,8 @@ TEST_CASE("the unsent part of a gradient counts once, though its step fails and 
   for (const auto& graph_node : training.graph_of(0).nodes())
     if (graph_node->name() == "replicas/rest_0/w")
       remaining_edge = {graph_node.get(), 0};
-  REQUIRE_FALSE(remaining_edge.is_nothing());
-  auto w = s.fetch(training.chief().others[0]), remaining_value = s.fetch(remaining_edge);
+  REQUIRE_FALSE(remaining_edge.is_empty());
+  auto w = s.fetch(training.chief().extra_fetches[0]), remaining_value = s.fetch(remaining_edge);
   for (int64_t i = 0; i < width; ++i) {
     auto total = 0.0f;
     for (int64_t n = 0; n < steps; ++n)
@@ -446,13 +446,13 @@ TEST_CASE("replicas end with the data, after a time, on request, and at a NaN lo
     options.batch = [](int64_t n) { return n < 20 ? regression::batch(n) : std::nullopt; };
     replicas training{regression::build, options};
     auto report = training.run(s);
-    CHECK(report.why == training_end::data_ended);
+    CHECK(report.end_reason == training_end::data_ended);
     CHECK(report.step == (mode == replica_mode::sync ? 10 : 20));
   }
   SECTION("time") {
     options.time_limit = 0.2;
     replicas training{regression::build, options};
-    CHECK(training.run(s).why == training_end::time_over);
+    CHECK(training.run(s).end_reason == training_end::time_limit);
   }
   SECTION("asked") {
     replicas* training_pointer = nullptr;
@@ -462,12 +462,12 @@ TEST_CASE("replicas end with the data, after a time, on request, and at a NaN lo
     };
     replicas training{regression::build, options};
     training_pointer = &training;
-    CHECK(training.run(s).why == training_end::asked);
+    CHECK(training.run(s).end_reason == training_end::stop_requested);
   }
   SECTION("condition") {
-    options.when = [](const training_progress& now) { return now.step >= 7; };
+    options.stop_when = [](const training_progress& now) { return now.step >= 7; };
     replicas training{regression::build, options};
-    CHECK(training.run(s).why == training_end::condition);
+    CHECK(training.run(s).end_reason == training_end::condition);
   }
   SECTION("not a number") {
     options.batch = [](int64_t n) {
@@ -480,7 +480,7 @@ TEST_CASE("replicas end with the data, after a time, on request, and at a NaN lo
     options.checkpoints = folder / "m";
     replicas training{regression::build, options};
     auto report = training.run(s);
-    CHECK(report.why == training_end::not_a_number);
+    CHECK(report.end_reason == training_end::not_a_number);
     CHECK(report.checkpoint.empty());
   }
   CHECK(std::chrono::steady_clock::now() - begin < 5s * slowness);
@@ -504,7 +504,7 @@ TEST_CASE("replicas resume from a checkpoint, and from the newest where variable
   options.last_step = 60;
   options.checkpoint_steps = 5;
   std::vector<kind> events;
-  options.on_event = [&](const replica_event& event) { events.push_back(event.what); };
+  options.on_event = [&](const replica_event& event) { events.push_back(event.kind); };
   auto s = session::local();
   std::atomic<bool> lost{false};
   options.on_step = [&](const training_progress& now) {
@@ -540,8 +540,9 @@ TEST_CASE("invalid options are refused, and so are models that differ") {
   wrong_options.make_optimizer = {};
   CHECK_THAT(text_of(wrong_options), Contains("no optimizer"));
   wrong_options = options;
-  wrong_options.sent = 0;
-  CHECK_THAT(text_of(wrong_options), Contains("sent is a share, above 0 and up to 1, got 0"));
+  wrong_options.top_k_fraction = 0;
+  CHECK_THAT(text_of(wrong_options),
+             Contains("top_k_fraction must be above 0 and at most 1, got 0"));
   wrong_options = options;
   wrong_options.workers = 0;
   CHECK_THAT(text_of(wrong_options), Contains("workers must be 1 to 1024"));

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
-using kind = training_event::kind;
+using kind = training_event_kind;
 namespace fs = std::filesystem;
 
 constexpr auto infinity = std::numeric_limits<float>::infinity();
@@ -32,7 +32,7 @@ std::vector<int64_t> steps_in(const std::string& folder) {
 std::vector<int64_t> steps_of(const adder& model, kind event_kind) {
   std::vector<int64_t> steps;
   for (const auto& event : model.events)
-    if (event.what == event_kind)
+    if (event.kind == event_kind)
       steps.push_back(event.step);
   return steps;
 }
@@ -50,7 +50,7 @@ bool all_values_are_finite(const std::string& folder) {
 }
 
 training_options without_feeds(int64_t steps, std::vector<training_event>* events = nullptr) {
-  training_options options{.last_step = steps, .retry_seconds = 0.001};
+  training_options options{.last_step = steps, .retry_delay_seconds = 0.001};
   if (events)
     options.on_event = [events](const training_event& event) { events->push_back(event); };
   return options;
@@ -64,16 +64,16 @@ TEST_CASE("an infinite loss ends the run, and the last good checkpoint stays the
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder / "m");
+  auto options = model.numbered_options(-1, folder / "m");
   auto bad_loss =
       GENERATE(as<float>{}, infinity, -infinity, std::numeric_limits<float>::quiet_NaN());
-  options.keep.keep_newest = 1;
+  options.checkpoint_options.keep_newest = 1;
   options.checkpoint_steps = 1;
   options.batch = [&](int64_t n) { return std::vector{tensor::scalar(n == 3 ? bad_loss : 1.0f)}; };
   training_run training{model.g, model.step(), options};
   auto report = training.run(s);
-  CHECK(report.why == training_end::not_a_number);
-  CHECK(to_string(report.why) == "the loss is not a finite number");
+  CHECK(report.end_reason == training_end::not_a_number);
+  CHECK(to_string(report.end_reason) == "the loss is not a finite number");
   CHECK(report.step == 4);
   CHECK_FALSE(std::isfinite(report.loss));
   CHECK(report.checkpoint == folder / "m/step-3");
@@ -97,11 +97,11 @@ TEST_CASE("weights that an infinite loss makes NaN are in no checkpoint") {
              return std::vector{tensor::vector<float>({1.0f, n < 2 ? 1.0f : 0.0f})};
            },
        .checkpoints = folder / "m",
-       .keep = {.keep_newest = 1},
+       .checkpoint_options = {.keep_newest = 1},
        .checkpoint_steps = 1,
        .last_step = 10}};
   auto report = training.run(s);
-  CHECK(report.why == training_end::not_a_number);
+  CHECK(report.end_reason == training_end::not_a_number);
   REQUIRE(saver{g, folder / "m"}.restore(s));
   auto restored = s.fetch(w);
   for (auto number : restored.values<float>())
@@ -133,9 +133,9 @@ TEST_CASE("with concurrent steps, a checkpoint waits for the losses of all steps
   slow_loss model;
   auto& summed = model.summed;
   auto s = session::local();
-  auto options = summed.numbers(-1, folder / "m");
+  auto options = summed.numbered_options(-1, folder / "m");
   auto ends_badly = GENERATE(true, false);
-  options.keep.by_tasks = GENERATE(false, true);
+  options.checkpoint_options.sharded_by_task = GENERATE(false, true);
   options.checkpoint_steps = 2;
   std::atomic<bool> saving{false}, saved{false};
   options.batch = [](int64_t) { return std::vector{tensor::scalar(1.0f)}; };
@@ -144,9 +144,9 @@ TEST_CASE("with concurrent steps, a checkpoint waits for the losses of all steps
       std::this_thread::sleep_for(1ms); // until the slow step has changed the sum
   };
   options.on_event = [&](const training_event& event) {
-    if (event.what == kind::saving)
+    if (event.kind == kind::saving)
       saving = true;
-    if (event.what == kind::saved)
+    if (event.kind == kind::saved)
       saved = true;
   };
   s.run(summed.g.initializer());
@@ -172,11 +172,11 @@ TEST_CASE("with concurrent steps, a checkpoint waits for the losses of all steps
   }};
   auto report = training.run(s);
   if (ends_badly) {
-    CHECK(report.why == training_end::not_a_number);
+    CHECK(report.end_reason == training_end::not_a_number);
     CHECK(steps_in(folder / "m").empty());
     CHECK(report.checkpoint.empty());
   } else {
-    CHECK(report.why == training_end::asked);
+    CHECK(report.end_reason == training_end::stop_requested);
     CHECK(saved);
   }
 }
@@ -186,7 +186,7 @@ TEST_CASE("a bad loss counts though the run is about to end for another reason")
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(8, folder / "m");
+  auto options = model.numbered_options(8, folder / "m");
   std::atomic<int> waiting{0};
   options.batch = [&](int64_t n) { // the last two steps end concurrently
     if (n >= 6) {
@@ -198,10 +198,10 @@ TEST_CASE("a bad loss counts though the run is about to end for another reason")
       std::this_thread::sleep_for(50ms);
     return std::vector{tensor::scalar(n == 6 ? infinity : 1.0f)};
   };
-  options.when = [](const training_progress& now) { return now.step >= 7; };
+  options.stop_when = [](const training_progress& now) { return now.step >= 7; };
   training_run training{model.g, model.step(2), options};
   auto report = training.run(s);
-  CHECK(report.why == training_end::not_a_number);
+  CHECK(report.end_reason == training_end::not_a_number);
   CHECK(std::isinf(report.loss));
   CHECK(steps_in(folder / "m").empty());
 }
@@ -210,12 +210,12 @@ TEST_CASE("NaN losses are accepted on request") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(4, folder / "m");
+  auto options = model.numbered_options(4, folder / "m");
   options.stop_at_nan = false;
   options.batch = [](int64_t n) { return std::vector{tensor::scalar(n == 1 ? infinity : 1.0f)}; };
   training_run training{model.g, model.step(), options};
   auto report = training.run(s);
-  CHECK((report.why == training_end::last_step && report.step == 4));
+  CHECK((report.end_reason == training_end::last_step && report.step == 4));
   CHECK(report.checkpoint == folder / "m/step-4");
 }
 
@@ -227,15 +227,15 @@ TEST_CASE(
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(31, folder / "m");
-  options.keep.keep_newest = 0;
-  options.keep.by_tasks = GENERATE(false, true);
+  auto options = model.numbered_options(31, folder / "m");
+  options.checkpoint_options.keep_newest = 0;
+  options.checkpoint_options.sharded_by_task = GENERATE(false, true);
   options.checkpoint_steps = 10;
   std::atomic<int64_t> saved{0};
   auto tell = options.on_event;
   options.on_event = [&](const training_event& event) {
     tell(event);
-    if (event.what != kind::saved)
+    if (event.kind != kind::saved)
       return;
     CHECK(event.text == concat(folder / "m/step-", event.step));
     CHECK(fs::exists(event.text + "/manifest.json"));
@@ -262,8 +262,8 @@ TEST_CASE("checkpoints are at multiples of checkpoint_steps, also after a run th
   for (auto last : {7, 21}) {
     adder model;
     auto s = session::local();
-    auto options = model.numbers(last, folder / "m");
-    options.keep.keep_newest = 0;
+    auto options = model.numbered_options(last, folder / "m");
+    options.checkpoint_options.keep_newest = 0;
     options.checkpoint_steps = 5;
     training_run training{model.g, model.step(), options};
     training.run(s);
@@ -276,35 +276,35 @@ TEST_CASE("checkpoints are saved at intervals of seconds") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder / "m");
+  auto options = model.numbered_options(-1, folder / "m");
   options.checkpoint_seconds = 0.05;
   std::atomic<int> saved{0};
-  options.on_event = [&](const training_event& event) { saved += event.what == kind::saved; };
+  options.on_event = [&](const training_event& event) { saved += event.kind == kind::saved; };
   options.on_step = [&](const training_progress&) { std::this_thread::sleep_for(1ms); };
-  options.when = [&](const training_progress&) { return saved >= 3; };
+  options.stop_when = [&](const training_progress&) { return saved >= 3; };
   training_run training{model.g, model.step(), options};
-  CHECK(training.run(s).why == training_end::condition);
+  CHECK(training.run(s).end_reason == training_end::condition);
 }
 
 TEST_CASE("a condition on the metric of a checkpoint ends the run with that checkpoint") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder / "m");
-  options.keep.keep_newest = 0;
+  auto options = model.numbered_options(-1, folder / "m");
+  options.checkpoint_options.keep_newest = 0;
   options.checkpoint_steps = 5;
   std::vector<int64_t> measured_steps, asked_steps;
-  options.metric = [&](int64_t step) {
+  options.checkpoint_metric = [&](int64_t step) {
     measured_steps.push_back(step);
     return static_cast<double>(step);
   };
-  options.when = [&](const training_progress& now) {
+  options.stop_when = [&](const training_progress& now) {
     asked_steps.push_back(now.step);
     return !measured_steps.empty() && measured_steps.back() >= 10;
   };
   training_run training{model.g, model.step(), options};
   auto report = training.run(s);
-  CHECK((report.why == training_end::condition && report.step == 10));
+  CHECK((report.end_reason == training_end::condition && report.step == 10));
   CHECK(measured_steps == std::vector<int64_t>{5, 10});
   CHECK(asked_steps == std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}); // once for each step
   CHECK(steps_in(folder / "m") == std::vector<int64_t>{5, 10});
@@ -315,7 +315,7 @@ TEST_CASE("a run that fails saves no checkpoint beyond the existing ones") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(100, folder / "m");
+  auto options = model.numbered_options(100, folder / "m");
   options.checkpoint_steps = 4;
   auto next = options.batch;
   options.batch = [&](int64_t n) -> std::optional<std::vector<tensor>> {
@@ -383,7 +383,7 @@ TEST_CASE("a run that cannot resume lists the new, the missing, and the reshaped
   CHECK(s.fetch(second.resized).values<float>()[2] == 9);
   std::string warning_text;
   for (const auto& event : events)
-    if (event.what == kind::warning)
+    if (event.kind == kind::warning)
       warning_text += event.text + '\n';
   CHECK_THAT(warning_text, Contains("m/step-3: does not have fresh\n") &&
                                Contains("resized: f32[3] in the graph") &&
@@ -395,16 +395,16 @@ TEST_CASE("a run that cannot resume lists the new, the missing, and the reshaped
 TEST_CASE("a run whose stop is requested before its begin ends at once") {
   adder model;
   auto s = session::local();
-  training_run training{model.g, model.step(), model.numbers(-1)};
+  training_run training{model.g, model.step(), model.numbered_options(-1)};
   training.request_stop();
   auto report = training.run(s);
-  CHECK((report.why == training_end::asked && report.step == 0));
+  CHECK((report.end_reason == training_end::stop_requested && report.step == 0));
 }
 
 TEST_CASE("the reasons of a run's end are printed in words") {
   std::set<std::string_view> texts;
   for (auto end_reason :
-       {training_end::last_step, training_end::time_over, training_end::asked,
+       {training_end::last_step, training_end::time_limit, training_end::stop_requested,
         training_end::condition, training_end::data_ended, training_end::not_a_number})
     texts.insert(to_string(end_reason));
   CHECK(texts.size() == 6);
@@ -415,7 +415,7 @@ TEST_CASE("steps of each kind run concurrently, on as many threads, with one num
   watchdog watch;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(60);
+  auto options = model.numbered_options(60);
   std::mutex mutex;
   std::set<std::thread::id> threads;
   std::set<int64_t> numbers, steps;
@@ -457,7 +457,7 @@ TEST_CASE("events and conditions are called one at a time") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(200, folder / "m");
+  auto options = model.numbered_options(200, folder / "m");
   options.checkpoint_steps = 3;
   options.summary_steps = 1;
   std::atomic<int> in_events{0}, in_conditions{0};
@@ -468,7 +468,7 @@ TEST_CASE("events and conditions are called one at a time") {
     --inside;
   };
   options.on_event = [&](const training_event&) { run_alone(in_events); };
-  options.when = [&](const training_progress&) {
+  options.stop_when = [&](const training_progress&) {
     run_alone(in_conditions);
     return false;
   };
@@ -498,9 +498,9 @@ TEST_CASE("the wait between attempts doubles") {
   watchdog watch;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(3);
-  options.retry_seconds = 0.02;
-  options.retries = 4;
+  auto options = model.numbered_options(3);
+  options.retry_delay_seconds = 0.02;
+  options.max_retries = 4;
   std::vector<std::chrono::steady_clock::time_point> calls;
   options.batch = [&](int64_t) -> std::optional<std::vector<tensor>> {
     calls.push_back(std::chrono::steady_clock::now());
@@ -518,12 +518,12 @@ TEST_CASE("the restored checkpoint is reported with its path and step") {
   for (auto last : {4, 6}) {
     adder model;
     auto s = session::local();
-    training_run training{model.g, model.step(), model.numbers(last, folder / "m")};
+    training_run training{model.g, model.step(), model.numbered_options(last, folder / "m")};
     auto report = training.run(s);
     if (last == 4)
       continue;
     CHECK(report.restored_from == 4);
-    REQUIRE(model.events.front().what == kind::restored);
+    REQUIRE(model.events.front().kind == kind::restored);
     CHECK(model.events.front().text == folder / "m/step-4");
     CHECK(model.events.front().step == 4);
   }

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
-using kind = training_event::kind;
+using kind = training_event_kind;
 namespace fs = std::filesystem;
 
 void wait_for(const std::atomic<bool>& flag) {
@@ -39,7 +39,7 @@ std::vector<std::pair<int64_t, float>> counts_in(const std::string& folder) {
 std::vector<int64_t> steps_of(const adder& model, kind event_kind) {
   std::vector<int64_t> steps;
   for (const auto& event : model.events)
-    if (event.what == event_kind)
+    if (event.kind == event_kind)
       steps.push_back(event.step);
   return steps;
 }
@@ -58,9 +58,9 @@ TEST_CASE("a loss that becomes NaN while a checkpoint waits for its pause is not
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(1000, folder / "m");
+  auto options = model.numbered_options(1000, folder / "m");
   options.checkpoint_steps = 1;
-  options.pause_to_checkpoint = true;
+  options.pause_during_checkpoint = true;
   std::atomic<bool> has_begun{false}, is_due{false};
   options.batch = [&](int64_t n) {
     if (n == 0)
@@ -77,7 +77,7 @@ TEST_CASE("a loss that becomes NaN while a checkpoint waits for its pause is not
       is_due = true;
   };
   training_run training{model.g, model.step(2), options};
-  CHECK(training.run(s).why == training_end::not_a_number);
+  CHECK(training.run(s).end_reason == training_end::not_a_number);
   adder other_model;
   s.reset();
   if (saver{other_model.g, folder / "m"}.restore(s))
@@ -89,8 +89,8 @@ TEST_CASE("a checkpoint that becomes due while variables are restored has the va
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(60, folder / "m");
-  options.keep.keep_newest = 0;
+  auto options = model.numbered_options(60, folder / "m");
+  options.checkpoint_options.keep_newest = 0;
   options.checkpoint_steps = 10;
   auto next = options.batch;
   options.batch = [&](int64_t n) {
@@ -108,9 +108,9 @@ TEST_CASE("a checkpoint that becomes due while variables are restored has the va
   auto tell = options.on_event;
   options.on_event = [&](const training_event& event) {
     tell(event);
-    if (event.what == kind::saving && first < 0)
+    if (event.kind == kind::saving && first < 0)
       first = event.step;
-    if (event.what == kind::restored) {
+    if (event.kind == kind::restored) {
       restored = true;
       std::this_thread::sleep_for(300ms);
     }
@@ -138,7 +138,7 @@ TEST_CASE("a run that starts anew never resumes from a checkpoint of another run
   s.reset();
   let_first_write_fail(folder / "m");
   adder model;
-  auto options = model.numbers(400, folder / "m");
+  auto options = model.numbered_options(400, folder / "m");
   options.resume = false;
   options.checkpoint_steps = 10;
   bool lost = false;
@@ -151,7 +151,7 @@ TEST_CASE("a run that starts anew never resumes from a checkpoint of another run
   training_run training{model.g, model.step(), options};
   auto report = training.run(s);
   CHECK(lost);
-  CHECK((report.step == 400 && report.why == training_end::last_step));
+  CHECK((report.step == 400 && report.end_reason == training_end::last_step));
   CHECK(steps_of(model, kind::restored).empty());
   CHECK(steps_of(model, kind::initialized).size() == 2);
   CHECK(model.value(s, model.sum) == sum_below(400));
@@ -161,7 +161,7 @@ TEST_CASE("checkpoints continue after a callback of a step has failed") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(10, folder / "m");
+  auto options = model.numbered_options(10, folder / "m");
   options.checkpoint_steps = 2;
   options.on_step = [&](const training_progress& now) {
     if (now.step == 4)
@@ -176,8 +176,8 @@ TEST_CASE("checkpoints continue after a callback of a step has failed") {
 TEST_CASE("a failure after each step ends the run after several attempts") {
   adder model;
   auto s = session::local();
-  auto options = model.numbers(50);
-  options.retries = 3;
+  auto options = model.numbered_options(50);
+  options.max_retries = 3;
   options.on_step = [&](const training_progress& now) {
     throw error{error_kind::unavailable, concat("nobody listens at step ", now.step)};
   };
@@ -188,7 +188,7 @@ TEST_CASE("a failure after each step ends the run after several attempts") {
              Contains("nobody listens at step ") && Contains("gave up after 3 retries"));
   std::vector<int> retries;
   for (const auto& event : model.events)
-    if (event.what == kind::retrying)
+    if (event.kind == kind::retrying)
       retries.push_back(event.retry);
   CHECK(retries == std::vector{1, 2, 3});
 }
@@ -196,7 +196,7 @@ TEST_CASE("a failure after each step ends the run after several attempts") {
 TEST_CASE("out_of_range is the end of the data in steps, and an error in callbacks") {
   adder model;
   auto s = session::local();
-  auto options = model.numbers(10);
+  auto options = model.numbered_options(10);
   options.on_step = [&](const training_progress& now) {
     if (now.step == 3)
       throw error{error_kind::out_of_range, "no more room"};
@@ -210,7 +210,7 @@ TEST_CASE("a checkpoint that could not be written does not remove the last one")
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(3, folder / "m");
+  auto options = model.numbered_options(3, folder / "m");
   options.checkpoint_steps = 2;
   options.on_step = [&](const training_progress& now) {
     if (now.step == 2)
@@ -226,8 +226,8 @@ TEST_CASE("an old checkpoint that cannot be removed is reported, and training co
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(20, folder / "m");
-  options.keep.keep_newest = 2;
+  auto options = model.numbered_options(20, folder / "m");
+  options.checkpoint_options.keep_newest = 2;
   options.checkpoint_steps = 2;
   options.on_step = [&](const training_progress& now) {
     if (now.step == 5)
@@ -239,7 +239,7 @@ TEST_CASE("an old checkpoint that cannot be removed is reported, and training co
   CHECK(report.checkpoint == folder / "m/step-20");
   size_t failure_count = 0;
   for (const auto& event : model.events)
-    if (event.what == kind::warning) {
+    if (event.kind == kind::warning) {
       ++failure_count;
       CHECK_THAT(event.text, Contains("m/step-6: saved") && Contains("step-2/notes"));
     }
@@ -254,17 +254,17 @@ TEST_CASE("a checkpoint that fails with a transient error is written again") {
   let_first_write_fail(folder / "m");
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder / "m");
-  options.keep.by_tasks = GENERATE(true, false);
+  auto options = model.numbered_options(-1, folder / "m");
+  options.checkpoint_options.sharded_by_task = GENERATE(true, false);
   options.checkpoint_steps = 10;
   std::atomic<int> saves_after_failure{0}; // the failure
   auto tell = options.on_event;
   options.on_event = [&](const training_event& event) {
     tell(event);
-    if (event.what == kind::retrying || (event.what == kind::saving && saves_after_failure > 0))
+    if (event.kind == kind::retrying || (event.kind == kind::saving && saves_after_failure > 0))
       ++saves_after_failure;
   };
-  options.when = [&](const training_progress&) { return saves_after_failure >= 3; };
+  options.stop_when = [&](const training_progress&) { return saves_after_failure >= 3; };
   training_run training{model.g, model.step(GENERATE(1, 3)), options};
   auto report = training.run(s);
   CHECK(report.checkpoint == concat(folder / "m/step-", report.step));
@@ -279,8 +279,8 @@ TEST_CASE("a checkpoint that always fails with a transient error ends the run") 
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(1000, folder / "m");
-  options.retries = 3;
+  auto options = model.numbered_options(1000, folder / "m");
+  options.max_retries = 3;
   options.checkpoint_steps = 2;
   options.on_step = [&](const training_progress& now) { // its files cannot be removed
     auto draft = fs::path{folder / "m"} / drafts.name(now.step);
@@ -301,7 +301,7 @@ TEST_CASE("a loss that is not one number is an error") {
   auto step = model.step();
   step.feeds.push_back(loss);
   step.loss = loss;
-  auto options = model.numbers(3);
+  auto options = model.numbered_options(3);
   options.batch = [&](int64_t) {
     return std::vector{tensor::scalar(1.0f), tensor::vector(std::vector<float>{})};
   };

@@ -19,7 +19,7 @@ namespace troupe::test::training_run_test {
 namespace {
 
 using Catch::Matchers::Contains;
-using kind = training_event::kind;
+using kind = training_event_kind;
 
 } // namespace
 
@@ -30,7 +30,7 @@ TEST_CASE("a training run ends at its last step, saves, and the next run resumes
     adder model;
     auto s = session::local();
     std::vector<int64_t> reported_steps;
-    auto options = model.numbers(10, model_path);
+    auto options = model.numbered_options(10, model_path);
     options.checkpoint_steps = 4;
     options.on_step = [&](const training_progress& now) {
       reported_steps.push_back(now.step);
@@ -38,7 +38,7 @@ TEST_CASE("a training run ends at its last step, saves, and the next run resumes
     };
     training_run training{model.g, model.step(), options};
     auto report = training.run(s);
-    CHECK(report.why == training_end::last_step);
+    CHECK(report.end_reason == training_end::last_step);
     CHECK((report.step == 10 && report.restored_from == -1 && report.retries == 0));
     CHECK(report.loss == -9);
     CHECK(report.checkpoint == model_path + "/step-10");
@@ -50,7 +50,7 @@ TEST_CASE("a training run ends at its last step, saves, and the next run resumes
   adder restored_model;
   auto s = session::local();
   training_run training{restored_model.g, restored_model.step(),
-                        restored_model.numbers(15, model_path)};
+                        restored_model.numbered_options(15, model_path)};
   auto report = training.run(s);
   CHECK((report.restored_from == 10 && report.step == 15));
   CHECK(restored_model.value(s, restored_model.sum) == sum_below(15));
@@ -60,7 +60,7 @@ TEST_CASE("a training run ends at its last step, saves, and the next run resumes
   auto idle = training.run(s);
   CHECK((idle.step == 15 && idle.checkpoint == model_path + "/step-15"));
   adder fresh_model;
-  auto options = fresh_model.numbers(3, model_path);
+  auto options = fresh_model.numbered_options(3, model_path);
   options.resume = false;
   training_run fresh{fresh_model.g, fresh_model.step(), options};
   CHECK(fresh.run(s).step == 3);
@@ -74,39 +74,39 @@ TEST_CASE("a training run reports which of its conditions ended it") {
     training_run training{model.g, model.step(), settings};
     return training.run(s);
   };
-  auto options = model.numbers(-1);
+  auto options = model.numbered_options(-1);
   options.batch = [](int64_t n) {
     return n < 5 ? std::optional{std::vector{tensor::scalar(1.0f)}} : std::nullopt;
   };
   auto report = run(options);
-  CHECK((report.why == training_end::data_ended && report.step == 5));
-  options = model.numbers(-1);
-  options.when = [](const training_progress& now) { return now.loss < -6; };
+  CHECK((report.end_reason == training_end::data_ended && report.step == 5));
+  options = model.numbered_options(-1);
+  options.stop_when = [](const training_progress& now) { return now.loss < -6; };
   report = run(options);
-  CHECK((report.why == training_end::condition && report.step == 8));
-  options = model.numbers(-1);
+  CHECK((report.end_reason == training_end::condition && report.step == 8));
+  options = model.numbered_options(-1);
   options.time_limit = 0.02;
-  CHECK(run(options).why == training_end::time_over);
-  options = model.numbers(-1);
+  CHECK(run(options).end_reason == training_end::time_limit);
+  options = model.numbered_options(-1);
   options.batch = [](int64_t n) { return std::vector{tensor::scalar(n < 3 ? 1.0f : NAN)}; };
   report = run(options);
-  CHECK((report.why == training_end::not_a_number && report.step == 4));
-  CHECK(to_string(report.why) == "the loss is not a finite number");
-  training_run stopped_run{model.g, model.step(), model.numbers(-1)};
+  CHECK((report.end_reason == training_end::not_a_number && report.step == 4));
+  CHECK(to_string(report.end_reason) == "the loss is not a finite number");
+  training_run stopped_run{model.g, model.step(), model.numbered_options(-1)};
   std::jthread stopper{[&] { stopped_run.request_stop(); }};
-  CHECK(stopped_run.run(s).why == training_end::asked);
+  CHECK(stopped_run.run(s).end_reason == training_end::stop_requested);
 }
 
 TEST_CASE("a NaN loss is not saved, and earlier checkpoints stay") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder.path() + "/model");
+  auto options = model.numbered_options(-1, folder.path() + "/model");
   options.checkpoint_steps = 2;
   options.batch = [](int64_t n) { return std::vector{tensor::scalar(n < 5 ? 1.0f : NAN)}; };
   training_run training{model.g, model.step(), options};
   auto report = training.run(s);
-  CHECK((report.why == training_end::not_a_number && report.step == 6));
+  CHECK((report.end_reason == training_end::not_a_number && report.step == 6));
   CHECK(report.checkpoint.ends_with("step-4"));
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("a run whose stop is requested saves at exactly that step") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder.path() + "/model");
+  auto options = model.numbered_options(-1, folder.path() + "/model");
   std::optional<training_run> training;
   options.on_step = [&](const training_progress& now) {
     if (now.step == 100)
@@ -122,18 +122,18 @@ TEST_CASE("a run whose stop is requested saves at exactly that step") {
   };
   training.emplace(model.g, model.step(3), options);
   auto report = training->run(s);
-  CHECK(report.why == training_end::asked);
+  CHECK(report.end_reason == training_end::stop_requested);
   CHECK(report.step >= 100);
   saver saved{model.g, {model.count}, folder.path() + "/model"};
   s.reset();
-  CHECK(saved.restore_partly(s)->step == report.step);
+  CHECK(saved.restore_partial(s)->step == report.step);
   CHECK(model.value(s, model.count) == static_cast<float>(report.step));
 }
 
 TEST_CASE("a transient error is reported, and its step runs again with the same number") {
   adder model;
   auto s = session::local();
-  auto options = model.numbers(10);
+  auto options = model.numbered_options(10);
   std::atomic<int> failures{0};
   options.batch = [&](int64_t n) {
     if (n == 6 && failures++ < 3)
@@ -157,8 +157,8 @@ TEST_CASE("a transient error is reported, and its step runs again with the same 
 TEST_CASE("a run gives up after several attempts, and throws the first cause") {
   adder model;
   auto s = session::local();
-  auto options = model.numbers(10);
-  options.retries = 4;
+  auto options = model.numbered_options(10);
+  options.max_retries = 4;
   int calls = 0;
   options.batch = [&](int64_t) -> std::optional<std::vector<tensor>> {
     throw error{error_kind::aborted, concat("failure ", ++calls)};
@@ -186,9 +186,9 @@ TEST_CASE("a run that has lost its variables resumes from the newest checkpoint"
   auto threads = GENERATE(1, 4);
   adder model;
   auto s = session::local();
-  auto options = model.numbers(60, folder.path() + "/model");
+  auto options = model.numbered_options(60, folder.path() + "/model");
   options.checkpoint_steps = 10;
-  options.pause_to_checkpoint = true;
+  options.pause_during_checkpoint = true;
   std::atomic<int> losses{0};
   auto next = options.batch;
   options.batch = [&, next](int64_t n) {
@@ -203,7 +203,7 @@ TEST_CASE("a run that has lost its variables resumes from the newest checkpoint"
   CHECK(report.retries >= 1);
   CHECK(model.value(s, model.count) == 60);
   CHECK(model.value(s, model.sum) == sum_below(60));
-  auto restored = std::ranges::find(model.events, kind::restored, &training_event::what);
+  auto restored = std::ranges::find(model.events, kind::restored, &training_event::kind);
   REQUIRE(restored != model.events.end());
   CHECK((restored->step >= 10 && restored->step < 30));
   // Without checkpoints, training begins again.
@@ -219,11 +219,12 @@ TEST_CASE("a checkpoint that is saved in a pause is consistent, also with concur
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(400, folder.path() + "/model");
-  options.keep.keep_newest = 0;
+  auto options = model.numbered_options(400, folder.path() + "/model");
+  options.checkpoint_options.keep_newest = 0;
   options.checkpoint_steps = 50;
-  options.pause_to_checkpoint = true;
-  options.keep.by_tasks = GENERATE(false, true); // tasks read the variables a moment later
+  options.pause_during_checkpoint = true;
+  options.checkpoint_options.sharded_by_task =
+      GENERATE(false, true); // tasks read the variables a moment later
   training_run training{model.g, model.step(GENERATE(1, 8)), options};
   CHECK(training.run(s).step == 400);
   CHECK(model.value(s, model.sum) == sum_below(400));
@@ -242,11 +243,11 @@ TEST_CASE("a run keeps the best of its checkpoints, by the given metric") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(10, folder.path() + "/model");
-  options.keep = {.keep_newest = 1, .keep_best = 2, .lower_is_better = true};
+  auto options = model.numbered_options(10, folder.path() + "/model");
+  options.checkpoint_options = {.keep_newest = 1, .keep_best = 2, .lower_is_better = true};
   options.checkpoint_steps = 2;
   std::vector<int64_t> metric_steps;
-  options.metric = [&](int64_t step) {
+  options.checkpoint_metric = [&](int64_t step) {
     metric_steps.push_back(step);
     // The callback may run steps of its own.
     CHECK(model.value(s, model.count) == static_cast<float>(step));
@@ -267,7 +268,7 @@ TEST_CASE("a checkpoint that cannot be written ends the run") {
   adder model;
   auto s = session::local();
   std::ofstream{folder.path() + "/file"} << "in the way";
-  auto options = model.numbers(1000, folder.path() + "/file/model");
+  auto options = model.numbered_options(1000, folder.path() + "/file/model");
   options.resume = false;
   options.checkpoint_steps = 1;
   training_run training{model.g, model.step(), options};
@@ -281,7 +282,7 @@ TEST_CASE("summaries are written at an interval of steps") {
   adder model;
   summaries summary_set;
   summary_set.scalar("sum", model.sum);
-  auto options = model.numbers(20);
+  auto options = model.numbered_options(20);
   options.summaries = folder.path() + "/logs";
   options.summary = summary_set.merged();
   options.summary_steps = 8;
@@ -335,10 +336,10 @@ TEST_CASE("a run with an input pipeline ends with the data, and restarts it afte
   training_options options{.input = &input,
                            .checkpoints = folder.path() + "/model",
                            .checkpoint_steps = 2,
-                           .retry_seconds = 0.001};
+                           .retry_delay_seconds = 0.001};
   training_run training{g, {.loss = loss, .train = {train}}, options};
   auto report = training.run(s);
-  CHECK((report.why == training_end::data_ended && report.step == 10));
+  CHECK((report.end_reason == training_end::data_ended && report.step == 10));
   CHECK(to_scalar<float>(s.fetch(total)) == 50);
 
   std::atomic<int> losses{0};
@@ -350,7 +351,7 @@ TEST_CASE("a run with an input pipeline ends with the data, and restarts it afte
   training_run second_run{g, {.loss = loss, .train = {train}}, options};
   s.reset();
   report = second_run.run(s);
-  CHECK(report.why == training_end::data_ended);
+  CHECK(report.end_reason == training_end::data_ended);
   CHECK(report.retries >= 1);
   // 2 or 4 earlier steps, and all of the data again.
   CHECK((report.step == 12 || report.step == 14));
@@ -370,10 +371,11 @@ TEST_CASE("a training run refuses invalid models") {
   CHECK_THAT(refused({.loss = model.g.constant({1.0f, 2.0f}), .train = {model.train}}, {}),
              Contains("one number"));
   CHECK_THAT(refused(model.step(), {.checkpoint_steps = 5}), Contains("folder"));
-  CHECK_THAT(refused(model.step(), {.checkpoints = "none", .keep = {.keep_best = 2}}),
+  CHECK_THAT(refused(model.step(), {.checkpoints = "none", .checkpoint_options = {.keep_best = 2}}),
              Contains("keep_best needs a metric"));
-  CHECK_THAT(refused(model.step(), {.metric = [](int64_t) { return 1.0; }}), Contains("folder"));
-  CHECK_THAT(refused(model.step(0), {}), Contains("at_once"));
+  CHECK_THAT(refused(model.step(), {.checkpoint_metric = [](int64_t) { return 1.0; }}),
+             Contains("folder"));
+  CHECK_THAT(refused(model.step(0), {}), Contains("concurrent_steps"));
   graph_builder empty;
   auto thrown = error_of([&] { training_run training(empty, {.train = {no_op(empty)}}, {}); });
   CHECK_THAT(thrown.what(), Contains("no variables"));

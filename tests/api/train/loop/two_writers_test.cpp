@@ -79,7 +79,7 @@ TEST_CASE("a process trains in a folder for another test until it is killed", "[
     return;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, std::string{folder} + "/m");
+  auto options = model.numbered_options(-1, std::string{folder} + "/m");
   options.summaries = std::string{folder} + "/logs";
   options.checkpoint_steps = 10;
   options.time_limit = 100;
@@ -97,7 +97,7 @@ TEST_CASE(
   auto s = session::local();
   adder model;
   bool trained = false;
-  auto settings = model.numbers(100, folder / "m");
+  auto settings = model.numbered_options(100, folder / "m");
   settings.on_step = [&](const training_progress&) { trained = true; };
   SECTION("a training run") {
     training_run training{model.g, model.step(), settings};
@@ -144,7 +144,7 @@ TEST_CASE("a run resumes at once where its process was killed, with its checkpoi
   CHECK(fs::exists(folder / "m/writer.lock"));
   adder model;
   auto s = session::local();
-  auto options = model.numbers(1, folder / "m");
+  auto options = model.numbered_options(1, folder / "m");
   options.summaries = folder / "logs";
   {
     training_run training{model.g, model.step(), options};
@@ -159,15 +159,15 @@ TEST_CASE("a run resumes at once where its process was killed, with its checkpoi
 TEST_CASE("a writer that takes a folder over ends the other's run, and loses nothing") {
   watchdog watch;
   temporary_folder folder;
-  auto by_tasks = GENERATE(false, true);
+  auto sharded_by_task = GENERATE(false, true);
   adder first, second;
   auto s = session::local(), other_session = session::local();
-  auto options = first.numbers(-1, folder / "m");
+  auto options = first.numbered_options(-1, folder / "m");
   options.checkpoint_steps = 1;
-  options.keep.by_tasks = by_tasks;
+  options.checkpoint_options.sharded_by_task = sharded_by_task;
   std::atomic<bool> saved{false};
   options.on_event = [&](const training_event& event) {
-    saved = saved || event.what == training_event::kind::saved;
+    saved = saved || event.kind == training_event_kind::saved;
   };
   std::string failure;
   std::jthread training_thread{[&] {
@@ -176,14 +176,16 @@ TEST_CASE("a writer that takes a folder over ends the other's run, and loses not
   }};
   for (int i = 0; i < 10'000 && !saved; ++i)
     std::this_thread::sleep_for(1ms);
-  auto second_options = second.numbers(-1, folder / "m");
-  second_options.keep.by_tasks = by_tasks;
-  second_options.keep.take_over = true;
+  auto second_options = second.numbered_options(-1, folder / "m");
+  second_options.checkpoint_options.sharded_by_task = sharded_by_task;
+  second_options.checkpoint_options.take_over = true;
   second_options.checkpoint_steps = 5;
   int64_t begun_at = 0;
-  second_options.when = [&](const training_progress& now) { return now.step >= begun_at + 100; };
+  second_options.stop_when = [&](const training_progress& now) {
+    return now.step >= begun_at + 100;
+  };
   second_options.on_event = [&](const training_event& event) {
-    if (event.what == training_event::kind::restored)
+    if (event.kind == training_event_kind::restored)
       begun_at = event.step;
   };
   training_run training{second.g, second.step(), second_options};
@@ -208,7 +210,7 @@ TEST_CASE("replicas end when their folder is taken over") {
   options.checkpoint_steps = 2;
   std::atomic<bool> saved{false};
   options.on_event = [&](const replica_event& event) {
-    saved = saved || event.what == replica_event::kind::saved;
+    saved = saved || event.kind == replica_event_kind::saved;
   };
   options.time_limit = 60;
   std::string failure;
@@ -259,19 +261,19 @@ TEST_CASE("a running training run is the only one in its folder, also in its pro
   adder first, second;
   auto s = session::local();
   std::string failure;
-  auto options = first.numbers(5, folder / "m");
+  auto options = first.numbered_options(5, folder / "m");
   options.on_step = [&](const training_progress& now) {
     if (now.step != 3)
       return;
     auto other_session = session::local();
-    training_run second_run{second.g, second.step(), second.numbers(5, folder / "m")};
+    training_run second_run{second.g, second.step(), second.numbered_options(5, folder / "m")};
     failure = error_of([&] { second_run.run(other_session); }).what();
   };
   training_run training{first.g, first.step(), options};
   CHECK(training.run(s).step == 5);
   CHECK_THAT(failure, Contains("this process (training_run (two_writers_test.cpp:"));
   auto other_session = session::local();
-  training_run after{second.g, second.step(), second.numbers(7, folder / "m")};
+  training_run after{second.g, second.step(), second.numbered_options(7, folder / "m")};
   CHECK(after.run(other_session).restored_from == 5);
   CHECK(training.run(s).step == 7); // either object may run again
 }

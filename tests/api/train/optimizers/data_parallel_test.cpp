@@ -107,7 +107,7 @@ trained train(devices_session& s, const optimizer_maker& make_optimizer, int ste
   auto training = train_data_parallel(
       g, s.names(),
       [&](const replica& context) {
-        return two_layers(g, context.part_of(images), context.part_of(labels));
+        return two_layers(g, context.slice_of(images), context.slice_of(labels));
       },
       make_optimizer, options);
   // The same numbers in all sessions: replica 0 is assigned them, and the others copy them.
@@ -203,7 +203,7 @@ TEST_CASE("gradient buckets have one type and a limited size, and leave nothing 
     auto training = train_data_parallel(
         g, {concat('/', kind, ":0"), concat('/', kind, ":1")},
         [&](const replica& context) {
-          auto part = context.part_of(x);
+          auto part = context.slice_of(x);
           auto sum_of = [&](int64_t extent, std::string_view name) {
             auto v = g.variable(tensor::vector(std::vector<float>(static_cast<size_t>(extent), 1)),
                                 name);
@@ -239,9 +239,10 @@ TEST_CASE("gradient buckets have one type and a limited size, and leave nothing 
 
 TEST_CASE("gradients may be transformed when they are added up, on all replicas alike") {
   watchdog watch;
-  data_parallel_options clip{.change = [](const std::vector<variable_gradient>& gradients) {
-    return clip_by_global_norm(gradients, 0.01);
-  }};
+  data_parallel_options clip{
+      .transform_gradients = [](const std::vector<variable_gradient>& gradients) {
+        return clip_by_global_norm(gradients, 0.01);
+      }};
   auto make_optimizer = [] { return std::make_unique<gradient_descent>(1.0); };
   devices_session single_device{false, 1}, two{true, 2};
   auto a = train(single_device, make_optimizer, 4, 3, clip),
@@ -262,7 +263,7 @@ TEST_CASE("a replica that fails fails the step, and the next step works") {
         [&](const replica& context) {
           auto table = g.variable(tensor::of<float>({3, 1}, {1, 2, 3}), "table");
           auto scale = g.variable(2.0f, "scale");
-          return mean(gather(table, context.part_of(rows)) * scale);
+          return mean(gather(table, context.slice_of(rows)) * scale);
         },
         [] { return std::make_unique<gradient_descent>(0.5); });
     REQUIRE(session.run(g, {}, {}, {g.initializer()}).status().ok());
@@ -330,7 +331,7 @@ TEST_CASE("a batch that replicas cannot share equally fails the step, and change
         CHECK(context.device() == session.names().at(static_cast<size_t>(context.index())));
         built.push_back(context.index());
         auto w = by_handle ? g.resource_variable(2.0f, "w") : g.variable(2.0f, "w");
-        return mean(context.part_of(x)) * (by_handle ? read_variable_op(w) : w.ref);
+        return mean(context.slice_of(x)) * (by_handle ? read_variable_op(w) : w.ref);
       },
       [&] { return ++optimizers, std::make_unique<gradient_descent>(0.5); });
   CHECK(built == std::vector<int>{0, 1, 2}); // each once, in order

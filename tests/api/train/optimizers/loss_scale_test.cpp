@@ -49,8 +49,8 @@ TEST_CASE("a dynamic scale grows after good steps and shrinks after bad ones, wi
   auto x = g.placeholder(dtype::f32, shape{}, "x");
   auto w = g.variable(1.0f, "w");
   gradient_descent minimizer{0.0};
-  auto scale =
-      loss_scale::dynamic(g, {.initial = 8, .factor = 2, .grow_every = 3, .least = 2, .most = 32});
+  auto scale = loss_scale::dynamic(
+      g, {.initial = 8, .factor = 2, .grow_every = 3, .minimum = 2, .maximum = 32});
   auto* train = scale.minimize(minimizer, w * x);
   auto s = session::local();
   s.run(g.initializer());
@@ -149,7 +149,7 @@ TEST_CASE("gradients that f16 would round to zero train with a scale, and not wi
     auto error = matmul(relu(matmul(x, first)), second) - y;
     auto loss = mean(square(error)) * 1e-8f;
     gradient_descent minimizer{1e7};
-    auto* train = scaled ? loss_scale::dynamic(g, {.initial = 1 << 24, .most = 1 << 28})
+    auto* train = scaled ? loss_scale::dynamic(g, {.initial = 1 << 24, .maximum = 1 << 28})
                                .minimize(minimizer, loss)
                          : minimizer.minimize(loss);
     auto s = session::local({.passes = {.mixed_precision = dtype::f16}});
@@ -175,7 +175,7 @@ TEST_CASE("an invalid scale is an error at the line that requests it") {
   graph_builder g;
   CHECK_THROWS_AS(loss_scale::constant(g, 0), error);
   CHECK_THROWS_AS(loss_scale::dynamic(g, {.factor = 1}), error);
-  CHECK_THROWS_AS(loss_scale::dynamic(g, {.initial = 1, .least = 2}), error);
+  CHECK_THROWS_AS(loss_scale::dynamic(g, {.initial = 1, .minimum = 2}), error);
   auto w = g.variable(1.0f, "w");
   gradient_descent minimizer{0.1};
   try {

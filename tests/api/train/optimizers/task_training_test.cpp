@@ -33,9 +33,9 @@ struct network {
       : training(train_data_parallel(
             g, devices,
             [&](const replica& context) {
-              auto hidden = dense(g, context.part_of(images), 40, {.activation = troupe::tanh});
+              auto hidden = dense(g, context.slice_of(images), 40, {.activation = troupe::tanh});
               hidden = dense(g, hidden, 40, {.activation = troupe::tanh});
-              return softmax_loss(dense(g, hidden, classes), context.part_of(labels));
+              return softmax_loss(dense(g, hidden, classes), context.slice_of(labels));
             },
             [] { return std::make_unique<momentum>(0.01); }, {.bucket_bytes = bucket_bytes})) {}
 
@@ -142,7 +142,7 @@ TEST_CASE("replicas stay equal where gradients and variables are sent with half 
   watchdog watch;
   auto cluster = make_cluster(2);
   auto a = start_task(cluster, {"worker", 0}), b = start_task(cluster, {"worker", 1});
-  auto s = session::connect(cluster, {.cluster = {.between_tasks = f32_transfer::rounded}});
+  auto s = session::connect(cluster, {.cluster = {.transfer_precision = f32_transfer::rounded}});
   network two{devices_of({0, 1})};
   two.begin(s);
   CHECK(two.are_alike(s, {0, 1}));
@@ -174,7 +174,7 @@ TEST_CASE("training continues without a task that ended, and with it when it ret
     CHECK(e.kind() == error_kind::unavailable);
     CHECK_THAT(e.what(), Catch::Contains("/job:worker/task:0"));
   }
-  auto remaining = net.training.among(devices_of({1, 2}));
+  auto remaining = net.training.step_of(devices_of({1, 2}));
   s.run(remaining.synchronize);
   auto first = net.mean_of_steps(s, remaining, 5);
   CHECK(std::chrono::steady_clock::now() - killed < 10s * patience_factor());
@@ -184,7 +184,7 @@ TEST_CASE("training continues without a task that ended, and with it when it ret
   CHECK(net.are_alike(s, {1, 2}));
   // The task has returned without variables.
   workers[0] = std::make_unique<task_process>(cluster, task_name{"worker", 0});
-  auto regrown = net.training.among(devices_of({1, 2, 0}));
+  auto regrown = net.training.step_of(devices_of({1, 2, 0}));
   CHECK(regrown.train == net.training.train);
   CHECK(regrown.synchronize != net.training.synchronize);
   s.run(regrown.synchronize);
@@ -194,7 +194,7 @@ TEST_CASE("training continues without a task that ended, and with it when it ret
   CHECK(net.are_alike(s, {0, 1, 2}));
   CHECK_FALSE(std::ranges::equal(before, net.variables(s, 0), identical));
   // The same for one worker alone.
-  auto lone_step = net.training.among(devices_of({2}));
+  auto lone_step = net.training.step_of(devices_of({2}));
   workers[0]->kill();
   workers[1]->kill();
   s.run(lone_step.synchronize);
@@ -211,12 +211,12 @@ TEST_CASE("a step among some replicas learns the mean of those replicas only") {
       g, {"/cpu:0"},
       [&](const replica&) { return sum(g.variable(tensor::vector<float>({1}), "w") * x); },
       [] { return std::make_unique<gradient_descent>(1.0); });
-  CHECK_THROWS_WITH(training.among({}), Catch::Contains("at least one device"));
-  CHECK_THROWS_WITH(training.among({"/cpu:1"}),
+  CHECK_THROWS_WITH(training.step_of({}), Catch::Contains("at least one device"));
+  CHECK_THROWS_WITH(training.step_of({"/cpu:1"}),
                     Catch::Contains("no replica is on '/cpu:1'") && Catch::Contains("/cpu:0"));
-  CHECK_THROWS_WITH(training.among({"/cpu:0", "/cpu:0"}), Catch::Contains("twice"));
-  CHECK(training.among({"/cpu:0"}).train == training.train);
-  CHECK_THROWS_WITH(data_parallel_training{}.among({"/cpu:0"}),
+  CHECK_THROWS_WITH(training.step_of({"/cpu:0", "/cpu:0"}), Catch::Contains("twice"));
+  CHECK(training.step_of({"/cpu:0"}).train == training.train);
+  CHECK_THROWS_WITH(data_parallel_training{}.step_of({"/cpu:0"}),
                     Catch::Contains("it was not made by train_data_parallel()"));
 
   // Each replica has a gradient of its own: its number.
@@ -234,13 +234,13 @@ TEST_CASE("a step among some replicas learns the mean of those replicas only") {
       },
       [] { return std::make_unique<gradient_descent>(1.0); });
   c.run(m.initializer());
-  c.run(three.among(devices_of({2, 0})).train);
+  c.run(three.step_of(devices_of({2, 0})).train);
   CHECK(c.fetch(three.variables[0][0]).values<float>()[0] == -1);
   CHECK(c.fetch(three.variables[1][0]).values<float>()[0] == 0);
   CHECK(c.fetch(three.variables[2][0]).values<float>()[0] == -1);
-  c.run(three.among(devices_of({2, 1})).train);
+  c.run(three.step_of(devices_of({2, 1})).train);
   CHECK(c.fetch(three.variables[1][0]).values<float>()[0] == -1.5f);
-  c.run(three.among(devices_of({1, 2, 0})).synchronize);
+  c.run(three.step_of(devices_of({1, 2, 0})).synchronize);
   CHECK(c.fetch(three.variables[0][0]).values<float>()[0] == -1.5f);
 
   // If the model exchanges tensors itself, all replicas are needed.
@@ -258,7 +258,7 @@ TEST_CASE("a step among some replicas learns the mean of those replicas only") {
                    sums[static_cast<size_t>(context.index())]);
       },
       [] { return std::make_unique<gradient_descent>(1.0); });
-  CHECK_THROWS_WITH(two.among(devices_of({1})), Catch::Contains("all of them are needed"));
+  CHECK_THROWS_WITH(two.step_of(devices_of({1})), Catch::Contains("all of them are needed"));
 }
 
 } // namespace troupe::test::task_training_test

@@ -21,7 +21,7 @@ TEST_CASE("learning rates decay by their formulas") {
   auto smooth = exponential_decay(n, 0.5, 10, 0.1);
   auto staircase_rate = exponential_decay(n, 0.5, 10, 0.1, {.staircase = true});
   auto inverse = inverse_time_decay(n, 0.5, 10, 2);
-  auto linear_rate = polynomial_decay(n, 0.5, 20, {.last = 0.1});
+  auto linear_rate = polynomial_decay(n, 0.5, 20, {.final_rate = 0.1});
   auto wave = cosine_decay(n, 0.5, 20, 0.2);
   auto pieces = piecewise_constant(n, {3, 7}, {1, 2, 4});
   auto warm = warm_up(n, smooth, 10);
@@ -87,7 +87,7 @@ TEST_CASE("averages follow their variables") {
   auto w = g.variable(4.0f, "w");
   auto* train = gradient_descent{1.0f}.minimize(w * 1.0f);
   exponential_moving_average slow{0.75};
-  auto* step = slow.follow(g, train);
+  auto* step = slow.track(g, train);
   CHECK(slow.average(w).name() == "w/average");
   auto* use = slow.assign_averages(g);
   auto s = session::local();
@@ -107,7 +107,7 @@ TEST_CASE("averages adapt quickly at first when they know the step") {
   auto counter = step_counter(g);
   auto* train = gradient_descent{1.0f}.minimize(w * -1.0f);
   exponential_moving_average slow{0.999, counter};
-  auto* step = count_steps(slow.follow(g, train), counter);
+  auto* step = count_steps(slow.track(g, train), counter);
   auto s = session::local();
   s.run(g.initializer());
   s.run(step);
@@ -121,7 +121,7 @@ TEST_CASE("by default averages follow the floating variables that have an initia
   auto counter = step_counter(g);
   auto* train = count_steps(gradient_descent{1.0f}.minimize(w * 1.0f), counter);
   exponential_moving_average slow{0.5};
-  slow.follow(g, train);
+  slow.track(g, train);
   CHECK(slow.average(w).name() == "w/average");
   CHECK_THROWS_AS(slow.average(counter), error);
   CHECK_THROWS_AS(slow.average(bare), error);

@@ -1,4 +1,4 @@
-// The error that session::fill throws if another session initializes a task.
+// The error that session::initialize_tasks throws if another session initializes a task.
 #pragma once
 #include "troupe/api/error.hpp"
 
@@ -11,9 +11,9 @@ namespace troupe {
 /// The error of a run that a task has refused because another session initializes that task
 /// (`unavailable`). A later attempt finds the state that the other session has written, unless that
 /// session fails.
-class TROUPE_API filled_elsewhere : public error {
+class TROUPE_API initialized_by_other_client : public error {
 public:
-  filled_elsewhere(const error& cause, const std::set<std::string>& tasks)
+  initialized_by_other_client(const error& cause, const std::set<std::string>& tasks)
       : error(cause), tasks_(std::make_shared<std::set<std::string>>(tasks)) {}
   /// "/job:ps/task:0".
   const std::set<std::string>& tasks() const noexcept { return *tasks_; }

@@ -1,4 +1,4 @@
-#include "troupe/api/train/loop/living_tasks.hpp"
+#include "troupe/api/train/loop/live_tasks.hpp"
 // Finds the live tasks of a cluster by barriers among them.
 
 #include "troupe/api/generated/ops.hpp"
@@ -45,9 +45,9 @@ struct barrier_step {
     }
   }
 
-  status pass(session& in, int64_t value, std::chrono::milliseconds patience, location where) {
+  status pass(session& in, int64_t value, std::chrono::milliseconds timeout, location where) {
     try {
-      in.run({{epoch, tensor::scalar(value)}}, heard, {}, {.timeout = patience}, where);
+      in.run({{epoch, tensor::scalar(value)}}, heard, {}, {.timeout = timeout}, where);
       return {};
     } catch (const error& cause) {
       return status{cause.kind(), cause.what()};
@@ -57,7 +57,7 @@ struct barrier_step {
 
 template <class... Parts>
 [[noreturn]] void reject_living(location where, const Parts&... parts) {
-  throw error{invalid("living_tasks (", to_string(where), ") ", parts...)};
+  throw error{invalid("live_tasks (", to_string(where), ") ", parts...)};
 }
 
 bool is_liveness_error(const status& outcome) {
@@ -67,11 +67,11 @@ bool is_liveness_error(const status& outcome) {
 
 } // namespace
 
-struct living_tasks::state {
+struct live_tasks::state {
   std::vector<std::string> devices;
   std::vector<task_name> device_tasks; // of each device
   tasks all_tasks;
-  living_tasks_options options;
+  live_tasks_options options;
   std::map<task_name, std::unique_ptr<barrier_step>> single_barriers; // of one task each
   tasks barrier_tasks;
   std::unique_ptr<barrier_step> barrier; // of barrier_tasks
@@ -84,20 +84,20 @@ struct living_tasks::state {
       barrier_tasks = members;
       barrier = std::make_unique<barrier_step>(members);
     }
-    return barrier->pass(in, epoch, options.patience, where);
+    return barrier->pass(in, epoch, options.timeout, where);
   }
 
   // Returns the tasks that the cluster has. At first the session may not know the cluster yet, so
   // this waits.
   tasks known_tasks(session& in, location where) {
-    auto until = std::chrono::steady_clock::now() + options.patience;
+    auto until = std::chrono::steady_clock::now() + options.timeout;
     for (;;) {
       auto known = in.tasks(where);
       tasks present;
       for (const auto& task : all_tasks)
         if (std::ranges::find(known, to_string(task)) != known.end())
           present.push_back(task);
-      if (present.size() >= std::max<size_t>(options.at_least, 1) ||
+      if (present.size() >= std::max<size_t>(options.min_tasks, 1) ||
           std::chrono::steady_clock::now() >= until) {
         for (const auto& task : all_tasks)
           if (std::ranges::find(present, task) == present.end())
@@ -119,10 +119,10 @@ struct living_tasks::state {
         if (!single)
           single = std::make_unique<barrier_step>(tasks{candidates[i]});
         outcomes.push_back(std::async(std::launch::async, [&in, &query = *single, this, where] {
-          auto outcome = query.pass(in, epoch, options.patience, where);
+          auto outcome = query.pass(in, epoch, options.timeout, where);
           // The session reports a restarted task once, by an aborted step.
           return outcome.kind() == error_kind::aborted
-                     ? query.pass(in, epoch, options.patience, where)
+                     ? query.pass(in, epoch, options.timeout, where)
                      : outcome;
         }));
       }
@@ -180,18 +180,18 @@ struct living_tasks::state {
   }
 };
 
-living_tasks::living_tasks(const std::vector<std::string>& devices, living_tasks_options options,
-                           location where)
+live_tasks::live_tasks(const std::vector<std::string>& devices, live_tasks_options options,
+                       location where)
     : state_(std::make_unique<state>()) {
   if (devices.empty())
     reject_living(where, "needs at least one device");
-  if (options.patience.count() <= 0)
-    reject_living(where, "needs a positive patience, got ", options.patience.count(), " ms");
+  if (options.timeout.count() <= 0)
+    reject_living(where, "needs a positive timeout, got ", options.timeout.count(), " ms");
   state_->options = options;
-  also(devices, where);
+  add_devices(devices, where);
 }
 
-void living_tasks::also(const std::vector<std::string>& devices, location where) {
+void live_tasks::add_devices(const std::vector<std::string>& devices, location where) {
   if (!state_)
     reject_living(where, "was moved from");
   auto& group = *state_;
@@ -208,11 +208,11 @@ void living_tasks::also(const std::vector<std::string>& devices, location where)
   }
 }
 
-living_tasks::living_tasks(living_tasks&&) noexcept = default;
-living_tasks& living_tasks::operator=(living_tasks&&) noexcept = default;
-living_tasks::~living_tasks() = default;
+live_tasks::live_tasks(live_tasks&&) noexcept = default;
+live_tasks& live_tasks::operator=(live_tasks&&) noexcept = default;
+live_tasks::~live_tasks() = default;
 
-live_set living_tasks::agree(session& in, location where) {
+live_set live_tasks::agree(session& in, location where) {
   if (!state_)
     reject_living(where, "was moved from");
   auto& group = *state_;
@@ -220,13 +220,13 @@ live_set living_tasks::agree(session& in, location where) {
       std::chrono::system_clock::now().time_since_epoch());
   group.epoch = std::max<int64_t>(group.epoch + 1, now.count());
   auto living = group.agree(in, where);
-  if (living.size() < std::max<size_t>(group.options.at_least, 1)) {
+  if (living.size() < std::max<size_t>(group.options.min_tasks, 1)) {
     std::string text;
     for (const auto& [task, outcome] : group.failures)
       text += concat("\n  ", task, ": ", outcome.message());
-    throw error{failure(error_kind::unavailable, "living_tasks (", to_string(where),
+    throw error{failure(error_kind::unavailable, "live_tasks (", to_string(where),
                         "): ", living.size(), " of ", group.all_tasks.size(), " tasks live, ",
-                        group.options.at_least, " are needed", text)};
+                        group.options.min_tasks, " are needed", text)};
   }
   std::map<task_name, uint64_t> incarnations;
   std::vector<std::string> names;
@@ -234,7 +234,8 @@ live_set living_tasks::agree(session& in, location where) {
     incarnations[task] = 0;
     names.push_back(to_string(task));
   }
-  for (const auto& positions : in.positions(names, where)) // only these tasks: others may be silent
+  for (const auto& positions :
+       in.random_state(names, where)) // only these tasks: others may be silent
     if (auto name = device_name::parse(positions.task);
         name && incarnations.contains(name->on_task()))
       incarnations[name->on_task()] = positions.incarnation;
@@ -252,7 +253,7 @@ live_set living_tasks::agree(session& in, location where) {
       } else if (is_kept(group.device_tasks[i]) == kept) {
         agreed.devices.push_back(group.devices[i]);
         agreed.incarnations.push_back(incarnations.at(group.device_tasks[i]));
-        agreed.kept += kept;
+        agreed.kept_count += kept;
       }
     }
   agreed.changed = incarnations != group.previous;

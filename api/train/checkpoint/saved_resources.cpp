@@ -1,4 +1,4 @@
-#include "troupe/api/train/checkpoint/kept_state.hpp"
+#include "troupe/api/train/checkpoint/saved_resources.hpp"
 // Reads and restores queues, readers and mutable tables for checkpoints.
 
 #include "troupe/api/generated/ops.hpp"

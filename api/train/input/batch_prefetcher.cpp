@@ -1,4 +1,4 @@
-#include "troupe/api/train/input/batches_ahead.hpp"
+#include "troupe/api/train/input/batch_prefetcher.hpp"
 // Computes batches on a thread pool before they are needed.
 
 #include <boost/asio/post.hpp>
@@ -6,19 +6,19 @@
 
 namespace troupe {
 
-struct batches_ahead::pool {
+struct batch_prefetcher::pool {
   boost::asio::thread_pool threads;
 };
 
-batches_ahead::batches_ahead(std::function<batch(int64_t number)> make, size_t threads)
+batch_prefetcher::batch_prefetcher(std::function<batch(int64_t number)> make, size_t threads)
     : make_(std::move(make)), threads_(new pool{boost::asio::thread_pool{threads}}) {}
 
-batches_ahead::~batches_ahead() {
+batch_prefetcher::~batch_prefetcher() {
   threads_->threads.stop(); // drops batches that have not begun
   threads_->threads.join();
 }
 
-void batches_ahead::request(int64_t first, int64_t count) {
+void batch_prefetcher::request(int64_t first, int64_t count) {
   std::erase_if(requested_, [&](const auto& entry) { return entry.first < first - count; });
   for (auto number = first; number < first + count; ++number) {
     if (requested_.contains(number))

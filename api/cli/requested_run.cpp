@@ -1,4 +1,4 @@
-#include "troupe/api/cli/asked_run.hpp"
+#include "troupe/api/cli/requested_run.hpp"
 // Turns command line arguments into runs of a graph.
 
 #include "troupe/api/error.hpp"
@@ -44,7 +44,7 @@ text_feed read_feed(const std::string& word, const graph_import& in) {
   auto fed_edge = in[name];
   auto value = text.starts_with('@') ? load_npy(text.substr(1)) : literal(text, fed_edge.type());
   // NumPy's numbers are 64 bits wide by default.
-  auto fitting = converted(value, fed_edge.type());
+  auto fitting = convert_literal(value, fed_edge.type());
   if (!fitting)
     throw error{fitting.status().within(concat("--feed ", name))};
   return {fed_edge, *std::move(fitting)};

@@ -1,6 +1,6 @@
 // Initializes the variables of a run where another program may also initialize them.
 #pragma once
-#include "troupe/api/filled_elsewhere.hpp"
+#include "troupe/api/initialized_by_other_client.hpp"
 #include "troupe/api/session.hpp"
 
 #include <source_location>
@@ -8,20 +8,20 @@
 namespace troupe {
 
 /// The initialization at the start of a run, with retries.
-class first_fill {
+class run_initialization {
 public:
-  /// Calls `act` within session::fill.
+  /// Calls `act` within session::initialize_tasks.
   template <class Act>
   void run(session& in, const std::source_location& where, const Act& act) {
     auto has_acted = false;
-    auto fill = [&](session&) {
+    auto initialize = [&](session&) {
       act();
       has_acted = true;
     };
     try {
-      in.fill(fill, where);
+      in.initialize_tasks(initialize, where);
       may_be_initialized_ = true; // other programs may run steps from now on
-    } catch (const filled_elsewhere&) {
+    } catch (const initialized_by_other_client&) {
       may_be_initialized_ = true;
       throw;
     } catch (const error&) {
@@ -36,7 +36,7 @@ public:
   /// Within `act`, after it has used the state of the tasks: returns true if an earlier
   /// initialization was not completed.
   bool is_incomplete(const session& in) const noexcept {
-    return may_be_initialized_ && in.is_filling();
+    return may_be_initialized_ && in.is_initializing();
   }
 
 private:

@@ -11,17 +11,17 @@ class App;
 
 namespace troupe::cli {
 
-struct watched_cluster {
+struct cluster_connection {
   std::string cluster; ///< a file, or the text itself
   double timeout = 3;  ///< seconds
   security_options security = {};
 
   void add_to(CLI::App& command);
   std::unique_ptr<observer> connect() const;
-  std::chrono::milliseconds patience() const;
+  std::chrono::milliseconds answer_timeout() const;
 };
 
 /// Inspects all tasks, with depth 4. Throws if that fails.
-inspection look_at(observer& tasks, std::chrono::milliseconds patience, const char* kinds);
+inspection look_at(observer& tasks, std::chrono::milliseconds answer_timeout, const char* kinds);
 
 } // namespace troupe::cli

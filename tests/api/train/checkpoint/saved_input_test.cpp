@@ -10,7 +10,7 @@
 
 #include <fstream>
 
-namespace troupe::test::kept_input_test {
+namespace troupe::test::saved_input_test {
 
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
@@ -42,9 +42,9 @@ struct model {
     return {.input = &input,
             .checkpoints = folder,
             .checkpoint_steps = 4,
-            .keep_input = true,
+            .save_input = true,
             .last_step = 20,
-            .retry_seconds = 0.001};
+            .retry_delay_seconds = 0.001};
   }
 
   graph_builder g;
@@ -70,7 +70,7 @@ float train_to_the_end(model& net, session& s, const std::string& folder, int64_
   training_run training{net.g, {.loss = net.loss, .train = {net.train}}, net.options_for(folder)};
   auto report = training.run(s);
   CHECK(report.restored_from == from);
-  CHECK((report.step == 20 && report.why == training_end::last_step));
+  CHECK((report.step == 20 && report.end_reason == training_end::last_step));
   return to_scalar<float>(s.fetch(net.w));
 }
 
@@ -146,14 +146,14 @@ TEST_CASE("each record of files is trained once in each epoch, though its run is
                           {.input = &input,
                            .checkpoints = folder / "model",
                            .checkpoint_steps = 5,
-                           .keep_input = true,
+                           .save_input = true,
                            .last_step = last}};
     auto s = session::local();
     auto report = training.run(s);
     CHECK(report.step == std::min<int64_t>(last, 40));
     if (last < 1000)
       continue;
-    CHECK(report.why == training_end::data_ended);
+    CHECK(report.end_reason == training_end::data_ended);
     auto counts_found = s.fetch(visit_counts);
     for (auto count : counts_found.values<float>())
       CHECK(count == 2);
@@ -186,7 +186,7 @@ TEST_CASE("queues, readers and tables are saved on request, and missing state is
   s.run(parts.insert);
   std::vector<std::string> warnings;
   auto warn = [&](const std::string& text) { warnings.push_back(text); };
-  saver full_saver{g, folder / "all", {.all_state = true, .on_warning = warn}};
+  saver full_saver{g, folder / "all", {.save_all_state = true, .on_warning = warn}};
   saver partial_saver{g, folder / "some", {.on_warning = warn}};
   for (int64_t step : {1, 2}) {
     full_saver.save(s, step);
@@ -202,7 +202,7 @@ TEST_CASE("queues, readers and tables are saved on request, and missing state is
     graph_builder other_graph;
     auto rebuilt = build(other_graph);
     auto fresh = session::local();
-    saver from{other_graph, folder / name, {.all_state = true}};
+    saver from{other_graph, folder / name, {.save_all_state = true}};
     auto report = from.restore(fresh);
     REQUIRE(report);
     CHECK_THAT(report->not_saved, Contains("accumulator 'sums'"));
@@ -229,12 +229,12 @@ TEST_CASE("runners pause while their queues are saved, and continue") {
       element_count += std::stoll(entry.content);
     return element_count;
   };
-  coord.while_suspended([&] {
+  coord.run_while_suspended([&] {
     CHECK(elements_left() == 990); // on any task
     CHECK(coord.runs_left() == std::map<std::string, int64_t>{{input.runners()[0].name(), 0},
                                                               {input.runners()[1].name(), -1}});
   });
-  CHECK_THROWS_AS(coord.while_suspended([] { throw killed{}; }), killed);
+  CHECK_THROWS_AS(coord.run_while_suspended([] { throw killed{}; }), killed);
   for (int i = 1; i < 100; ++i)
     CHECK(s.fetch(batch).values<float>()[9] == static_cast<float>(10 * i + 9));
   CHECK(error_of([&] { s.fetch(batch); }).kind() == error_kind::out_of_range);
@@ -259,7 +259,7 @@ TEST_CASE("runners continue though a connection ends before it has resumed their
     INFO(i);
     CHECK(s.fetch(batch).values<float>()[9] == static_cast<float>(10 * i + 9));
     // Or a request of a link.
-    CHECK_NOTHROW(coord.while_suspended([&] { delaying_relay.lose_request(); }));
+    CHECK_NOTHROW(coord.run_while_suspended([&] { delaying_relay.lose_request(); }));
   }
   CHECK(error_of([&] { s.fetch(batch); }).kind() == error_kind::out_of_range);
   CHECK_NOTHROW(coord.join());
@@ -276,7 +276,7 @@ TEST_CASE("runners whose queues cannot be resumed are asked to stop, with the re
   input.batch({input.producer(rows(60), {.epochs = 1})}, 10);
   coordinator coord;
   input.start(s, coord);
-  auto thrown = error_of([&] { coord.while_suspended([&] { worker.reset(); }, 500ms); });
+  auto thrown = error_of([&] { coord.run_while_suspended([&] { worker.reset(); }, 500ms); });
   CHECK(thrown.kind() == error_kind::unavailable);
   CHECK(coord.should_stop());
   CHECK_THAT(error_of([&] { coord.join(20s); }).what(), Contains("/job:worker/task:0"));
@@ -296,7 +296,8 @@ TEST_CASE("runners whose task does not answer delay a thread no longer than its 
   s.fetch(batch);
   worker.freeze();
   auto begin = std::chrono::steady_clock::now();
-  auto thrown = error_of([&] { coord.while_suspended([] { FAIL("a runner may run"); }, 500ms); });
+  auto thrown =
+      error_of([&] { coord.run_while_suspended([] { FAIL("a runner may run"); }, 500ms); });
   CHECK(thrown.kind() == error_kind::deadline_exceeded);
   CHECK(std::chrono::steady_clock::now() - begin < 20s);
   worker.kill();
@@ -315,7 +316,7 @@ TEST_CASE(
   auto s = session::local();
   coordinator coord;
   runner.start(s, coord);
-  auto thrown = error_of([&] { coord.while_suspended([] { FAIL("a runner runs"); }, 50ms); });
+  auto thrown = error_of([&] { coord.run_while_suspended([] { FAIL("a runner runs"); }, 50ms); });
   CHECK(thrown.kind() == error_kind::deadline_exceeded);
   CHECK_THAT(thrown.what(), Contains("filled"));
   // Training continues.
@@ -349,7 +350,7 @@ TEST_CASE("keeping the input's state requires an input, and a folder of checkpoi
   CHECK_THAT(error_of([&] {
                training_run training{net.g, {.loss = net.loss, .train = {net.train}}, options};
              }).what(),
-             Contains("keep_input needs an input and a folder of checkpoints"));
+             Contains("save_input needs an input and a folder of checkpoints"));
 }
 
-} // namespace troupe::test::kept_input_test
+} // namespace troupe::test::saved_input_test

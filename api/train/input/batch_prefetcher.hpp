@@ -13,14 +13,14 @@
 namespace troupe {
 
 /// Computes batches by their number on several threads. The class itself is not thread-safe.
-class batches_ahead {
+class batch_prefetcher {
 public:
   using batch = std::optional<std::vector<tensor>>;
 
-  batches_ahead(std::function<batch(int64_t number)> make, size_t threads);
-  batches_ahead(const batches_ahead&) = delete;
+  batch_prefetcher(std::function<batch(int64_t number)> make, size_t threads);
+  batch_prefetcher(const batch_prefetcher&) = delete;
   /// Waits for the batches in progress.
-  ~batches_ahead();
+  ~batch_prefetcher();
 
   /// Requests `count` batches, beginning with number `first`.
   void request(int64_t first, int64_t count);

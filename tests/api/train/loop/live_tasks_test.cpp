@@ -4,7 +4,7 @@
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
-namespace troupe::test::living_tasks_test {
+namespace troupe::test::live_tasks_test {
 
 using namespace std::chrono_literals;
 
@@ -19,7 +19,7 @@ std::vector<std::string> devices(std::initializer_list<int> workers) {
   return names;
 }
 
-living_tasks_options patient_options() { return {.patience = 1s * patience_factor()}; }
+live_tasks_options patient_options() { return {.timeout = 1s * patience_factor()}; }
 
 } // namespace
 
@@ -30,22 +30,22 @@ TEST_CASE("tasks agree on which of them are alive, and those with their state co
   for (int i = 0; i < 3; ++i)
     workers.push_back(std::make_unique<task_process>(cluster, task_name{"worker", i}));
   auto s = session::connect(cluster);
-  living_tasks tasks{devices({0, 1, 2}), patient_options()};
+  live_tasks tasks{devices({0, 1, 2}), patient_options()};
   auto first_members = tasks.agree(s);
   CHECK(first_members.devices == devices({0, 1, 2}));
-  CHECK(first_members.kept == 0);
+  CHECK(first_members.kept_count == 0);
   CHECK(first_members.changed);
   CHECK(first_members.missing.empty());
   auto second_members = tasks.agree(s);
   CHECK(second_members.devices == first_members.devices);
-  CHECK(second_members.kept == 3);
+  CHECK(second_members.kept_count == 3);
   CHECK(!second_members.changed);
   CHECK(second_members.epoch > first_members.epoch);
 
   workers[0]->kill();
   auto remaining = tasks.agree(s);
   CHECK(remaining.devices == devices({1, 2}));
-  CHECK(remaining.kept == 2);
+  CHECK(remaining.kept_count == 2);
   CHECK(remaining.missing == devices({0}));
   CHECK(remaining.changed);
   CHECK(remaining.epoch > second_members.epoch);
@@ -55,13 +55,13 @@ TEST_CASE("tasks agree on which of them are alive, and those with their state co
   workers[2] = std::make_unique<task_process>(cluster, task_name{"worker", 2});
   auto members_after_return = tasks.agree(s);
   CHECK(members_after_return.devices == devices({1, 0, 2}));
-  CHECK(members_after_return.kept == 1);
+  CHECK(members_after_return.kept_count == 1);
   CHECK(members_after_return.changed);
 
   workers[1]->freeze(); // it does not answer, and keeps its connections open
   auto members_left = tasks.agree(s);
   CHECK(members_left.devices == devices({0, 2}));
-  CHECK(members_left.kept == 2);
+  CHECK(members_left.kept_count == 2);
 }
 
 TEST_CASE("training continues among the tasks that have agreed, without a list of live tasks") {
@@ -77,10 +77,10 @@ TEST_CASE("training continues among the tasks that have agreed, without a list o
       g, devices({0, 1, 2}),
       [&](const replica& context) {
         auto w = g.variable(tensor::vector<float>({0}), "w");
-        return mean(square(w - context.part_of(x)));
+        return mean(square(w - context.slice_of(x)));
       },
       [] { return std::make_unique<gradient_descent>(0.1); });
-  living_tasks tasks{devices({0, 1, 2}), patient_options()};
+  live_tasks tasks{devices({0, 1, 2}), patient_options()};
   tasks.agree(s);
   s.run(g.initializer());
   s.run(training.synchronize);
@@ -102,9 +102,9 @@ TEST_CASE("training continues among the tasks that have agreed, without a list o
       INFO(e.what());
       REQUIRE((e.kind() == error_kind::unavailable || e.kind() == error_kind::aborted));
       auto living = tasks.agree(s);
-      REQUIRE(living.kept > 0);
+      REQUIRE(living.kept_count > 0);
       CHECK(living.devices == (i < 30 ? devices({1, 2}) : devices({1, 2, 0})));
-      step = training.among(living.devices);
+      step = training.step_of(living.devices);
       s.run(step.synchronize);
       ++formed;
     }
@@ -126,7 +126,7 @@ TEST_CASE("of live tasks that do not reach each other, those that were named fir
        middle_task = start_task(other_cluster, {"worker", 1}),
        two = start_task(last, {"worker", 2});
   auto s = session::connect(cluster);
-  living_tasks tasks{devices({0, 1, 2}), {.patience = 2s * patience_factor()}};
+  live_tasks tasks{devices({0, 1, 2}), {.timeout = 2s * patience_factor()}};
   auto living = tasks.agree(s);
   CHECK(living.devices == devices({0, 1}));
   CHECK(living.missing == devices({2}));
@@ -137,7 +137,7 @@ TEST_CASE("too few tasks are an error with a reason, and so are devices of no ta
   auto cluster = make_cluster(2);
   auto second_worker = start_task(cluster, {"worker", 1});
   auto s = session::connect(cluster);
-  living_tasks tasks{devices({0, 1}), {.patience = 2s * patience_factor(), .at_least = 2}};
+  live_tasks tasks{devices({0, 1}), {.timeout = 2s * patience_factor(), .min_tasks = 2}};
   try {
     tasks.agree(s);
     FAIL("one task is two");
@@ -146,9 +146,9 @@ TEST_CASE("too few tasks are an error with a reason, and so are devices of no ta
     CHECK_THAT(e.what(), Catch::Contains("1 of 2 tasks live, 2 are needed"));
     CHECK_THAT(e.what(), Catch::Contains("/job:worker/task:0: "));
   }
-  CHECK_THROWS_WITH(living_tasks({}), Catch::Contains("at least one device"));
-  CHECK_THROWS_WITH(living_tasks({"/cpu:0"}), Catch::Contains("with a job and a task"));
-  CHECK_THROWS_WITH(living_tasks({device(0)}, {.patience = 0ms}), Catch::Contains("patience"));
+  CHECK_THROWS_WITH(live_tasks({}), Catch::Contains("at least one device"));
+  CHECK_THROWS_WITH(live_tasks({"/cpu:0"}), Catch::Contains("with a job and a task"));
+  CHECK_THROWS_WITH(live_tasks({device(0)}, {.timeout = 0ms}), Catch::Contains("timeout"));
 }
 
-} // namespace troupe::test::living_tasks_test
+} // namespace troupe::test::live_tasks_test

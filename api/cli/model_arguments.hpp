@@ -1,6 +1,6 @@
 // SavedModels on the command line: troupe run FOLDER --signature serving_default --feed x=3.
 #pragma once
-#include "troupe/api/cli/asked_run.hpp"
+#include "troupe/api/cli/requested_run.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "troupe/api/cli/asked_model.hpp"
+#include "troupe/api/cli/model_arguments.hpp"
 // Reads SavedModels for `troupe run`.
 
 #include "troupe/api/error.hpp"

@@ -1,4 +1,4 @@
-#include "troupe/api/cli/watching.hpp"
+#include "troupe/api/cli/cluster_connection.hpp"
 // Connects commands to the tasks of a cluster.
 
 #include "troupe/actors/membership/find_cluster.hpp"
@@ -8,7 +8,7 @@
 
 namespace troupe::cli {
 
-void watched_cluster::add_to(CLI::App& command) {
+void cluster_connection::add_to(CLI::App& command) {
   command.add_option("--cluster", cluster, cluster_help)->required();
   command.add_option("--timeout", timeout, "Timeout for the answers of all tasks, in seconds")
       ->capture_default_str()
@@ -16,17 +16,17 @@ void watched_cluster::add_to(CLI::App& command) {
   add_security(command, security);
 }
 
-std::unique_ptr<observer> watched_cluster::connect() const {
+std::unique_ptr<observer> cluster_connection::connect() const {
   return value_or_throw(observer::of(value_or_throw(find_cluster(cluster)),
                                      {.tls = security.tls, .insecure = security.insecure}));
 }
 
-std::chrono::milliseconds watched_cluster::patience() const {
+std::chrono::milliseconds cluster_connection::answer_timeout() const {
   return std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)};
 }
 
-inspection look_at(observer& tasks, std::chrono::milliseconds patience, const char* kinds) {
-  return value_or_throw(tasks.inspect({}, {.depth = 4, .only = kinds}, patience));
+inspection look_at(observer& tasks, std::chrono::milliseconds answer_timeout, const char* kinds) {
+  return value_or_throw(tasks.inspect({}, {.depth = 4, .only = kinds}, answer_timeout));
 }
 
 } // namespace troupe::cli
