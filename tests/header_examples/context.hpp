@@ -128,7 +128,7 @@ struct context_of_page_models : context {
   gradient_function my_gradient;
 };
 
-struct context_of_page_replicas : context_of_living_tasks {
+struct context_of_page_replicas : context_of_live_tasks {
   std::string folder, cluster;
   edge mean_0, mean_1, sums, statistics;
   node* train = nullptr;
