@@ -241,7 +241,7 @@ result<number_grant> claim_number(caf::actor_system& system, claim_options optio
   self->request(claimant, patience, await_number_atom::value)
       .receive(
           [&](const number_grant& grant) { outcome = grant; },
-          [&](const caf::error& why) { outcome = from_caf(why).within("asking for a number"); });
+          [&](const caf::error& why) { outcome = from_caf(why).with_context("asking for a number"); });
   self->send_exit(claimant, caf::exit_reason::user_shutdown);
   return outcome;
 }

@@ -26,7 +26,7 @@ std::chrono::milliseconds watched_cluster::patience() const {
 }
 
 inspection look_at(observer& tasks, std::chrono::milliseconds patience, const char* kinds) {
-  return value_or_throw(tasks.inspect({}, {.depth = 4, .only = kinds}, patience));
+  return value_or_throw(tasks.inspect({}, {.depth = 4, .kinds = kinds}, patience));
 }
 
 } // namespace troupe::cli

@@ -10,8 +10,8 @@ namespace troupe::ops {
 
 /// The layout of an input relative to the output.
 enum class beside : uint8_t {
-  whole,   ///< element for element
-  one,     ///< a single element
+  elementwise,   ///< element for element
+  single,     ///< a single element
   row,     ///< its elements repeat
   strided, ///< any other broadcast
 };

@@ -5,7 +5,7 @@ namespace troupe::ops::hash_table_op {
 
 extern constexpr op_def hash_table = table_maker({
     .name = "HashTable",
-    .also = "HashTableV2",
+    .second_name = "HashTableV2",
     .doc = "Holds pairs of keys and values that are given once, and outputs a reference to the "
            "table.\n\n"
            "The table lives in the named container of its task, under shared_name or else the "
@@ -32,7 +32,7 @@ fetch found = i64[2, -1]
 
 extern constexpr op_def mutable_hash_table = table_maker({
     .name = "MutableHashTable",
-    .also = "MutableHashTableV2",
+    .second_name = "MutableHashTableV2",
     .doc = "Holds pairs of keys and values that steps look up, add, replace and remove, and "
            "outputs a reference to the table.\n\n"
            "The table lives in the named container of its task, under shared_name or else the "
@@ -60,7 +60,7 @@ fetch found = f32[1.5, 0]
 
 extern constexpr op_def mutable_hash_table_of_tensors = table_maker({
     .name = "MutableHashTableOfTensors",
-    .also = "MutableHashTableOfTensorsV2",
+    .second_name = "MutableHashTableOfTensorsV2",
     .doc = "Holds pairs of keys and values, each value a tensor of shape value_shape, and "
            "outputs a reference to the table.\n\n"
            "All else is as with MutableHashTable: values have the axes of the keys, then those "

@@ -36,7 +36,7 @@ extern const op_def reduce_pieces; ///< _ReducePieces(pieces; ...): reduces one 
 extern const op_def join_pieces;   ///< _JoinPieces(pieces, like): joins reduced pieces
 extern const op_def join_rows;     ///< _JoinRows(rows; ...): concatenates the rows of all tasks
 
-inline constexpr const op_def* all[] = {&feed,
+inline constexpr const op_def* definitions[] = {&feed,
                                         &variable_argument,
                                         &table_argument,
                                         &queue_argument,

@@ -31,7 +31,7 @@ public:
 
   uint64_t refused_with(error_kind kind) const noexcept { return read(refused_[index_of(kind)]); }
   uint64_t ended_with(error_kind kind) const noexcept { return read(ended_[index_of(kind)]); }
-  uint64_t in_class(size_t bucket) const noexcept { return read(buckets_[bucket]); }
+  uint64_t in_bucket(size_t bucket) const noexcept { return read(buckets_[bucket]); }
   double seconds() const noexcept { return static_cast<double>(read(nanoseconds_)) * 1e-9; }
 
 private:

@@ -24,7 +24,7 @@ tensor view_as(const tensor& owner, dtype type, const shape& dims) {
         delete released;
       },
       new tensor(owner));
-  return tensor::over(memory, type, dims);
+  return tensor::from_buffer(memory, type, dims);
 }
 
 result<tensor> pack_strings(const tensor& strings_tensor) {
@@ -114,7 +114,7 @@ public:
                        "that use it run on one task");
       number(static_cast<int64_t>(list.type));
       dims(list.dims.extents(), list.dims.has_rank());
-      number(list.most);
+      number(list.max_items);
       number(static_cast<int64_t>(list.items.size()));
       for (const auto& element : list.items)
         TROUPE_TRY(item(element));
@@ -212,7 +212,7 @@ private:
   status read(tensor_list& list, int depth) {
     TROUPE_ASSIGN(list.type, type());
     TROUPE_ASSIGN(list.dims, dims());
-    TROUPE_ASSIGN(list.most, number());
+    TROUPE_ASSIGN(list.max_items, number());
     TROUPE_ASSIGN(auto count, number());
     if (count < 0 || static_cast<uint64_t>(count) > from_.size() / (3 * number_bytes))
       return damaged("a list of ", count, " items does not fit in ", from_.size(), " bytes");

@@ -262,11 +262,11 @@ TEST_CASE("random positions of a hosted session can be read and restored") {
   auto positions = s.positions();
   REQUIRE(positions.size() == 1);
   CHECK(positions[0].task.starts_with("/job:worker/task:0"));
-  REQUIRE(positions[0].at.contains("noise"));
+  REQUIRE(positions[0].positions.contains("noise"));
   CHECK(s.positions({"/job:worker/task:0"}).size() == 1);
   CHECK(s.positions({"/job:worker/task:1"}).empty());
   auto second = s.fetch(noise).values<float>()[0];
-  s.go_on_from(positions[0].at);
+  s.go_on_from(positions[0].positions);
   CHECK(s.fetch(noise).values<float>()[0] == second);
   CHECK_THROWS_AS(s.go_on_from({{"noise", "nonsense"}}), error);
 }

@@ -68,7 +68,7 @@ public:
   /// Returns the order of `advised` for a problem. Tries nothing if `run` is null, for instance
   /// while the caller's launches are captured. Known algorithms that are no longer advised are left
   /// out.
-  answer ask(const Question& problem, const std::vector<algorithm>& advised, const trial& run,
+  answer find(const Question& problem, const std::vector<algorithm>& advised, const trial& run,
              const tuning& options = {}) {
     if (advised.size() < 2)
       return {advised, true, 0};
@@ -96,7 +96,7 @@ public:
   }
 
   /// Whether the order for a problem is final, so that no later call tries anything.
-  bool knows(const Question& problem) {
+  bool is_final(const Question& problem) {
     std::lock_guard guard{mutex_};
     auto known = known_.find(problem);
     return known != known_.end() && known->second.final();

@@ -15,7 +15,7 @@ inline result<shapes> infer_paired(const infer_context& at) {
 /// op again.
 inline edges paired_gradients(gradient_context& at, edge of_y) {
   return {of_y,
-          build(std::string{at.of().op().name}, {conjugate(at.input(0)), at.output_gradient(0)})};
+          build(std::string{at.source_node().op().name}, {conjugate(at.input(0)), at.output_gradient(0)})};
 }
 
 } // namespace troupe::ops

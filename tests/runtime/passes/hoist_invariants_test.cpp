@@ -17,7 +17,7 @@ struct optimized {
     REQUIRE(done.ok());
     graph_text = at.written();
     for (const auto& added : at.closed.nodes->nodes())
-      if (added->op().calls == calling::while_true) {
+      if (added->op().calls == call_kind::while_true) {
         condition = written(added->attr<function_value>("cond").body->body());
         body = written(added->attr<function_value>("body").body->body());
       }

@@ -41,8 +41,8 @@ TEMPLATE_TEST_CASE("a number that is not finite is found at any position", "", f
         CHECK(summary.nans + summary.infinities == 1);
         CHECK((summary.nans == 1) == std::isnan(number));
         if (elements > 1) {
-          CHECK(summary.least == 1.5);
-          CHECK(summary.most == 1.5);
+          CHECK(summary.leastimum == 1.5);
+          CHECK(summary.mostimum == 1.5);
         }
       }
 }
@@ -73,7 +73,7 @@ TEST_CASE("types without NaN are always finite") {
 }
 
 TEST_CASE("a summary reads as a sentence") {
-  auto value = tensor::of<float>({2, 3}, {1, -1, NAN, INFINITY, 3, 2});
+  auto value = tensor::from_values<float>({2, 3}, {1, -1, NAN, INFINITY, 3, 2});
   CHECK(describe(summarize(value)) == "f32[2,3]: 2 of 6 values are not finite (1 NaN, 1 infinite), "
                                       "the first at [0,2]; the others from -1 to 3");
   CHECK(describe(summarize(tensor::vector<float>({1, 2}))) == "f32[2]: finite, from 1 to 2");

@@ -85,7 +85,7 @@ TEST_CASE("waits start regions of their own, and tokens carry the tensors that t
   CHECK(compiled->regions()[1].required_tokens == 2); // the answer, and the constant once
   REQUIRE(compiled->waits().size() == 1);
   CHECK(compiled->waits()[0].region == 1);
-  CHECK(compiled->waits()[0].by == answered_by::channel);
+  CHECK(compiled->waits()[0].answered_by == answer_source::channel);
   CHECK(compiled->waits()[0].origin->name() == "_Recv");
   CHECK(compiled->describe() == "constant Const -> 0\n"
                                 "region 0, after 1 tokens:\n"

@@ -3,7 +3,7 @@
 #include "tests/support/failure_of.hpp"
 #include "troupe/troupe.hpp"
 
-namespace troupe::test::own_gradient_test {
+namespace troupe::test::custom_gradient_test {
 namespace {
 
 using list = std::vector<edge>;
@@ -176,4 +176,4 @@ TEST_CASE_METHOD(fixture,
   }
 }
 
-} // namespace troupe::test::own_gradient_test
+} // namespace troupe::test::custom_gradient_test

@@ -4,7 +4,7 @@
 #include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/troupe.hpp"
 
-namespace troupe::test::own_gradient_graph_def_test {
+namespace troupe::test::custom_gradient_graph_def_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -212,4 +212,4 @@ TEST_CASE("invalid gradients in a GraphDef are refused") {
              Contains("for argument 0 is i32, and the argument is f64"));
 }
 
-} // namespace troupe::test::own_gradient_graph_def_test
+} // namespace troupe::test::custom_gradient_graph_def_test
