@@ -219,7 +219,7 @@ result<edges> first_recursive_call_gradient(gradient_context& at, const function
 }
 
 // Calls the function's custom gradient.
-result<edges> custom_gradient(gradient_context& at, const function& callee) {
+result<edges> differentiate_by_custom_gradient(gradient_context& at, const function& callee) {
   auto& call = at.mutable_node();
   const auto& [backward, argument_indices] = callee.gradient();
   if (!backward)
@@ -261,7 +261,7 @@ result<edges> call_gradient(gradient_context& at) {
   }
   const auto& callee = *value.body;
   if (callee.gradient().backward || !callee.gradient().arguments.empty())
-    return custom_gradient(at, callee);
+    return differentiate_by_custom_gradient(at, callee);
   if (calls_itself(callee.body(), value.name))
     return first_recursive_call_gradient(at, value);
   place_list result_indices, argument_indices;

@@ -321,11 +321,11 @@ private:
   }
 
   result<edge> add_condition() {
-    TROUPE_ASSIGN(auto part, extract({condition_edge()}, "first_turn"));
+    TROUPE_ASSIGN(auto part, extract({condition_edge()}, "first_iteration"));
     TROUPE_ASSIGN(auto* call, add({.op = "PartitionedCall",
-                                   .name = free_name("/first_turn"),
+                                   .name = free_name("/first_iteration"),
                                    .inputs = loop_inputs(part.arguments),
-                                   .attrs = {{"f", function_value{"first_turn", part.body}}}}));
+                                   .attrs = {{"f", function_value{"first_iteration", part.body}}}}));
     return call->output(0);
   }
 
@@ -344,7 +344,7 @@ private:
       spec.op = "StatelessIf";
       spec.inputs.insert(spec.inputs.begin(), condition);
       spec.attrs["then_branch"] = function_value{name, part.body};
-      spec.attrs["else_branch"] = function_value{"no_turn", std::move(zeros)};
+      spec.attrs["else_branch"] = function_value{"no_iteration", std::move(zeros)};
     } else {
       spec.attrs["f"] = function_value{name, part.body};
     }
@@ -380,7 +380,7 @@ private:
       TROUPE_ASSIGN(auto* fill, nodes->add({.op = "Fill", .inputs = {shape, value}}));
       results.push_back(fill->output(0));
     }
-    return function::make("no_turn", std::move(nodes), results);
+    return function::make("no_iteration", std::move(nodes), results);
   }
 
   // Adds the invariants to the inputs of the loop, which passes them through.

@@ -79,7 +79,7 @@ uint64_t list_bytes(const tensor& value, list_budget& budget) {
   for (const auto& list : value.values<tensor_list>()) {
     total += 3 * number_bytes + shape_bytes(list.dims.extents());
     for (const auto& item : list.items) {
-      if (!budget.take().ok())
+      if (!budget.count_item().ok())
         return total;
       total += 2 * number_bytes + shape_bytes(item.dims().extents()) +
                (item.type() == dtype::variant ? list_bytes(item, budget) : payload_bytes(item));
@@ -154,7 +154,7 @@ result<tensor> pack_lists(const tensor& value) {
   list_budget budget;
   auto bytes = list_bytes(value, budget);
   if (budget.is_spent())
-    return budget.take();
+    return budget.count_item();
   TROUPE_ASSIGN(auto packed, tensor::make(dtype::u8, shape{static_cast<int64_t>(bytes)}));
   TROUPE_TRY(list_writer{static_cast<std::byte*>(packed.raw())}.lists(value));
   return packed;

@@ -1,4 +1,4 @@
-// The part of core that launches exchanges with other GPUs (collectives.hpp).
+// The part of gpu_context that launches exchanges with other GPUs (collectives.hpp).
 #include "troupe/devices/gpu/core/gpu_context.hpp"
 
 namespace troupe::gpu {

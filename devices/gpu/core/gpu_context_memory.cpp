@@ -1,4 +1,4 @@
-// The part of core that allocates memory for tensors.
+// The part of gpu_context that allocates memory for tensors.
 #include "troupe/devices/gpu/core/gpu_context.hpp"
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 
@@ -126,7 +126,7 @@ void gpu_context::deallocate(void* memory, size_t bytes) noexcept {
   unlock_and_release(guard);
 }
 
-// Unlocks. Destroys the core with its last tensor, if the device is gone.
+// Unlocks. Destroys the context with its last tensor, if the device is gone.
 void gpu_context::unlock_and_release(std::unique_lock<std::mutex>& guard) noexcept {
   std::shared_ptr<gpu_context> last;
   if (in_use_ == 0 && pinned_in_use_ == 0)

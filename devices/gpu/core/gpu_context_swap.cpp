@@ -1,4 +1,4 @@
-// The part of core that swaps tensors to the host's memory (runtime/device/swap_support.hpp).
+// The part of gpu_context that swaps tensors to the host's memory (runtime/device/swap_support.hpp).
 #include "troupe/devices/gpu/core/gpu_context.hpp"
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 

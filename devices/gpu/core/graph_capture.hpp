@@ -39,7 +39,7 @@ private:
     bool idle;
   };
   result<launch_graph> stop_capture();
-  // The following functions are called with the core's lock.
+  // The following functions are called with the context's lock.
   void put_back(void* memory) noexcept;
   void release_blocks() noexcept;
 
@@ -47,7 +47,7 @@ private:
   stream stream_ = nullptr; // during the capture
   status failed_;
   std::vector<tensor> kept_, inputs_; // inputs: until the end of the capture
-  // The following members are guarded by the core's lock.
+  // The following members are guarded by the context's lock.
   launch_graph graph_ = nullptr;
   std::unordered_map<const void*, owned_block> blocks_;
   block_cache free_; // during the capture

@@ -22,7 +22,7 @@ status add_list(const tensor_list& from, tensor_list& to, list_budget& budget, a
 
 // Adds to an item, in memory of its own.
 status add_item(const tensor& from, tensor& to, list_budget& budget, allocator& memory) {
-  TROUPE_TRY(budget.take());
+  TROUPE_TRY(budget.count_item());
   if (from.empty())
     return {}; // an unset item counts as zeros
   if (to.empty()) {

@@ -207,7 +207,7 @@ result<tensor> zeros_like(const tensor& value, allocator& memory) {
 }
 
 result<tensor> zeros_like(const tensor& value, list_budget& budget, allocator& memory) {
-  TROUPE_TRY(budget.take());
+  TROUPE_TRY(budget.count_item());
   TROUPE_ASSIGN(auto filled, tensor::make(value.type(), value.dims(), memory));
   if (value.type() != dtype::variant) {
     TROUPE_ASSIGN(auto zero, zero_of(value.type()));

@@ -169,8 +169,8 @@ TEST_CASE("nested calls are examined once each") {
 
 TEST_CASE("if a loop may have no iteration, the product is computed only if there is one") {
   optimized is{loop_of("i32(0)", "n")};
-  CHECK_THAT(is.graph_text, Contains("loop/first_turn/more=Less("));
-  CHECK_THAT(is.graph_text, Contains("loop/invariants=StatelessIf(loop/first_turn/more,"));
+  CHECK_THAT(is.graph_text, Contains("loop/first_iteration/more=Less("));
+  CHECK_THAT(is.graph_text, Contains("loop/invariants=StatelessIf(loop/first_iteration/more,"));
   CHECK_THAT(is.body, !Contains("square"));
 }
 

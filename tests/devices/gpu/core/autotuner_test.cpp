@@ -251,16 +251,16 @@ TEST_CASE("all threads get the same final answers") {
 
 TEST_CASE("the autotuner forgets questions beyond its maximum") {
   autotuner<int> tuner;
-  auto max_questions = static_cast<int>(autotuner<int>::max_questions);
+  auto max_problems = static_cast<int>(autotuner<int>::max_problems);
   int tried = 0;
   auto run = taking({200, 100}, error_kind::internal, &tried);
-  for (int question = 0; question <= max_questions; ++question)
+  for (int question = 0; question <= max_problems; ++question)
     tuner.find(question, advised(2), run);
-  CHECK(tried == 2 * (max_questions + 1));
-  CHECK(tuner.find(max_questions, advised(2), run).final);
-  CHECK(tried == 2 * (max_questions + 1));
+  CHECK(tried == 2 * (max_problems + 1));
+  CHECK(tuner.find(max_problems, advised(2), run).final);
+  CHECK(tried == 2 * (max_problems + 1));
   CHECK(ranking(tuner.find(0, advised(2), run).order) == order{1, 0});
-  CHECK(tried == 2 * (max_questions + 2));
+  CHECK(tried == 2 * (max_problems + 2));
 }
 
 TEST_CASE("launches are timed on the device, after an untimed one") {
