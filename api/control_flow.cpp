@@ -3,8 +3,8 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/reject.hpp"
-#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/functions/complete_control_flow.hpp"
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/gradient_context.hpp"
 
 #include <algorithm>

@@ -39,8 +39,8 @@ public:
   template <arithmetic T>
   requires(!character<T>)
       operand(std::initializer_list<T> values, location line = location::current())
-      : value_(tensor::from_values(shape{static_cast<int64_t>(values.size())}, values)), literal_(true),
-        where_(line) {}
+      : value_(tensor::from_values(shape{static_cast<int64_t>(values.size())}, values)),
+        literal_(true), where_(line) {}
 
   bool is_edge() const noexcept { return value_.empty(); }
   const edge& from() const noexcept { return from_; }

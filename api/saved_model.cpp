@@ -82,7 +82,8 @@ void save_saved_model(session& in, const graph& model, const std::string& folder
                       const save_model_options& options, std::source_location where) {
   auto must = [&](status outcome) {
     if (!outcome)
-      throw error{std::move(outcome).with_context(concat("save_saved_model (", to_string(where), ')'))};
+      throw error{
+          std::move(outcome).with_context(concat("save_saved_model (", to_string(where), ')'))};
   };
   auto must_have = [&](auto outcome) {
     must(outcome.status());

@@ -196,7 +196,8 @@ struct session::state {
     if (options.timeout.count() == 0)
       return deadline();
     if (options.timeout.count() < 0)
-      throw error{check_duration("timeout", options.timeout).with_context(call_site(function, where))};
+      throw error{
+          check_duration("timeout", options.timeout).with_context(call_site(function, where))};
     return after(options.timeout);
   }
 

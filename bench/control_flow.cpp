@@ -106,9 +106,11 @@ void dynamic_lstm(State& state) {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, batch, units}, "x");
   auto lengths = g.placeholder(dtype::i32, {batch}, "lengths");
-  auto w = g.variable(
-      tensor::from_values(shape{2 * units, 4 * units}, std::vector<float>(8 * units * units, 0.01f)), "w");
-  auto zeros = g.constant(tensor::from_values(shape{batch, units}, std::vector<float>(batch * units)));
+  auto w = g.variable(tensor::from_values(shape{2 * units, 4 * units},
+                                          std::vector<float>(8 * units * units, 0.01f)),
+                      "w");
+  auto zeros =
+      g.constant(tensor::from_values(shape{batch, units}, std::vector<float>(batch * units)));
   auto net = dynamic_rnn(
       x, {zeros, zeros},
       [&](edge input, const edges& last) -> scan_turn {
@@ -123,8 +125,8 @@ void dynamic_lstm(State& state) {
   auto s = session::local(options());
   s.run(g.initializer());
   auto step = s.prepare({x, lengths}, {loss, dw[0]});
-  const auto sequences =
-      tensor::from_values(shape{length, batch, units}, std::vector<float>(length * batch * units, 0.1f));
+  const auto sequences = tensor::from_values(shape{length, batch, units},
+                                             std::vector<float>(length * batch * units, 0.1f));
   const auto full_lengths = tensor::vector(std::vector<int32_t>(batch, length));
   for (auto _ : state)
     benchmark::DoNotOptimize(step.run({sequences, full_lengths}));

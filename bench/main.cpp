@@ -119,7 +119,8 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (gpus > 0) {
-    if (auto listed = list_cuda_devices(make_cpu_device(), {.max_gpus = gpus}); listed.devices.empty()) {
+    if (auto listed = list_cuda_devices(make_cpu_device(), {.max_gpus = gpus});
+        listed.devices.empty()) {
       std::fprintf(stderr, "troupe_bench: --gpus: %s\n", listed.reasons.c_str());
       return 2;
     }

@@ -320,7 +320,8 @@ void step_frames::begin(task_instance& instance, uint32_t program, uint32_t wait
     run.release()->start(inputs, unit);
   });
   if (!begun)
-    root_.conductor().abort(root_.step().sequence, with_node_context(origin, std::move(begun)), unit);
+    root_.conductor().abort(root_.step().sequence, with_node_context(origin, std::move(begun)),
+                            unit);
 }
 
 bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& instance,

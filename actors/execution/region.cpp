@@ -69,7 +69,8 @@ private:
   void join(const collective_slot& slot, tensor input) {
     auto& rendezvous = instance_.rendezvous_of(slot.group);
     const auto& group = rendezvous.group();
-    collective_part added_part{.target = group.members[slot.member].target, .input = std::move(input)};
+    collective_part added_part{.target = group.members[slot.member].target,
+                               .input = std::move(input)};
     if (auto prepared = prepare_collective(group.call, added_part); !prepared)
       return (void)instance_.conductor().abort(
           instance_.conductor().step(),
@@ -81,7 +82,7 @@ private:
     auto outcome = [&]() -> status {
       TROUPE_ASSIGN(auto call, group.check(parts));
       return with_node_context(*group.members.front().origin,
-                    run_collective(call, parts, &instance_.conductor().stop()));
+                               run_collective(call, parts, &instance_.conductor().stop()));
     }();
     for (auto& part : parts) {
       part.input.reset();
@@ -241,18 +242,20 @@ status region_actor::check(const wait_answer& answer) const {
   const auto& wait = instance_->part(program_).program().waits()[answer.wait];
   const auto& origin = *wait.origin;
   auto source = [&] {
-    return wait.state ? concat(to_string(wait.state->op().state_kind), " '", wait.state->name(), '\'')
-                      : std::string{"its work"};
+    return wait.state
+               ? concat(to_string(wait.state->op().state_kind), " '", wait.state->name(), '\'')
+               : std::string{"its work"};
   };
   if (static_cast<size_t>(origin.outputs()) != answer.values.size())
-    return with_node_context(origin, failure(error_kind::internal, "expected ", origin.outputs(),
-                                  " tensors of ", source(), ", got ", answer.values.size()));
+    return with_node_context(origin,
+                             failure(error_kind::internal, "expected ", origin.outputs(),
+                                     " tensors of ", source(), ", got ", answer.values.size()));
   for (int i = 0; i < origin.outputs(); ++i) {
     const auto& value = answer.values[static_cast<size_t>(i)];
     if (value.type() != origin.output_type(i) || !origin.output_shape(i).compatible(value.dims()))
-      return with_node_context(origin, invalid("expected ", origin.output_type(i), origin.output_shape(i),
-                                    " as output ", i, ", ", source(), " gave ", value.type(),
-                                    value.dims()));
+      return with_node_context(origin, invalid("expected ", origin.output_type(i),
+                                               origin.output_shape(i), " as output ", i, ", ",
+                                               source(), " gave ", value.type(), value.dims()));
   }
   return {};
 }

@@ -102,8 +102,8 @@ private:
     if (auto* request = content_if<ask>(message)) {
       current_step = request->step;
       auto side = request->origin->op().returns_answer_on_failure ? usage_meter::takes
-                  : request->inputs.empty()       ? usage_meter::neither
-                                                  : usage_meter::puts;
+                  : request->inputs.empty()                       ? usage_meter::neither
+                                                                  : usage_meter::puts;
       put({request->wait,
            request->origin,
            std::move(request->region),

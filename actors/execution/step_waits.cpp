@@ -59,7 +59,8 @@ step_wait wait_of(const task_program& step, const program& part, uint32_t wait) 
   if (point.answered_by == answer_source::state)
     return {.kind = step_wait::wait_kind::state,
             .node = std::move(node),
-            .target = concat(to_string(point.state->op().state_kind), " '", point.state->name(), '\''),
+            .target =
+                concat(to_string(point.state->op().state_kind), " '", point.state->name(), '\''),
             .state = name_in_container(*point.state)};
   if (point.answered_by == answer_source::work)
     return {.kind = step_wait::wait_kind::files, .node = std::move(node)};

@@ -543,7 +543,8 @@ private:
     conductor.begin(step, caller, &unit, limits.deadline);
     {
       std::stop_callback on_stop{limits.stop, [&conductor, step] {
-                                   auto why = stopped_by_caller().with_context(concat("step ", step));
+                                   auto why =
+                                       stopped_by_caller().with_context(concat("step ", step));
                                    conductor.abort(step, std::move(why), nullptr);
                                  }};
       unit.drain(conductor.stop());

@@ -22,8 +22,9 @@ void add_costs(register_partitions& registration, const node_times& measured) {
 
 bool has_state(const std::vector<partition>& parts) {
   return std::ranges::any_of(parts, [](const partition& part) {
-    return std::ranges::any_of(part.nodes->nodes(),
-                               [](const auto& node) { return node->op().state_kind != resource::none; });
+    return std::ranges::any_of(part.nodes->nodes(), [](const auto& node) {
+      return node->op().state_kind != resource::none;
+    });
   });
 }
 
@@ -69,9 +70,10 @@ std::set<task_name> named_tasks(const graph& nodes) {
 
 // Returns whether a node could run on another task.
 bool is_movable(const graph& nodes, const device_list& devices) {
-  return std::ranges::any_of(
-             devices,
-             [&](const auto& name) { return name.name_of_task() != devices.front().name_of_task(); }) &&
+  return std::ranges::any_of(devices,
+                             [&](const auto& name) {
+                               return name.name_of_task() != devices.front().name_of_task();
+                             }) &&
          std::ranges::any_of(nodes.nodes(), [](const auto& node) {
            return &node->op() != &internal_ops::feed && &node->op() != &internal_ops::fetch &&
                   !named_task(node->device());

@@ -267,8 +267,8 @@ void step_runner::handle_deadline(const running_ptr& run) {
   if (!run->state.settles())
     return follow(run, run->state.fail(overdue_step(*run)));
   run->due = due_.add(self_, self_->clock().now() + late_settle_patience, [=, this] {
-    follow(run,
-           run->state.doubt(overdue_step(*run).with_context("values that the step took may be spent")));
+    follow(run, run->state.doubt(
+                    overdue_step(*run).with_context("values that the step took may be spent")));
   });
 }
 
@@ -286,7 +286,8 @@ void step_runner::stop(const running_ptr& run) {
     return;
   due_.remove(run->due);
   run->due = due_.add(self_, patience, [=, this] {
-    follow(run, run->state.doubt(status{why}.with_context("values that the step took may be spent")));
+    follow(run,
+           run->state.doubt(status{why}.with_context("values that the step took may be spent")));
   });
 }
 

@@ -159,8 +159,8 @@ private:
     frame.parallel = origin.attr<int64_t>("parallel_iterations");
     auto first = static_cast<size_t>(first_argument(*op));
     auto functions = op->calls == call_kind::while_true || op->calls == call_kind::if_true ? 2u
-                     : op->calls == call_kind::once                                      ? 1u
-                                                                                       : 0u;
+                     : op->calls == call_kind::once                                        ? 1u
+                                                                                           : 0u;
     auto is_complete =
         std::ranges::all_of(frame.functions, [](const auto& function) { return !!function; });
     if (op->calls == call_kind::never || origin.inputs().size() < first || !is_complete ||

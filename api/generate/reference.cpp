@@ -66,7 +66,8 @@ void print_attrs(std::ostream& out, const op_def& op) {
 // Returns the name of the op whose kernels this op uses.
 std::string_view with_kernels(const op_def& op, const registry& ops) {
   for (const auto* other : ops.ops())
-    if (other->second_name == op.name || (other->by_handle.name == op.name && !other->by_handle.defined))
+    if (other->second_name == op.name ||
+        (other->by_handle.name == op.name && !other->by_handle.defined))
       return other->name;
   return op.name;
 }

@@ -230,9 +230,9 @@ bool has_effects(const step_signature& signature) {
   while (!pending.empty()) {
     const auto* current = pending.back();
     pending.pop_back();
-    auto changes =
-        has(current->op().effects, effect::blocking) ||
-        (has(current->op().effects, effect::stateful) && current->op().state_kind == resource::none);
+    auto changes = has(current->op().effects, effect::blocking) ||
+                   (has(current->op().effects, effect::stateful) &&
+                    current->op().state_kind == resource::none);
     if (changes || std::ranges::any_of(accesses_of(*current), &state_access::updates))
       return true;
     for (const auto& input : current->inputs())

@@ -12,6 +12,7 @@ status prepare_collective(const collective_call& call, collective_part& part);
 
 /// Computes, or launches, and sets the output of each participant. All are on devices of one kind.
 /// Thread-safe, also for concurrent calls with the same devices.
-status run_collective(const collective_call& call, std::span<collective_part> parts, stop_signal* stop);
+status run_collective(const collective_call& call, std::span<collective_part> parts,
+                      stop_signal* stop);
 
 } // namespace troupe

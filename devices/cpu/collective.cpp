@@ -107,7 +107,7 @@ void combine_and_divide(void* target, std::span<const void* const> sources, int6
 }
 
 status run_collective_on_cpu(const collective_call& call, std::span<collective_part> parts,
-                              stop_signal* stop) {
+                             stop_signal* stop) {
   auto dims = call.output_dims(parts.size());
   auto& first = *parts.front().target;
   if (call.kind == collective_kind::broadcast) {
@@ -129,7 +129,8 @@ status run_collective_on_cpu(const collective_call& call, std::span<collective_p
         first.parallel_for(
             dims.elements(), cost,
             [&](int64_t begin, int64_t end) {
-              combine(part.output.raw(), sources, begin, end, call.type, call.operation, call.average);
+              combine(part.output.raw(), sources, begin, end, call.type, call.operation,
+                      call.average);
             },
             stop);
       for (auto& source : sources)

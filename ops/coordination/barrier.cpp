@@ -28,11 +28,12 @@ void ask_take(responder& resource, question&& request, answers& done) {
     done.push_back({request.who, invalid("num_elements must be one i32, got ", count)});
     return;
   }
-  as_barrier(resource).take_many(request.who,
-                                 {.count = *count.data<int32_t>(),
-                                  .allow_small_batch = request.origin->attr<bool>("allow_small_batch"),
-                                  .return_on_failure = !request.origin->attr<bool>("drop_if_step_fails")},
-                                 done);
+  as_barrier(resource).take_many(
+      request.who,
+      {.count = *count.data<int32_t>(),
+       .allow_small_batch = request.origin->attr<bool>("allow_small_batch"),
+       .return_on_failure = !request.origin->attr<bool>("drop_if_step_fails")},
+      done);
 }
 
 void ask_close(responder& resource, question&& request, answers& done) {

@@ -338,9 +338,9 @@ run
 fetch size = i32(1)
 )");
 
-extern constexpr op_def map_clear =
-    op_of({"MapClear", "Drops the tuples of a staging area.", make<staging_order::by_key>, ask_clear},
-          infer::nothing, R"(
+extern constexpr op_def map_clear = op_of(
+    {"MapClear", "Drops the tuples of a staging area.", make<staging_order::by_key>, ask_clear},
+    infer::nothing, R"(
 clear = MapClear shared_name="area12"
 target clear
 )");
@@ -450,8 +450,8 @@ fetch size = i32(1)
 )");
 
 extern constexpr op_def ordered_map_clear =
-    op_of({"OrderedMapClear", "Drops the tuples of a staging area.", make<staging_order::by_least_key>,
-           ask_clear},
+    op_of({"OrderedMapClear", "Drops the tuples of a staging area.",
+           make<staging_order::by_least_key>, ask_clear},
           infer::nothing, R"(
 clear = OrderedMapClear shared_name="area19"
 target clear

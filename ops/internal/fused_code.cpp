@@ -112,8 +112,8 @@ result<std::string> fused_code(const fused_stages& stages, std::span<const dtype
       out << ", v" << stage.operands[1];
     out << ")));\n";
   }
-  out << "  return storing<" << result_type << ">::store(v" << inputs.size() + stages.stages.size() - 1
-      << ");\n}\n} // namespace troupe::ops\n";
+  out << "  return storing<" << result_type << ">::store(v"
+      << inputs.size() + stages.stages.size() - 1 << ");\n}\n} // namespace troupe::ops\n";
 
   auto step_type = [&](size_t i) {
     return variant.inputs[i] == beside::strided ? "steps" : "long";

@@ -28,8 +28,8 @@ result<tensor> part_of(const tensor& whole, piece part, const shape& dims, alloc
     return whole.reshaped(dims);
   auto* from = static_cast<char*>(whole.raw()) + offset;
   if (bytes > 0 && offset % tensor_alignment == 0)
-    return tensor::from_buffer(new buffer{from, bytes, release_part, new tensor{whole}}, whole.type(),
-                        dims);
+    return tensor::from_buffer(new buffer{from, bytes, release_part, new tensor{whole}},
+                               whole.type(), dims);
   TROUPE_ASSIGN(auto copy, tensor::make(whole.type(), dims, memory));
   if (bytes > 0)
     std::memcpy(copy.raw(), from, bytes);
@@ -113,9 +113,9 @@ result<std::shared_ptr<void>> prepare_reduce(const kernel_setup& setup) {
                          : merge == "Max" ? reduction::max
                                           : reduction::sum;
   return std::shared_ptr<void>{std::make_shared<reduce_form>(
-      static_cast<int>(setup.origin.attr<int64_t>("count")), setup.origin.attr<int64_t>("dims_count") > 0,
-      merge_reduction, setup.origin.attr<int64_t>("divide_by"),
-      static_cast<int>(setup.origin.attr<int64_t>("own")),
+      static_cast<int>(setup.origin.attr<int64_t>("count")),
+      setup.origin.attr<int64_t>("dims_count") > 0, merge_reduction,
+      setup.origin.attr<int64_t>("divide_by"), static_cast<int>(setup.origin.attr<int64_t>("own")),
       setup.origin.attr<std::vector<std::string>>("tasks"))};
 }
 

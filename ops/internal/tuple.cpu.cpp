@@ -16,8 +16,9 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
   std::vector<bool> swaps(static_cast<size_t>(count));
   for (auto place : setup.origin.attr<std::vector<int64_t>>("swap"))
     swaps[static_cast<size_t>(place)] = true;
-  return std::shared_ptr<void>{std::make_shared<tuple_form>(
-      setup.origin.attr<std::vector<int64_t>>("places"), static_cast<size_t>(count), std::move(swaps))};
+  return std::shared_ptr<void>{
+      std::make_shared<tuple_form>(setup.origin.attr<std::vector<int64_t>>("places"),
+                                   static_cast<size_t>(count), std::move(swaps))};
 }
 
 status run_tuple(kernel_context& at) {

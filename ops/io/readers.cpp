@@ -111,9 +111,11 @@ void ask_read_up_to(responder& resource, question&& request, answers& done) {
   if (count.rank() != 0)
     done.push_back({request.who, invalid("num_records must be a scalar, got ", count.dims())});
   else
-    as_reader(resource).read(
-        request.who,
-        {.count = *count.data<int64_t>(), .as_batch = true, .return_on_failure = goes_back(request)}, done);
+    as_reader(resource).read(request.who,
+                             {.count = *count.data<int64_t>(),
+                              .as_batch = true,
+                              .return_on_failure = goes_back(request)},
+                             done);
 }
 
 void ask_records(responder& resource, question&& request, answers& done) {

@@ -12,8 +12,8 @@ struct stack_form {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
   const auto& name = setup.origin.attr<std::string>("stack_name");
-  return std::shared_ptr<void>{std::make_shared<stack_form>(name.empty() ? setup.origin.name() : name,
-                                                            setup.origin.attr<dtype>("elem_type"))};
+  return std::shared_ptr<void>{std::make_shared<stack_form>(
+      name.empty() ? setup.origin.name() : name, setup.origin.attr<dtype>("elem_type"))};
 }
 
 status run_stack(kernel_context& at) {

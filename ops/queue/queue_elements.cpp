@@ -122,12 +122,13 @@ void ask_batch(responder& resource, const question& request, bool up_to, answers
     done.push_back({request.who, invalid("n must be one i32, got ", count)});
     return;
   }
-  as_queue(resource).dequeue(request.who,
-                             {.count = *count.data<int32_t>(),
-                              .as_batch = true,
-                              .up_to = up_to,
-                              .return_on_failure = !request.origin->attr<bool>("drop_if_step_fails")},
-                             done);
+  as_queue(resource).dequeue(
+      request.who,
+      {.count = *count.data<int32_t>(),
+       .as_batch = true,
+       .up_to = up_to,
+       .return_on_failure = !request.origin->attr<bool>("drop_if_step_fails")},
+      done);
 }
 
 void ask_dequeue_many(responder& resource, question&& request, answers& done) {

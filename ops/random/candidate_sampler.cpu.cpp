@@ -76,8 +76,8 @@ private:
 };
 
 result<std::shared_ptr<void>> prepare_log_uniform_candidate_sampler(const kernel_setup& setup) {
-  return make_sampler(setup,
-                      std::make_unique<log_uniform_classes>(setup.origin.attr<int64_t>("range_max")));
+  return make_sampler(
+      setup, std::make_unique<log_uniform_classes>(setup.origin.attr<int64_t>("range_max")));
 }
 
 class listed_classes final : public class_distribution {

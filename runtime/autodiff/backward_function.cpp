@@ -142,17 +142,17 @@ private:
     if (template_value.dims().fully_known()) {
       auto extents = template_value.dims().extents();
       dims_edge = add_or_record_error({.op = "Const",
-                               .attrs = {{"value", tensor::vector(std::vector<int64_t>(
-                                                       extents.begin(), extents.end()))},
-                                         {"dtype", dtype::i64}}});
+                                       .attrs = {{"value", tensor::vector(std::vector<int64_t>(
+                                                               extents.begin(), extents.end()))},
+                                                 {"dtype", dtype::i64}}});
     } else {
       dims_edge = forward_.add_or_record_error(
           {.op = "Shape", .inputs = {template_value}, .attrs = {{"out_type", dtype::i64}}});
     }
-    auto number =
-        add_or_record_error({.op = "Const",
-                     .attrs = {{"value", tensor::scalar(spec.op == "OnesLike" ? 1.0f : 0.0f)},
-                               {"dtype", dtype::f32}}});
+    auto number = add_or_record_error(
+        {.op = "Const",
+         .attrs = {{"value", tensor::scalar(spec.op == "OnesLike" ? 1.0f : 0.0f)},
+                   {"dtype", dtype::f32}}});
     auto value =
         template_value.type() == dtype::f32
             ? number

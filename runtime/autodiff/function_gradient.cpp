@@ -228,8 +228,9 @@ result<edges> differentiate_by_custom_gradient(gradient_context& at, const funct
         "' has a custom gradient that was not loaded: it is of an order that was not loaded, "
         "or of a variable");
   edges gradients(call.inputs().size());
-  if (std::ranges::none_of(argument_indices,
-                           [&](size_t position) { return at.needs_gradient(static_cast<int>(position)); }))
+  if (std::ranges::none_of(argument_indices, [&](size_t position) {
+        return at.needs_gradient(static_cast<int>(position));
+      }))
     return gradients;
   auto arguments = call.inputs();
   for (int i = 0; i < static_cast<int>(callee.results()); ++i)

@@ -53,8 +53,8 @@ public:
   differentiator(graph& target, const std::vector<edge>& ys, const gradient_options& options,
                  function_gradients& functions, const std::function<result<node*>(node&)>& reached)
       : graph_(target), options_(options), stopped_(edge_keys_of(options.stop_edges)),
-        recomputation_(target, options.recomputed_parts, ys, options.weights), functions_(functions),
-        reached_(reached) {}
+        recomputation_(target, options.recomputed_parts, ys, options.weights),
+        functions_(functions), reached_(reached) {}
 
   result<std::vector<edge>> run(const std::vector<edge>& ys, const std::vector<edge>& xs) {
     backward_paths paths{ys, xs, stopped_};

@@ -20,11 +20,13 @@ bool is_recomputable(const node& candidate) {
   if (&candidate.op() == &internal_ops::fetch)
     return true;
   if (is_argument(candidate))
-    return candidate.op().state_kind == resource::none || candidate.op().state_kind == resource::variable;
+    return candidate.op().state_kind == resource::none ||
+           candidate.op().state_kind == resource::variable;
   if (runs_functions(candidate.op()))
     return functions_are_recomputable(candidate);
   constexpr auto not_repeatable = effect::stateful | effect::random | effect::blocking;
-  return !has(candidate.op().effects, not_repeatable) && candidate.op().state_kind == resource::none &&
+  return !has(candidate.op().effects, not_repeatable) &&
+         candidate.op().state_kind == resource::none &&
          std::ranges::all_of(accesses_of(candidate), &state_access::is_read);
 }
 

@@ -48,7 +48,8 @@ recomputation::recomputation(graph& target, const std::vector<std::vector<node*>
 // Random numbers must not be drawn again and effects must not be repeated. A variable must not be
 // read after an update that its first reader did not see.
 bool recomputation::is_recomputable(const node& node) const {
-  if (has(node.op().effects, impure) || node.op().state_kind != resource::none || node.inputs().empty())
+  if (has(node.op().effects, impure) || node.op().state_kind != resource::none ||
+      node.inputs().empty())
     return false;
   for (int i = 0; i < node.outputs(); ++i)
     if (node.output_is_ref(i))

@@ -30,9 +30,11 @@ struct step_plan {
   std::vector<task_plan> tasks;
   /// Nodes that should run on a GPU and cannot: the first of each op, with a message.
   std::vector<std::pair<std::string, std::string>> moved;
-  /// The same for nodes that requested a missing device (place_options::soft), by the requested device.
+  /// The same for nodes that requested a missing device (place_options::soft), by the requested
+  /// device.
   std::vector<std::pair<std::string, std::string>> softened;
-  std::shared_ptr<const placement_report> report = {}; ///< of the step itself (place_options::explain)
+  std::shared_ptr<const placement_report> report =
+      {}; ///< of the step itself (place_options::explain)
 };
 
 /// Optimizes, places and cuts a step. Throws nothing.

@@ -31,7 +31,9 @@ struct TROUPE_API device_name {
   /// /gpu:N.
   static result<device_name> parse(std::string_view text);
 
-  bool is_complete() const noexcept { return !job.empty() && task >= 0 && !kind.empty() && ordinal >= 0; }
+  bool is_complete() const noexcept {
+    return !job.empty() && task >= 0 && !kind.empty() && ordinal >= 0;
+  }
   bool matches(const device_name& complete) const noexcept; ///< whether no part contradicts
   task_name name_of_task() const { return {job, task}; }
   auto operator<=>(const device_name&) const = default;

@@ -38,7 +38,9 @@ public:
     return true;
   }
   /// Returns whether the deadline passed before the signal was raised.
-  bool is_late() const noexcept { return state_.load(std::memory_order_relaxed) == raised_by_clock; }
+  bool is_late() const noexcept {
+    return state_.load(std::memory_order_relaxed) == raised_by_clock;
+  }
 
 private:
   enum state : uint8_t { not_raised, raised_by_call, raised_by_clock };

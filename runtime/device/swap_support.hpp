@@ -7,7 +7,7 @@ namespace troupe {
 /// Counts in bytes.
 struct swap_statistics {
   uint64_t bytes_out = 0, bytes_in = 0; ///< copied since the start
-  uint64_t bytes_on_host = 0;        ///< currently in host memory
+  uint64_t bytes_on_host = 0;           ///< currently in host memory
 };
 
 /// An optional interface of a device, in addition to `accelerator` (accelerator.hpp), for the ops

@@ -53,9 +53,9 @@ frame_order order_of_iterations(const node& frame) {
         if (std::ranges::find(order.states, state) == order.states.end())
           order.states.push_back(state);
       }
-      order.others |=
-          has_effects_in_function(*body_node) && (!is_overlapping || runs_functions(body_node->op()) ||
-                                         std::ranges::none_of(accesses, &state_access::updates));
+      order.others |= has_effects_in_function(*body_node) &&
+                      (!is_overlapping || runs_functions(body_node->op()) ||
+                       std::ranges::none_of(accesses, &state_access::updates));
     }
   }
   return order;

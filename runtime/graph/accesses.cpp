@@ -23,10 +23,11 @@ std::vector<state_access> accesses_of(const node& source) {
     if (!state)
       continue;
     auto takes_ref = source.input_is_ref(i);
-    accesses.push_back({.state = state,
-                        .input = i,
-                        .updates = takes_ref && !has(source.op().effects, effect::reads_shapes_only),
-                        .is_read = !takes_ref && state->op().state_kind == resource::variable});
+    accesses.push_back(
+        {.state = state,
+         .input = i,
+         .updates = takes_ref && !has(source.op().effects, effect::reads_shapes_only),
+         .is_read = !takes_ref && state->op().state_kind == resource::variable});
   }
   return accesses;
 }

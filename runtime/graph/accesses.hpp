@@ -12,7 +12,7 @@ struct state_access {
   const node* state; ///< the node of the variable, queue or table
   int input;         ///< the index of the node's input
   bool updates;      ///< changes the state, may change it, or must be ordered like a change
-  bool is_read;     ///< reads the tensor that a variable holds
+  bool is_read;      ///< reads the tensor that a variable holds
 };
 
 /// Returns all uses of state by a node, in the order of its inputs. An input that takes a variable,

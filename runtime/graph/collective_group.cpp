@@ -32,7 +32,8 @@ auto key_of(const collective_call& call) {
 std::string devices_of(std::span<const placed_member> members) {
   std::string text;
   for (size_t i = 0; i < members.size() && i <= max_named_members; ++i)
-    text += i == max_named_members ? ", ..." : concat(i ? ", " : "", to_string(members[i].location));
+    text +=
+        i == max_named_members ? ", ..." : concat(i ? ", " : "", to_string(members[i].location));
   return text;
 }
 

@@ -240,8 +240,9 @@ status check_call(const function& called, const std::vector<edge>& inputs, size_
     const auto& argument = called.argument(i);
     auto* state = source.node->output_is_ref(source.index) ? resource_behind(source) : nullptr;
     if (called.argument_is_ref(i) && (!state || state->op().state_kind != argument.op().state_kind))
-      return mismatch("takes a ", to_string(argument.op().state_kind), " as argument ", i, ", got '",
-                      source, state ? concat("', a ", to_string(state->op().state_kind)) : "', a value");
+      return mismatch("takes a ", to_string(argument.op().state_kind), " as argument ", i,
+                      ", got '", source,
+                      state ? concat("', a ", to_string(state->op().state_kind)) : "', a value");
     if (!called.argument_is_ref(i) && state && state->op().state_kind != resource::variable)
       return mismatch("takes a value as argument ", i, ", got '", source, "', a ",
                       to_string(state->op().state_kind));

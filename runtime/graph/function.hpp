@@ -12,9 +12,9 @@ namespace troupe {
 
 class function;
 
-/// A custom gradient of a function. `by` takes the function's arguments, then the gradients of the
-/// results that carry gradients, and returns the gradients of the arguments listed in `to`. A `to`
-/// without a `by` marks a gradient of an order that was not loaded.
+/// A custom gradient of a function. `backward` takes the function's arguments, then the gradients
+/// of the results that carry gradients, and returns the gradients of the arguments with the indices
+/// in `arguments`. Without `backward`, the gradient is of an order that was not loaded.
 struct custom_gradient {
   std::shared_ptr<const function> backward = {};
   std::vector<size_t> arguments = {};

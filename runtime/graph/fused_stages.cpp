@@ -51,7 +51,8 @@ result<fused_stages> fused_stages::decode(const node& fused) {
 
 status fused_stages::find_shapes(const kernel_context& at, shapes& results) const {
   auto shape_of = [&](size_t value) -> const shape& {
-    return value < inputs ? at.input(static_cast<int>(value)).dims() : *results.by_stage[value - inputs];
+    return value < inputs ? at.input(static_cast<int>(value)).dims()
+                          : *results.by_stage[value - inputs];
   };
   for (size_t s = 0; s < stages.size(); ++s) {
     const auto& stage = stages[s];

@@ -169,7 +169,8 @@ result<node*> graph::add(node_spec spec) {
                    " outlives a call: create it outside of the function and use it inside")
         .with_origin(spec.op, spec.name)
         .with_context(concat(spec.op, " '", spec.name, "' (", to_string(spec.where), ')'));
-  return inner_->keeps_in_outer_graph(spec) ? add_here(std::move(spec)) : inner_->add(std::move(spec));
+  return inner_->keeps_in_outer_graph(spec) ? add_here(std::move(spec))
+                                            : inner_->add(std::move(spec));
 }
 
 result<node*> graph::add_before(node& later, node_spec spec) {
@@ -493,7 +494,8 @@ const tensor* constant_value(edge source) noexcept {
 const node* resource_behind(edge ref) noexcept {
   while (ref && ref.node->op().state_kind == resource::none) {
     if (runs_functions(ref.node->op())) {
-      auto argument = passed_through(ref.node->op(), ref.node->attrs(), static_cast<size_t>(ref.index));
+      auto argument =
+          passed_through(ref.node->op(), ref.node->attrs(), static_cast<size_t>(ref.index));
       auto input = static_cast<size_t>(argument + first_argument(ref.node->op()));
       ref = argument >= 0 && input < ref.node->inputs().size() ? ref.node->inputs()[input] : edge{};
       continue;

@@ -79,7 +79,8 @@ op_def definition(const op_def& ref_op, std::string_view doc, std::string_view e
       handle_form_op.outputs.push_back(convert(original));
   handle_form_op.attrs = {};
   for (auto attr : ref_op.attrs) {
-    if ((form.without_use_locking && attr.name == "use_locking") || (form.untyped && attr.name == original_type))
+    if ((form.without_use_locking && attr.name == "use_locking") ||
+        (form.untyped && attr.name == original_type))
       continue;
     attr.name = attr.name == original_type ? type : attr.name;
     handle_form_op.attrs.push_back(attr);

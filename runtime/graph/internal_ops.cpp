@@ -115,7 +115,8 @@ edges tuple_items_gradient(gradient_context& at) {
 bool is_boundary(const node& node) noexcept { return &node.op() == &feed || &node.op() == &fetch; }
 
 bool is_constant(const node& node) noexcept {
-  constexpr auto varying = effect::stateful | effect::random | effect::must_be_fed | effect::blocking;
+  constexpr auto varying =
+      effect::stateful | effect::random | effect::must_be_fed | effect::blocking;
   return node.inputs().empty() && node.op().state_kind == resource::none &&
          !has(node.op().effects, varying);
 }

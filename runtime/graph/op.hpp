@@ -165,10 +165,10 @@ enum class effect : uint32_t {
   none = 0,
 
   // Purity.
-  stateful = 1u << 0, ///< reads or changes state: two runs may differ; never folded or merged
-  random = 1u << 1,   ///< draws random numbers
-  blocking = 1u << 2, ///< may wait for another step: ends its region
-  must_be_fed = 1u << 4,      ///< has a value only if it is fed
+  stateful = 1u << 0,    ///< reads or changes state: two runs may differ; never folded or merged
+  random = 1u << 1,      ///< draws random numbers
+  blocking = 1u << 2,    ///< may wait for another step: ends its region
+  must_be_fed = 1u << 4, ///< has a value only if it is fed
 
   // Aliasing.
   /// May write its output over an input of the same size that no other node reads. An input that
@@ -214,12 +214,12 @@ constexpr bool has(effect effects, effect tested) {
 /// The variant of an op that takes variables by handle and outputs no handle: ResourceApplyAdam for
 /// ApplyAdam. A registry creates it from the op (handle_op.hpp).
 struct handle_form {
-  std::string_view name = {};     ///< empty: there is no such variant
-  std::string_view variable = {}; ///< the first input's name, if it differs
-  std::string_view type = {};     ///< the name of the type attribute, if it differs
-  bool untyped = false;           ///< has no type attribute
-  bool without_use_locking = false;             ///< has no use_locking: updates always exclude each other
-  bool defined = false;           ///< has a definition of its own; the registry creates none
+  std::string_view name = {};       ///< empty: there is no such variant
+  std::string_view variable = {};   ///< the first input's name, if it differs
+  std::string_view type = {};       ///< the name of the type attribute, if it differs
+  bool untyped = false;             ///< has no type attribute
+  bool without_use_locking = false; ///< has no use_locking: updates always exclude each other
+  bool defined = false;             ///< has a definition of its own; the registry creates none
 };
 
 /// The rule by which a node runs the functions in its attributes (function.hpp), in the order of
@@ -261,7 +261,8 @@ struct TROUPE_API op_def {
                                                        std::string name) = nullptr;
   /// Starts the operation of a blocking node on the responder behind its first input, or on the
   /// node's own responder if it has no such input. The answer's tensors are the node's outputs.
-  void (*start_operation)(responder& target, question&& request, std::vector<answer>& done) = nullptr;
+  void (*start_operation)(responder& target, question&& request,
+                          std::vector<answer>& done) = nullptr;
   /// If the step fails, the answer's tensors are returned to the responder: responder::settle.
   bool returns_answer_on_failure = false;
   /// Returns one shape per output tensor. Reports errors that are known before a run. For an op

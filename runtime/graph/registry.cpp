@@ -28,7 +28,8 @@ status check(const op_def& op) {
       return defect("takes a ", to_string(declared.state_kind), " without an operation on it");
   if (op.start_operation && !has(op.effects, effect::blocking))
     return defect("starts an operation without waiting for its answer");
-  if (op.start_operation && op.state_kind == resource::none && (op.inputs.empty() || !has_operations(op.inputs[0].state_kind)))
+  if (op.start_operation && op.state_kind == resource::none &&
+      (op.inputs.empty() || !has_operations(op.inputs[0].state_kind)))
     return defect("starts an operation, but its first input has no operations");
   for (const auto* ports : {&op.inputs, &op.outputs})
     for (const auto& declared : *ports) {

@@ -190,14 +190,14 @@ private:
                        " itself, but '", source, "' carries a value");
       if (const auto* state = declared.ref ? resource_behind(source) : nullptr;
           state && state->op().state_kind != declared.state_kind)
-        return invalid("input ", declared.name, " must be a ", to_string(declared.state_kind), ", but '",
-                       state->name(), "' is a ", to_string(state->op().state_kind));
+        return invalid("input ", declared.name, " must be a ", to_string(declared.state_kind),
+                       ", but '", state->name(), "' is a ", to_string(state->op().state_kind));
       if (declared.handle && !declared.ref && !is_variable(source))
         return invalid("input ", declared.name, " must be a variable itself, but '", source,
                        "' carries a value");
       TROUPE_TRY(match_type(declared, i, source));
-      auto as_ref =
-          runs_functions_ && is_type_list(declared) && call_input_is_ref(op_, matched_.attrs, i, source);
+      auto as_ref = runs_functions_ && is_type_list(declared) &&
+                    call_input_is_ref(op_, matched_.attrs, i, source);
       matched_.input_ports.push_back(as_ref ? &ref_argument : &declared);
     }
     return {};

@@ -9,7 +9,7 @@ namespace troupe {
 
 /// A wait for one task. A client that reaches all of its tasks has no waits.
 struct client_wait {
-  static constexpr size_t max_waits = 64;       ///< waits that a client reports at once
+  static constexpr size_t max_waits = 64; ///< waits that a client reports at once
   static constexpr size_t max_text = 256; ///< bytes of each text
 
   std::string target = {}; ///< "/job:ps/task:0"

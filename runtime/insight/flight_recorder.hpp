@@ -12,11 +12,11 @@ namespace troupe {
 
 enum class flight_event : uint8_t {
   step_began,
-  region_ran,   ///< index: the region
-  wait_began,   ///< index: the wait, for a queue
-  wait_ended,   ///< index: the wait, which its queue or the other device has answered
-  sent,         ///< index: the export
-  failed,       ///< regions stop from now on; index: the error's kind
+  region_ran,      ///< index: the region
+  wait_began,      ///< index: the wait, for a queue
+  wait_ended,      ///< index: the wait, which its queue or the other device has answered
+  sent,            ///< index: the export
+  failed,          ///< regions stop from now on; index: the error's kind
   waits_cancelled, ///< the step's waits were cancelled
 };
 

@@ -16,8 +16,8 @@ namespace troupe {
 struct link_time {
   std::string from = {}, to = {};
   uint64_t small_count = 0, large_count = 0; ///< numbers of measured tensors
-  double latency_ns = 0;         ///< mean time of small tensors, up to 4 KiB
-  double ns_per_byte = 0;        ///< of large tensors, from 64 KiB, without the latency
+  double latency_ns = 0;                     ///< mean time of small tensors, up to 4 KiB
+  double ns_per_byte = 0;                    ///< of large tensors, from 64 KiB, without the latency
 };
 
 /// Means over the steps that were added, weighted towards recent steps. A time runs from the moment

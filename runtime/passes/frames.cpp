@@ -312,7 +312,8 @@ result<extra_order> order_around_frames(graph& target, const std::vector<node*>&
   for (auto* frame : frames) {
     std::set<const node*> shared;
     for (const auto& frame_access : accesses_of(*frame))
-      if (outlives_steps(frame_access.state->op()) && !has_operations(frame_access.state->op().state_kind))
+      if (outlives_steps(frame_access.state->op()) &&
+          !has_operations(frame_access.state->op().state_kind))
         shared.insert(frame_access.state);
     if (shared.empty())
       continue;

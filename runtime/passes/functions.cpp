@@ -249,15 +249,15 @@ status change_functions(step_graph& step, const frame_rule& is_frame,
           controls.push_back(copies[before->index()]);
         auto*& added = copies[body_node->index()];
         added = copy.nodes->add_copy(*body_node, std::move(inputs), std::move(controls));
-        auto is_argument =
-            has(body_node->op().effects, effect::must_be_fed) || body_node->op().state_kind != resource::none;
+        auto is_argument = has(body_node->op().effects, effect::must_be_fed) ||
+                           body_node->op().state_kind != resource::none;
         // Arguments are kept even if they are not read, and so are effects.
         if (is_argument || has_effects_or_order(*body_node))
           copy.targets.push_back(added);
       }
       TROUPE_TRY(change(copy).with_context(concat("function '", value.name, "'")));
-      TROUPE_ASSIGN(replacement,
-                    function::make(value.name, std::move(copy.nodes), value.body->passed_through()));
+      TROUPE_ASSIGN(replacement, function::make(value.name, std::move(copy.nodes),
+                                                value.body->passed_through()));
     }
     value.body = replacement;
     return {};

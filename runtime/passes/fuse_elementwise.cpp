@@ -51,7 +51,8 @@ private:
   static size_t id(const node& node) { return static_cast<size_t>(node.id()); }
 
   bool can_be_stage(const node& node) const {
-    constexpr auto excluded = effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
+    constexpr auto excluded =
+        effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
     const auto& op = node.op();
     if (!has(op.effects, effect::elementwise) || has(op.effects, excluded) || node.outputs() != 1 ||
         node.inputs().empty() || node.inputs().size() > 2 || !node.output_shape(0).has_rank())

@@ -135,8 +135,8 @@ private:
   void find_unchanged() {
     unchanged_.resize(body_->arguments());
     for (size_t i = 0; i < unchanged_.size(); ++i)
-      unchanged_[i] =
-          body_->passed_through(i) == static_cast<int>(i) && !body_->argument_is_ref(i) && is_value(i);
+      unchanged_[i] = body_->passed_through(i) == static_cast<int>(i) &&
+                      !body_->argument_is_ref(i) && is_value(i);
     for (const auto& body_node : body_->body().nodes()) {
       if (&body_node->op() != &internal_ops::fetch)
         continue;
@@ -255,7 +255,8 @@ private:
     for (const auto& condition_node : condition_->body().nodes())
       if (&condition_node->op() == &internal_ops::fetch)
         return condition_node->inputs()[0];
-    return {const_cast<node*>(&condition_->argument(static_cast<size_t>(condition_->passed_through(0)))),
+    return {const_cast<node*>(
+                &condition_->argument(static_cast<size_t>(condition_->passed_through(0)))),
             0};
   }
 
@@ -322,10 +323,11 @@ private:
 
   result<edge> add_condition() {
     TROUPE_ASSIGN(auto part, extract({condition_edge()}, "first_iteration"));
-    TROUPE_ASSIGN(auto* call, add({.op = "PartitionedCall",
-                                   .name = free_name("/first_iteration"),
-                                   .inputs = loop_inputs(part.arguments),
-                                   .attrs = {{"f", function_value{"first_iteration", part.body}}}}));
+    TROUPE_ASSIGN(auto* call,
+                  add({.op = "PartitionedCall",
+                       .name = free_name("/first_iteration"),
+                       .inputs = loop_inputs(part.arguments),
+                       .attrs = {{"f", function_value{"first_iteration", part.body}}}}));
     return call->output(0);
   }
 

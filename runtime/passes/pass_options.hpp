@@ -26,7 +26,7 @@ struct pass_options {
   bool fold = true;              ///< computes constant subexpressions once
   bool simplify = true;          ///< removes x + 0, reshapes of reshapes and the like
   bool merge = true;             ///< computes common subexpressions once
-  bool remove_dead = true;              ///< removes control edges without effect
+  bool remove_dead = true;       ///< removes control edges without effect
   bool fuse = true;              ///< fuses chains of element-wise ops into one loop
   bool schedule = true;          ///< orders nodes to reduce the peak of memory
   bool hoist_collectives = true; ///< starts exchanges with other devices as early as possible

@@ -89,8 +89,8 @@ result<std::vector<node*>> prune(const graph& source, const step_signature& sign
       return invalid("feed ", i, " is an edge to nothing or of another graph");
     if (auto* state = fed.node->output_is_ref(fed.index) ? resource_behind(fed) : nullptr;
         state && state->op().state_kind != resource::variable)
-      return invalid("feed ", i, ": ", state->description(), " is a ", to_string(state->op().state_kind),
-                     ", which cannot be fed");
+      return invalid("feed ", i, ": ", state->description(), " is a ",
+                     to_string(state->op().state_kind), ", which cannot be fed");
     if (contains_edge(std::span{signature.feeds}.first(i), fed))
       return invalid("'", fed, "' is fed twice");
   }

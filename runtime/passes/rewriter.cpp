@@ -16,7 +16,8 @@ namespace {
 // Negative output indices of replacements: the same output of the node, or an entry of several_.
 constexpr int same_output = -1, several = -2;
 
-constexpr auto impure_effects = effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
+constexpr auto impure_effects =
+    effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
 
 // Returns whether a node runs even if no node reads it, because it has effects besides its outputs.
 bool is_root(const node& node) {

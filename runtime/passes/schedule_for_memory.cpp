@@ -87,8 +87,8 @@ private:
         state.readers_since.push_back(node.index());
       }
     }
-    bool is_internal =
-        std::ranges::find(internal_ops::definitions, &node.op()) != std::end(internal_ops::definitions);
+    bool is_internal = std::ranges::find(internal_ops::definitions, &node.op()) !=
+                       std::end(internal_ops::definitions);
     if (!accesses_state && !is_internal && node.op().state_kind == resource::none &&
         has(node.op().effects, effect::stateful | effect::blocking) &&
         !has(node.op().effects, effect::random))

@@ -171,7 +171,8 @@ std::string node_sets::chain(const graph& placed, int from, int to) const {
     auto name = [&](int id) { return placed.nodes()[static_cast<size_t>(id)]->name(); };
     auto later = std::max(current, step.to), earlier = std::min(current, step.to);
     text += concat(text.empty() ? "" : ", ", '\'', name(later),
-                   step.kind == colocation_reason::state ? "' uses the state of '" : "' is colocated with '",
+                   step.kind == colocation_reason::state ? "' uses the state of '"
+                                                         : "' is colocated with '",
                    name(earlier), '\'');
     current = step.to;
   }
@@ -187,10 +188,11 @@ status node_sets::contradiction(const graph& placed, const node_set& set, const 
   });
   if (other == set.members.end())
     return failure(error_kind::internal, last.description(), ": contradicts no node of its set");
-  return with_node_context(last, invalid("must be placed with ", (*other)->description(), ", but asks for '",
-                              last.device(), "', and that one for '", (*other)->device(),
-                              "': the devices contradict each other; ",
-                              chain(placed, (*other)->id(), last.id())));
+  return with_node_context(last,
+                           invalid("must be placed with ", (*other)->description(),
+                                   ", but asks for '", last.device(), "', and that one for '",
+                                   (*other)->device(), "': the devices contradict each other; ",
+                                   chain(placed, (*other)->id(), last.id())));
 }
 
 } // namespace troupe

@@ -19,8 +19,8 @@ constexpr int64_t message = 2000;
 // equally far from both.
 class divider {
 public:
-  divider(const graph& placed, gpu_and_host between, const place_options& options, std::vector<int>& chosen,
-          const std::vector<bool>& may_choose)
+  divider(const graph& placed, gpu_and_host between, const place_options& options,
+          std::vector<int>& chosen, const std::vector<bool>& may_choose)
       : graph_(placed), between_(between), options_(options), chosen_(chosen),
         may_choose_(may_choose) {}
 
@@ -125,8 +125,8 @@ private:
 
 } // namespace
 
-void divide(const graph& placed, gpu_and_host between, const place_options& options, std::vector<int>& chosen,
-            const std::vector<bool>& may_choose) {
+void divide(const graph& placed, gpu_and_host between, const place_options& options,
+            std::vector<int>& chosen, const std::vector<bool>& may_choose) {
   divider{placed, between, options, chosen, may_choose}.run();
 }
 

@@ -15,7 +15,7 @@ struct gpu_and_host {
 /// Divides the nodes that may choose and are placed on that GPU, so that the total time of nodes
 /// and of copies between the two devices is minimal. Nodes on other devices are ignored: they are
 /// equally far from both. `chosen` and `may_choose` are by node id.
-void divide(const graph& placed, gpu_and_host between, const place_options& options, std::vector<int>& chosen,
-            const std::vector<bool>& may_choose);
+void divide(const graph& placed, gpu_and_host between, const place_options& options,
+            std::vector<int>& chosen, const std::vector<bool>& may_choose);
 
 } // namespace troupe

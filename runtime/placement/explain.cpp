@@ -36,8 +36,9 @@ std::string bytes_text(double bytes) {
 
 class explainer {
 public:
-  explainer(const device_list& devices, const place_options& options, const std::vector<int>& chosen,
-            const std::vector<int>& first_worker, const placement_grounds& grounds)
+  explainer(const device_list& devices, const place_options& options,
+            const std::vector<int>& chosen, const std::vector<int>& first_worker,
+            const placement_grounds& grounds)
       : devices_(devices), options_(options), chosen_(chosen), first_worker_(first_worker),
         grounds_(grounds) {}
 
@@ -100,9 +101,9 @@ private:
 
 } // namespace
 
-placement_report explain(const graph& placed, const device_list& devices, const place_options& options,
-                         const std::vector<int>& chosen, const std::vector<int>& first_worker,
-                         const placement_grounds& grounds) {
+placement_report explain(const graph& placed, const device_list& devices,
+                         const place_options& options, const std::vector<int>& chosen,
+                         const std::vector<int>& first_worker, const placement_grounds& grounds) {
   placement_report report;
   report.strategy = options.strategy == placement_strategy::greedy ? "greedy" : "first worker";
   auto run = simulate(placed, devices, options, chosen);
@@ -118,7 +119,7 @@ placement_report explain(const graph& placed, const device_list& devices, const 
       entry.reason = words.reason_for(*node);
     } else {
       entry.reason = &node->op() == &internal_ops::feed ? "fed; goes to all that read it"
-                                                     : "fetched from where it is made";
+                                                        : "fetched from where it is made";
     }
     report.nodes.push_back(std::move(entry));
   }

@@ -79,8 +79,8 @@ bool passes_elements_on(const node& node) {
 // A queue is on an accelerator only if its device says so, since it takes scarce memory.
 bool is_requested_there(const node& node, device_kind kind) {
   const auto* queue = node.op().state_kind == resource::queue ? &node
-                      : node.inputs().empty()            ? nullptr
-                                                         : resource_behind(node.inputs()[0]);
+                      : node.inputs().empty()                 ? nullptr
+                                                              : resource_behind(node.inputs()[0]);
   if (!queue || !passes_elements_on(*queue))
     return false;
   auto asked = device_name::parse(queue->device());

@@ -39,7 +39,7 @@ bool may_call(const node& caller) {
 } // namespace
 
 late_requests find_late_requests(const graph& placed, const std::vector<int>& chosen,
-                           const device_list& devices, const place_options& options) {
+                                 const device_list& devices, const place_options& options) {
   auto device_of = [&](const node& placed_node) { return chosen[placed_node.index()]; };
   std::map<std::tuple<const node*, int, int>, reader> readers;
   std::vector<std::vector<node*>> callers(devices.size()); // by device, in topological order
@@ -70,8 +70,9 @@ late_requests find_late_requests(const graph& placed, const std::vector<int>& ch
     const auto& [from, output, to_device] = tensor_key;
     auto cost = cost_of(options, devices[static_cast<size_t>(device_of(*from))],
                         devices[static_cast<size_t>(to_device)]);
-    auto transfer_ns = cost.latency_ns + cost.transfer_ns(expected_bytes(from->output_type(output),
-                                                                from->output_shape(output)));
+    auto transfer_ns =
+        cost.latency_ns +
+        cost.transfer_ns(expected_bytes(from->output_type(output), from->output_shape(output)));
     auto latest = reading.begins_ns - margin * transfer_ns;
     node* last = nullptr;
     for (auto* caller : callers[static_cast<size_t>(to_device)]) {

@@ -18,6 +18,6 @@ using late_requests = std::map<std::tuple<const node*, int, int>, node*>;
 /// come back; nothing if that is not later than the tensor is ready. This makes no cycle: the
 /// selected node precedes all readers of the tensor.
 late_requests find_late_requests(const graph& placed, const std::vector<int>& chosen,
-                           const device_list& devices, const place_options& options);
+                                 const device_list& devices, const place_options& options);
 
 } // namespace troupe

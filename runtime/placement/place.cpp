@@ -43,8 +43,9 @@ bool is_tied(const node_set& set, const device_list& devices) {
 }
 
 // Returns the GPU, and the processor of its task, between which a node may choose.
-std::optional<gpu_and_host> find_gpu_and_host(const node_set& set, int chosen, const std::vector<int>& open,
-                                  const device_list& devices) {
+std::optional<gpu_and_host> find_gpu_and_host(const node_set& set, int chosen,
+                                              const std::vector<int>& open,
+                                              const device_list& devices) {
   const auto& first = devices[static_cast<size_t>(chosen)];
   if (kind_of(first) != device_kind::gpu || set.members.size() > 1)
     return {};
@@ -115,7 +116,8 @@ private:
     for (auto* node : set.members)
       placement_.chosen[node->index()] = answer.candidates->front();
     if (answer.moved_to_host)
-      placement_.moved_to_host.insert(placement_.moved_to_host.end(), set.members.begin(), set.members.end());
+      placement_.moved_to_host.insert(placement_.moved_to_host.end(), set.members.begin(),
+                                      set.members.end());
     else
       for (auto* node : set.members)
         if (answer.request_replaced || !gets_preferred(*node))
@@ -162,7 +164,8 @@ private:
     for (size_t i = 0; i < sets_.all().size(); ++i) {
       const auto& set = sets_.all()[i];
       auto id = set.members.front()->index();
-      if (auto between = find_gpu_and_host(set, placement_.chosen[id], *answers_[i].candidates, devices_)) {
+      if (auto between =
+              find_gpu_and_host(set, placement_.chosen[id], *answers_[i].candidates, devices_)) {
         may_choose[id] = true;
         pairs.insert(*between);
       }
@@ -191,7 +194,8 @@ bool is_local(const device_list& devices) noexcept {
       devices, [](const auto& device) { return device.job == local_job && device.task == 0; });
 }
 
-result<placement> place(const graph& placed, const device_list& devices, const place_options& options) {
+result<placement> place(const graph& placed, const device_list& devices,
+                        const place_options& options) {
   if (devices.empty())
     return failure(error_kind::failed_precondition, "there is no device to place nodes on");
   return placer{placed, devices, options}.run();

@@ -86,7 +86,8 @@ private:
   void index_devices() {
     std::map<task_name, int> known;
     for (const auto& device : devices_) {
-      auto [task, is_new] = known.try_emplace(device.name_of_task(), static_cast<int>(tasks_.size()));
+      auto [task, is_new] =
+          known.try_emplace(device.name_of_task(), static_cast<int>(tasks_.size()));
       if (is_new) {
         tasks_.push_back(device.name_of_task());
         on_task_.emplace_back();
@@ -355,8 +356,9 @@ private:
 
 } // namespace
 
-simulated_run simulate(const graph& placed, const device_list& devices, const place_options& options,
-                       std::vector<int> chosen, const std::vector<free_choice>& free) {
+simulated_run simulate(const graph& placed, const device_list& devices,
+                       const place_options& options, std::vector<int> chosen,
+                       const std::vector<free_choice>& free) {
   return simulator{placed, devices, options, std::move(chosen), free}.run();
 }
 

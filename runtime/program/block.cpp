@@ -37,7 +37,8 @@ status run_watched(const instruction& code, kernel_context& context, const tenso
   auto outcome = run_kernel(code, context);
   if (outcome && !frame.stop.raised())
     outcome = watch.check_outputs(code, slots);
-  return frame.stop.raised() ? stop_error(frame.stop) : with_node_context(*code.origin, std::move(outcome));
+  return frame.stop.raised() ? stop_error(frame.stop)
+                             : with_node_context(*code.origin, std::move(outcome));
 }
 
 status run_code(const block& code_block, tensor* slots, std::span<tensor> results,
@@ -89,9 +90,11 @@ status run_code(const block& code_block, tensor* slots, std::span<tensor> result
         slots[code->releases[i]].reset();
     }
   } catch (...) {
-    return frame.stop.raised() ? stop_error(frame.stop) : with_node_context(*code->origin, explain_exception());
+    return frame.stop.raised() ? stop_error(frame.stop)
+                               : with_node_context(*code->origin, explain_exception());
   }
-  return frame.stop.raised() ? stop_error(frame.stop) : status{}; // the last kernel may have stopped
+  return frame.stop.raised() ? stop_error(frame.stop)
+                             : status{}; // the last kernel may have stopped
 }
 
 // Records the tensors that a block holds, with the nodes that made them; `caller` made its
@@ -179,8 +182,9 @@ status call(const block& called, std::span<tensor> arguments, tensor* outputs, c
   enter(called, arguments, false, slots.data());
   TROUPE_TRY(run_block(called, slots.data(), results.all(), caller, frame));
   for (size_t i = 0; i < called.passed_arguments.size(); ++i)
-    outputs[i] = called.passed_arguments[i] < 0 ? std::move(results[i])
-                                         : arguments[static_cast<size_t>(called.passed_arguments[i])];
+    outputs[i] = called.passed_arguments[i] < 0
+                     ? std::move(results[i])
+                     : arguments[static_cast<size_t>(called.passed_arguments[i])];
   return {};
 }
 
@@ -191,7 +195,8 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
   tensors verdict{1}, results{body.passed_arguments.size()}, before{variables.size()};
   auto swaps = false; // whether a variable takes the old value of another one
   for (size_t i = 0; i < body.passed_arguments.size(); ++i)
-    swaps = swaps || (body.passed_arguments[i] >= 0 && static_cast<size_t>(body.passed_arguments[i]) != i);
+    swaps = swaps ||
+            (body.passed_arguments[i] >= 0 && static_cast<size_t>(body.passed_arguments[i]) != i);
   int64_t iteration = 0;
   const auto held_before = frame.held_tensors ? frame.held_tensors->size() : 0;
   auto with_iteration = [&](status reason) {
@@ -218,9 +223,10 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
     enter(condition, variables, true, condition_slots.data());
     TROUPE_TRY(with_iteration(
         run_block(condition, condition_slots.data(), verdict.all(), *code.origin, frame)));
-    const auto& condition_value = condition.passed_arguments[0] < 0
-                                      ? verdict[0]
-                                      : variables[static_cast<size_t>(condition.passed_arguments[0])];
+    const auto& condition_value =
+        condition.passed_arguments[0] < 0
+            ? verdict[0]
+            : variables[static_cast<size_t>(condition.passed_arguments[0])];
     if (!is_true(condition_value))
       break;
     if (iteration % instructions_per_look == 0)
@@ -306,7 +312,8 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
     case call_kind::if_true: chosen = site.blocks[is_true(inputs[0]) ? 0 : 1]; break;
     case call_kind::by_number: {
       if (inputs[0].rank() != 0)
-        return with_node_context(*code.origin, invalid("branch_index must be a scalar, got ", inputs[0]));
+        return with_node_context(*code.origin,
+                                 invalid("branch_index must be a scalar, got ", inputs[0]));
       auto branch = *inputs[0].data<int32_t>();
       auto last = static_cast<int32_t>(site.blocks.size()) - 1;
       chosen = site.blocks[static_cast<size_t>(branch < 0 || branch > last ? last : branch)];
@@ -342,7 +349,7 @@ status wrong_memory_error(const instruction& reader, const tensor& value) {
 
 status stop_error(const stop_signal& stop) {
   return stop.is_late() ? failure(error_kind::deadline_exceeded, "the step was not done in time")
-                     : failure(error_kind::cancelled, "the step was stopped");
+                        : failure(error_kind::cancelled, "the step was stopped");
 }
 
 } // namespace troupe

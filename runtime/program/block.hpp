@@ -17,10 +17,10 @@ struct block {
   std::string name; // of the function
   std::vector<instruction> code;
   uint32_t slots = 0;
-  std::vector<uint32_t> arguments; // the slot of each argument, or no_slot if it is never read
-  std::vector<int> passed_arguments;      // for each result, the argument that it is, or -1
-  std::vector<bool> is_also_result;          // for each argument, whether it is a result, too
-  uint32_t first_record = 0;       // index of the first instruction among the program's records
+  std::vector<uint32_t> arguments;   // the slot of each argument, or no_slot if it is never read
+  std::vector<int> passed_arguments; // for each result, the argument that it is, or -1
+  std::vector<bool> is_also_result;  // for each argument, whether it is a result, too
+  uint32_t first_record = 0;         // index of the first instruction among the program's records
 
   static constexpr uint32_t no_slot = UINT32_MAX;
 };

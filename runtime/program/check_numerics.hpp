@@ -10,7 +10,7 @@ struct value_summary {
   dtype type = dtype::none;
   shape dims;
   int64_t nans = 0, infinities = 0;
-  int64_t first_index = -1;         ///< the first element that is not finite, in row-major order
+  int64_t first_index = -1;        ///< the first element that is not finite, in row-major order
   double minimum = 0, maximum = 0; ///< minimum and maximum of the finite elements
 
   bool finite() const noexcept { return nans + infinities == 0; }

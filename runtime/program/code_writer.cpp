@@ -135,7 +135,8 @@ status code_writer::write_kernel(node& node, const gathered& operands) {
   if (kernel->prepare) {
     kernel_state_maker prepare = [&] { return kernel->prepare({node, device}); };
     auto shared = writer_.find_kernel_state && has(node.op().effects, effect::stateful);
-    auto prepared = shared ? writer_.find_kernel_state(node, prepare, kernel->state_format) : prepare();
+    auto prepared =
+        shared ? writer_.find_kernel_state(node, prepare, kernel->state_format) : prepare();
     if (!prepared)
       return with_node_context(node, prepared.status());
     state = *std::move(prepared);
@@ -162,7 +163,9 @@ status code_writer::write_callee(call_site& site, const node& caller, const func
   TROUPE_TRY(check_call(*called, caller.inputs(), site.first_argument, result_types));
   for (size_t i = 0; i < called->arguments(); ++i) {
     const auto& required = called->argument(i).output_shape(0);
-    auto implied = [&](const partial_shape& known) { return join_shapes(required, known) == required; };
+    auto implied = [&](const partial_shape& known) {
+      return join_shapes(required, known) == required;
+    };
     auto guaranteed =
         implied(caller.inputs()[site.first_argument + i].dims()) &&
         (site.kind != call_kind::while_true || is_condition || implied(called->result_dims(i)));

@@ -76,7 +76,9 @@ public:
 private:
   using endpoint = std::pair<const node*, int>;
 
-  uint32_t region_of(const node& node) const { return regions_.region_of_node[static_cast<size_t>(node.id())]; }
+  uint32_t region_of(const node& node) const {
+    return regions_.region_of_node[static_cast<size_t>(node.id())];
+  }
   uint32_t issue_region(const node& node) const {
     return regions_.issuing_region[static_cast<size_t>(node.id())];
   }
@@ -161,7 +163,8 @@ private:
     wait_point wait{.origin = &node, .region = region_of(node)};
     if (node.op().start_operation) {
       wait.answered_by = answer_source::state;
-      wait.state = node.op().state_kind != resource::none ? &node : resource_behind(node.inputs()[0]);
+      wait.state =
+          node.op().state_kind != resource::none ? &node : resource_behind(node.inputs()[0]);
       if (!wait.state || !wait.state->op().make_responder ||
           (&node != wait.state && wait.state->op().state_kind != node.op().inputs[0].state_kind))
         return invalid(node.description(), ": its first input must be a ",
@@ -169,8 +172,10 @@ private:
       if (node.op().inputs.size() > 1 && has_operations(node.op().inputs[1].state_kind)) {
         const auto& port = node.op().inputs[1];
         wait.source = resource_behind(node.inputs()[1]);
-        if (!wait.source || !wait.source->op().make_responder || wait.source->op().state_kind != port.state_kind)
-          return invalid(node.description(), ": its second input must be a ", to_string(port.state_kind));
+        if (!wait.source || !wait.source->op().make_responder ||
+            wait.source->op().state_kind != port.state_kind)
+          return invalid(node.description(), ": its second input must be a ",
+                         to_string(port.state_kind));
       }
     } else if (is_collective(node.op())) {
       wait.answered_by = answer_source::group;
@@ -285,7 +290,8 @@ private:
   result<named_state*> state_behind(const node& maker) override {
     auto [entry, is_new] = known_.emplace(&maker, nullptr);
     if (is_new && maker.op().per_step) {
-      auto temporary = std::static_pointer_cast<variable>(create_stater.op().create_state(maker, maker.name()));
+      auto temporary =
+          std::static_pointer_cast<variable>(create_stater.op().create_state(maker, maker.name()));
       temporary->set_index_in_step(static_cast<int>(out_.temporaries_.size()));
       entry->second = temporary.get();
       out_.temporaries_.push_back(std::move(temporary));

@@ -14,7 +14,7 @@ constexpr int64_t nanoseconds_per_look = 10'000;
 } // namespace
 
 std::shared_ptr<const fused_loop> fused_loop::write(const function& condition, const function& body,
-                                                 std::span<const tensor> initial) {
+                                                    std::span<const tensor> initial) {
   return fused_loop_writer{}.write(condition, body, initial);
 }
 

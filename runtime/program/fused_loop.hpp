@@ -22,7 +22,7 @@ public:
   /// may be anything. Returns null for a loop that needs other ops, effects, larger values, or
   /// shapes that change.
   static std::shared_ptr<const fused_loop> write(const function& condition, const function& body,
-                                              std::span<const tensor> initial);
+                                                 std::span<const tensor> initial);
   bool takes(std::span<const tensor> variables) const noexcept;
 
   enum class outcome : uint8_t {
@@ -41,12 +41,12 @@ private:
 
   enum class opcode : uint8_t {
     compute,
-    check,  // fails unless the op accepts the second input
-    copy,   // copies `count` bytes
-    branch, // jumps to the target if the condition is false
-    choose, // jumps to one of `count` targets by number, to the last if there is no such number
-    jump,   // jumps to the target
-    iterate,   // jumps to the begin of the next iteration
+    check,   // fails unless the op accepts the second input
+    copy,    // copies `count` bytes
+    branch,  // jumps to the target if the condition is false
+    choose,  // jumps to one of `count` targets by number, to the last if there is no such number
+    jump,    // jumps to the target
+    iterate, // jumps to the begin of the next iteration
     end,
   };
 

@@ -243,8 +243,9 @@ bool fused_loop_writer::keeps_promises(const node& call, const function& called,
     if (called.argument_is_ref(i) || !required.has_rank())
       continue;
     const auto& argument = inputs[first + i];
-    if (argument.elements() > 0 ? !required.compatible(argument.dims)
-                                : join_shapes(required, call.inputs()[first + i].dims()) != required)
+    if (argument.elements() > 0
+            ? !required.compatible(argument.dims)
+            : join_shapes(required, call.inputs()[first + i].dims()) != required)
       return false;
   }
   return true;

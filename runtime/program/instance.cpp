@@ -30,10 +30,11 @@ constexpr size_t max_memories = 8;
 // Handles of objects that live for one step must not be fetched.
 status check_handles(const tensor& fetched, const instruction& fetch) {
   const auto* object = find_handle(fetched);
-  return object ? with_node_context(*fetch.origin->inputs()[0].node,
-                         failure(error_kind::failed_precondition, object->description(),
-                                 " lives for one step, and its handle cannot be fetched: fetch "
-                                 "a value that is read from it"))
+  return object ? with_node_context(
+                      *fetch.origin->inputs()[0].node,
+                      failure(error_kind::failed_precondition, object->description(),
+                              " lives for one step, and its handle cannot be fetched: fetch "
+                              "a value that is read from it"))
                 : status{};
 }
 
@@ -297,7 +298,8 @@ status instance::upload_variable(tensor& value, const instruction& reader) const
 
 status instance::explain(status error, const instruction& code) const {
   // A token that only signals the end of a region has no node.
-  return explain_memory(code.origin ? with_node_context(*code.origin, std::move(error)) : std::move(error));
+  return explain_memory(code.origin ? with_node_context(*code.origin, std::move(error))
+                                    : std::move(error));
 }
 
 // `held` lists the tensors of functions, which are not in the slots of the step.

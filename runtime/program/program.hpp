@@ -18,8 +18,8 @@ struct region {
   uint32_t count = 0;
   uint32_t required_tokens = 0; // including the start, and the answer to its wait
   double nanoseconds = 0;       // estimated run time
-  bool is_heavy = false;           // worth another thread
-  bool has_loops = false;           // runs functions a number of times that depends on data
+  bool is_heavy = false;        // worth another thread
+  bool has_loops = false;       // runs functions a number of times that depends on data
 };
 
 /// The source of the answer to a wait.

@@ -102,8 +102,8 @@ public:
         set = sets_.with(set, static_cast<uint32_t>(graph_.nodes().size()) + branches[id]);
       map_.issuing_region[id] = set;
       map_.region_of_node[id] = has(node->op().effects, effect::blocking)
-                        ? sets_.with(set, static_cast<uint32_t>(id))
-                        : set;
+                                    ? sets_.with(set, static_cast<uint32_t>(id))
+                                    : set;
     }
     close_gaps();
     return std::move(map_);
@@ -147,7 +147,8 @@ region_map region_per_node(const graph& source) {
 
 bool needs_no_run(const node& node) {
   return &node.op() == &internal_ops::feed ||
-         (node.op().state_kind != resource::none && !node.op().start_operation && node.controls().empty());
+         (node.op().state_kind != resource::none && !node.op().start_operation &&
+          node.controls().empty());
 }
 
 double min_dispatch_cost(const region_options& options) { return 3 * options.dispatch_ns; }

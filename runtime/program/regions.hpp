@@ -25,7 +25,8 @@ struct region_options {
   const node_times* measured = nullptr;
 };
 
-/// The region of each node, by node id. A node that waits ends in the region of its answer (`of`)
+/// The region of each node, by node id. A node that waits ends in the region of its answer
+/// (`region_of_node`)
 /// and is issued from another region (`issuing_region`; for all other nodes, the same as `of`).
 struct region_map {
   std::vector<uint32_t> region_of_node, issuing_region;

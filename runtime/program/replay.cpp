@@ -367,7 +367,8 @@ public:
           TROUPE_TRY(placeholder_for(code.first_output, from));
           break;
         }
-        TROUPE_ASSIGN(auto uploaded, upload(device_, from, static_cast<cached_upload*>(code.state)));
+        TROUPE_ASSIGN(auto uploaded,
+                      upload(device_, from, static_cast<cached_upload*>(code.state)));
         slots_[code.first_output] = uploaded;
         uploads.push_back(std::move(uploaded));
         break;

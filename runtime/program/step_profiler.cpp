@@ -68,7 +68,8 @@ void step_profiler::begin(profile_options options) noexcept {
   auto now = steady_ns();
   for (size_t i = 0; i < program_.waits().size(); ++i) {
     // A wait for a tensor of another device begins with the step; other waits begin on request.
-    waits_[i].begin_ns.store(begins_on_request(program_.waits()[i]) ? 0 : now, std::memory_order_relaxed);
+    waits_[i].begin_ns.store(begins_on_request(program_.waits()[i]) ? 0 : now,
+                             std::memory_order_relaxed);
     waits_[i].end_ns.store(0, std::memory_order_relaxed);
     waits_[i].bytes.store(0, std::memory_order_relaxed);
   }
@@ -80,8 +81,9 @@ status step_profiler::check_constants() {
   std::call_once(constants_seen_, [this] {
     for (const auto& constant : program_.constants())
       if (!all_finite(constant.value)) {
-        constants_ = with_node_context(*constant.origin, invalid("is a constant that is not finite: ",
-                                                      describe(summarize(constant.value))));
+        constants_ =
+            with_node_context(*constant.origin, invalid("is a constant that is not finite: ",
+                                                        describe(summarize(constant.value))));
         return;
       }
   });

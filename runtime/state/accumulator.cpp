@@ -293,12 +293,13 @@ status accumulator::declare_again(const responder& other) const {
   const auto& redeclared = static_cast<const accumulator&>(other).options_;
   auto described = [](const accumulator_options& options) {
     return concat(options.sparse ? "sparse " : "", options.type, options.dims,
-                  !options.mean         ? ", sum"
+                  !options.mean             ? ", sum"
                   : options.divide_by_total ? ", mean of all"
-                                        : ", mean");
+                                            : ", mean");
   };
   if (redeclared.type != options_.type || redeclared.mean != options_.mean ||
-      redeclared.sparse != options_.sparse || redeclared.divide_by_total != options_.divide_by_total ||
+      redeclared.sparse != options_.sparse ||
+      redeclared.divide_by_total != options_.divide_by_total ||
       !redeclared.dims.compatible(options_.dims))
     return invalid("accumulator '", name(), "' exists as ", described(options_),
                    ", and is declared again as ", described(redeclared));

@@ -42,7 +42,8 @@ public:
              int64_t contributor = -1);
   /// Waits until `required` gradients have been added, returns their mean or sum, and starts the
   /// next step without gradients. A sparse accumulator returns indices in rising order, rows and
-  /// the shape; the mean of a row is over the gradients that contain it, unless divide_by_total is set.
+  /// the shape; the mean of a row is over the gradients that contain it, unless divide_by_total is
+  /// set.
   void take(request_id request, int64_t required, answers& done);
   /// Drops the gradients that were added, and fails the requests that wait to take, with `reason`.
   void clear(const status& reason, answers& done);

@@ -33,7 +33,7 @@ public:
   struct take_options {
     int64_t count = 1;
     bool allow_small_batch = false; ///< accept fewer once no more elements can become complete
-    bool return_on_failure = true;    ///< the elements go back if the step fails
+    bool return_on_failure = true;  ///< the elements go back if the step fails
   };
   /// Takes out complete elements. Returns the numbers of the insertions of their first components
   /// (i64), their keys, and their components, each stacked along a new first axis. Waits while

@@ -44,8 +44,8 @@ public:
   /// Options of a dequeue.
   struct dequeue_options {
     int64_t count = 1;
-    bool as_batch = false;     ///< stack the elements along a new first axis, also a single one
-    bool up_to = false;    ///< accept fewer elements once the queue is closed
+    bool as_batch = false;         ///< stack the elements along a new first axis, also a single one
+    bool up_to = false;            ///< accept fewer elements once the queue is closed
     bool return_on_failure = true; ///< the elements go back if the step fails
   };
   /// Dequeues `count` elements or none. Waits while there are too few; fails with out_of_range, the

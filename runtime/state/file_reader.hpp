@@ -25,7 +25,7 @@ public:
 
   struct read_options {
     int64_t count = 1;
-    bool as_batch = false;     ///< up to `count` records, as vectors; fewer only at the end of a file
+    bool as_batch = false; ///< up to `count` records, as vectors; fewer only at the end of a file
     bool return_on_failure = true; ///< the records go back if the step fails
   };
   /// Returns the key and the value of a record: the file's name with the place in it (only the name

@@ -16,7 +16,7 @@ result<tensor> slice_of(const tensor& batch, int64_t position, allocator& memory
 struct stack_options {
   dtype type = dtype::none;
   partial_shape dims = {}; ///< of each tensor, as far as known; without tensors, fully known
-  bool pad = false;       ///< pad smaller tensors with zeros, or ""
+  bool pad = false;        ///< pad smaller tensors with zeros, or ""
 };
 /// Returns one tensor with a new first axis. Fails if the shapes differ and `pad` is not set.
 result<tensor> stack(std::span<const tensor* const> parts, const stack_options& options,

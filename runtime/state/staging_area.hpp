@@ -12,8 +12,8 @@ namespace troupe {
 
 /// The access to tuples.
 enum class staging_order : uint8_t {
-  fifo,   ///< first in, first out
-  by_key,   ///< by key; a request without a key gets any tuple
+  fifo,         ///< first in, first out
+  by_key,       ///< by key; a request without a key gets any tuple
   by_least_key, ///< by key; a request without a key gets the tuple with the least key
 };
 
@@ -46,9 +46,9 @@ public:
     std::optional<int64_t> key = {};   ///< none: the first tuple
     std::optional<int64_t> index = {}; ///< first in, first out only: the tuple to look at
     std::vector<int64_t> indices = {}; ///< components to take; with a key, the others stay in
-    bool all_components = true;                   ///< take all components; else those of `indices`
-    bool peek = false;                ///< leave the tuple in
-    bool with_key = false;            ///< return the key before the components
+    bool all_components = true;        ///< take all components; else those of `indices`
+    bool peek = false;                 ///< leave the tuple in
+    bool with_key = false;             ///< return the key before the components
   };
   /// Takes out a tuple, or looks at it. Waits until the tuple is complete.
   void take(request_id request, take_options options, answers& done);

@@ -9,8 +9,8 @@ namespace troupe {
 /// Waiting times of one kind of requests.
 struct waiting_times {
   int64_t requests = 0;
-  double total_seconds = 0; ///< sum over all requests
-  double any_waiting_seconds = 0;  ///< time during which at least one request waited
+  double total_seconds = 0;       ///< sum over all requests
+  double any_waiting_seconds = 0; ///< time during which at least one request waited
 };
 
 /// The usage of a resource since its creation.

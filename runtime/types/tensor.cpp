@@ -108,8 +108,8 @@ result<tensor> make_in_space(dtype type, const shape& dims, size_t bytes, alloca
   auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes);
   if (!memory)
     return out_of_memory(bytes, type, dims);
-  return tensor::from_buffer_unchecked(new buffer{memory, bytes, release_device_memory, &from, from.space()},
-                          type, dims);
+  return tensor::from_buffer_unchecked(
+      new buffer{memory, bytes, release_device_memory, &from, from.space()}, type, dims);
 }
 
 } // namespace

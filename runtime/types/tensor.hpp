@@ -20,7 +20,8 @@ class memory_usage_source; // runtime/device/memory_usage_source.hpp
 struct strided_copy {
   struct loop {
     int64_t extent = 0;
-    int64_t source_stride = 0, target_stride = 0; ///< the strides of source and destination, in elements
+    int64_t source_stride = 0,
+            target_stride = 0; ///< the strides of source and destination, in elements
   };
   void* target = nullptr;
   const void* source = nullptr;
@@ -154,19 +155,19 @@ public:
   }
   template <class T>
   static tensor from_values(const shape& dims, const std::vector<T>& values) {
-    return of(dims, std::span<const T>{values});
+    return from_values(dims, std::span<const T>{values});
   }
   template <class T>
   static tensor from_values(const shape& dims, std::initializer_list<T> values) {
-    return of(dims, std::span<const T>{values.begin(), values.size()});
+    return from_values(dims, std::span<const T>{values.begin(), values.size()});
   }
   template <class T>
   static tensor vector(const std::vector<T>& values) {
-    return of(shape{static_cast<int64_t>(values.size())}, std::span<const T>{values});
+    return from_values(shape{static_cast<int64_t>(values.size())}, std::span<const T>{values});
   }
   template <class T>
   static tensor scalar(T value) {
-    return of(shape{}, std::span<const T>{&value, 1});
+    return from_values(shape{}, std::span<const T>{&value, 1});
   }
 
   dtype type() const noexcept { return type_; }

@@ -131,7 +131,8 @@ private:
       };
       if (raised->is_loop)
         spec.attrs["parallel_iterations"] = from.attr().at("parallel_iterations").i();
-      TROUPE_TRY(add_functions(spec, *raised, target_, source_, find).with_context(description(from)));
+      TROUPE_TRY(
+          add_functions(spec, *raised, target_, source_, find).with_context(description(from)));
       return add_with_origin(target_, std::move(spec), file_);
     }
     auto is_pass_through = from.op() == "Identity" && spec.inputs.size() == 1 &&

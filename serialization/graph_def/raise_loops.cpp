@@ -327,7 +327,8 @@ private:
         auto waited = graph_.behind_exits(control);
         TROUPE_TRY(single_nodes.need_control(i, waited, iteration::last));
         if (single_nodes.runs_in(waited, iteration::last))
-          TROUPE_TRY(single_nodes.need({waited, -1}, iteration::last).with_context(graph_.described(i)));
+          TROUPE_TRY(
+              single_nodes.need({waited, -1}, iteration::last).with_context(graph_.described(i)));
       }
     }
     return {};

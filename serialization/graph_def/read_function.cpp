@@ -152,9 +152,9 @@ std::vector<bool> wanted_by(const FunctionDef& gradient,
 // Reads the gradient function of a function, if the file has one. `results` describes the results
 // whose gradients it takes.
 result<custom_gradient> read_gradient(const NameAttrList& called, graph& outer,
-                                   const std::vector<function_argument>& arguments,
-                                   const std::vector<function_argument>& results,
-                                   const function_source& source) {
+                                      const std::vector<function_argument>& arguments,
+                                      const std::vector<function_argument>& results,
+                                      const function_source& source) {
   const auto& gradients = source.library.gradient();
   auto entry = std::ranges::find(gradients, called.name(), &GradientDef::function_name);
   if (entry == gradients.end())
@@ -211,8 +211,8 @@ result<custom_gradient> read_gradient(const NameAttrList& called, graph& outer,
   }
   TROUPE_ASSIGN(auto next,
                 read_gradient(gradient_call, outer, gradient_arguments, result_arguments, inner));
-  TROUPE_ASSIGN(gradient.backward, function_body::finish(std::move(body->nodes), *name, gradient_results,
-                                                   std::move(next)));
+  TROUPE_ASSIGN(gradient.backward, function_body::finish(std::move(body->nodes), *name,
+                                                         gradient_results, std::move(next)));
   return gradient;
 }
 

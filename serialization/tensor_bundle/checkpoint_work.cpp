@@ -51,8 +51,8 @@ result<save_request> read_save(const work_context& context, bool with_slices) {
   request.values = context.inputs.subspan(with_slices ? 3 : 2);
   TROUPE_ASSIGN(request.names, texts(context.inputs[1], "tensor_names", request.values.size()));
   if (with_slices) {
-    TROUPE_ASSIGN(request.slices,
-                  texts(context.inputs[2], context.origin.input_port(2).name, request.values.size()));
+    TROUPE_ASSIGN(request.slices, texts(context.inputs[2], context.origin.input_port(2).name,
+                                        request.values.size()));
   }
   return request;
 }

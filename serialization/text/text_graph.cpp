@@ -1,7 +1,7 @@
 #include "troupe/serialization/text/text_graph.hpp"
 
-#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/functions/complete_control_flow.hpp"
+#include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/graph/transfer_attr.hpp"

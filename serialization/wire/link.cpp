@@ -212,7 +212,8 @@ struct link::state final : link_receiver {
       peer_refused = true;
       auto reason =
           refused->why.ok() ? failure(error_kind::unavailable, "no reason given") : refused->why;
-      return std::move(reason).with_context(concat(describe(known_peer()), " has ended the connection"));
+      return std::move(reason).with_context(
+          concat(describe(known_peer()), " has ended the connection"));
     }
     if (auto* greeting = std::get_if<hello>(&received))
       return greet(std::move(*greeting));

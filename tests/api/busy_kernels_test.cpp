@@ -309,7 +309,8 @@ TEST_CASE("a step that another step ends during a long region ends, and so does 
   auto both_steps = s->prepare({x}, {y}, {closes});
   auto pending_take = take.run_async();
   std::this_thread::sleep_for(50ms);
-  auto large_matrix = tensor::from_values<float>({1500, 1500}, std::vector<float>(1500 * 1500, 1e-4f));
+  auto large_matrix =
+      tensor::from_values<float>({1500, 1500}, std::vector<float>(1500 * 1500, 1e-4f));
   auto computes = both_steps.run_async({large_matrix});
   CHECK(pending_take.wait_for(prompt_limit) == std::future_status::ready);
   CHECK(time_of([&] { s.reset(); }) < 2s * slowness);
@@ -320,7 +321,8 @@ TEST_CASE("a queued step is stopped while short regions take longer than usual")
   watchdog watch;
   busy_session fixture{where::local};
   auto slow = fixture.prepare_products();
-  auto large_matrix = tensor::from_values<float>({1000, 1000}, std::vector<float>(1000 * 1000, 1e-4f));
+  auto large_matrix =
+      tensor::from_values<float>({1000, 1000}, std::vector<float>(1000 * 1000, 1e-4f));
   auto count = GENERATE(1, 4, 8);
   std::stop_source stop;
   auto last = fixture.compute({.timeout = deadline_of_others, .stop = stop.get_token()});
@@ -385,8 +387,9 @@ TEST_CASE("a step that runs on its caller's thread alone ends at its deadline") 
   auto slow = fixture.prepare_products(); // occupies the spare threads
   std::vector<std::future<std::vector<tensor>>> runs;
   for (int i = 0; i < 4; ++i)
-    runs.push_back(slow.run_async({tensor::from_values<float>({1000, 1000}, std::vector<float>(1'000'000))},
-                                  {.stop = fixture.stop.get_token()}));
+    runs.push_back(
+        slow.run_async({tensor::from_values<float>({1000, 1000}, std::vector<float>(1'000'000))},
+                       {.stop = fixture.stop.get_token()}));
   auto m = fixture.g.placeholder(dtype::f32, {200, 200}, "m");
   auto pairs = m;
   for (int i = 0; i < 3'000; ++i)

@@ -107,7 +107,8 @@ TEST_CASE_METHOD(fixture,
 }
 
 TEST_CASE_METHOD(fixture, "a recurrent net trains alike as a loop and unrolled") {
-  auto w = g.variable(tensor::from_values<double>({3, 3}, {.1, -.2, .3, .4, .5, -.6, .7, -.8, .9}), "w");
+  auto w =
+      g.variable(tensor::from_values<double>({3, 3}, {.1, -.2, .3, .4, .5, -.6, .7, -.8, .9}), "w");
   auto b = g.variable(tensor::from_values<double>(shape{3}, {.1, .2, .3}), "b");
   auto input = g.placeholder(dtype::f64, {5, 2, 3}, "input");
   auto start = g.constant(tensor::from_values<double>({2, 3}, {1, 2, 3, 4, 5, 6}));

@@ -93,8 +93,10 @@ TEST_CASE("logic between edges makes nodes, and so does the remainder") {
     CAPTURE(i);
     CHECK(truths(results[i]) == expected[i]);
   }
-  CHECK(identical(s.fetch(remainder, {{x, fed}}), tensor::from_values<int32_t>({4}, {1, 2, 0, -1})));
-  CHECK(identical(s.fetch(literal_remainder, {{x, fed}}), tensor::from_values<int32_t>({4}, {0, 1, 1, 3})));
+  CHECK(
+      identical(s.fetch(remainder, {{x, fed}}), tensor::from_values<int32_t>({4}, {1, 2, 0, -1})));
+  CHECK(identical(s.fetch(literal_remainder, {{x, fed}}),
+                  tensor::from_values<int32_t>({4}, {0, 1, 1, 3})));
 }
 
 TEST_CASE("a comparison of edges is no bool of C++, and a bool of C++ is no edge") {

@@ -44,7 +44,8 @@ TEST_CASE("loops of arithmetic on small values are fused") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2, -1}, "x");
   auto n = g.placeholder(dtype::i32, {}, "n");
-  const std::vector<feed> feeds{{x, tensor::from_values(shape{2, 1}, std::vector{1.0f, 2.0f})}, {n, 3}};
+  const std::vector<feed> feeds{{x, tensor::from_values(shape{2, 1}, std::vector{1.0f, 2.0f})},
+                                {n, 3}};
   CHECK(is_fused(up_to_ten({g.constant(0)}, [](auto& v) { return list{v[0] + 1}; })[0]));
   CHECK(is_fused(up_to_ten({g.constant(0), x},
                            [](auto& v) {

@@ -22,7 +22,9 @@ struct nest {
   edge x = g.placeholder(dtype::f32, {-1}, "x");
   edge rows = fifo_queue(g, {dtype::f32}, {.shapes = {partial_shape{}}}, "rows");
 
-  edge row() { return reshape(queue_dequeue(rows, {dtype::f32})[0], tensor::from_values<int32_t>({0}, {})); }
+  edge row() {
+    return reshape(queue_dequeue(rows, {dtype::f32})[0], tensor::from_values<int32_t>({0}, {}));
+  }
   edge loop(const std::function<edge(edge)>& iteration) {
     auto counts_to = [](int32_t limit) {
       return [limit](const list& v) { return less(v[0], limit); };

@@ -64,7 +64,8 @@ TEST_CASE("a session computes its fetches from its feeds") {
   REQUIRE(results.size() == 2);
   CHECK(floats(results[0]) == std::vector<float>{5, 7});
   CHECK(floats(results[1]) == std::vector<float>{1, 1});
-  CHECK(to_scalar<float>(s.fetch(sum(y), {{x, tensor::from_values<float>({1, 2}, {0, 1})}})) == 9.0f);
+  CHECK(to_scalar<float>(s.fetch(sum(y), {{x, tensor::from_values<float>({1, 2}, {0, 1})}})) ==
+        9.0f);
 }
 
 TEST_CASE("subnormal numbers are zero in a step, and only there") {

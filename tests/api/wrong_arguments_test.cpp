@@ -284,7 +284,8 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
           [&] { (void)f.value.body->result_dims(1); });
   refuses("function::result_is_ref", "there is no result 1",
           [&] { (void)f.value.body->result_is_ref(1); });
-  refuses("function::passed_through", "there is no result 1", [&] { (void)f.value.body->passed_through(1); });
+  refuses("function::passed_through", "there is no result 1",
+          [&] { (void)f.value.body->passed_through(1); });
 
   auto rows = g.placeholder(dtype::f32, {3, 2});
   auto iteration = [](const std::vector<edge>& carry,
@@ -790,8 +791,8 @@ TEST_CASE("the error of a moved-from session or step says so") {
           [&] { prepared.run_into(std::array{three_floats()}, results); });
   auto& alias = moved_session;
   moved_session = std::move(alias);
-  CHECK(to_scalar<float>(
-            tensor::from_values<float>({1}, {other_step.run({three_floats()})[0].values<float>()[2]})) == 6);
+  CHECK(to_scalar<float>(tensor::from_values<float>(
+            {1}, {other_step.run({three_floats()})[0].values<float>()[2]})) == 6);
 
   auto running_server = server::start(R"({"worker": ["127.0.0.1:9"]})", {.listen = "127.0.0.1:0"});
   auto moved_server = std::move(running_server);

@@ -258,7 +258,8 @@ struct random_net {
     auto loss = add("Sum", {values.back(), constant(tensor::vector<int32_t>({0, 1}))});
     for (int i = 0; i < 3; ++i)
       loss = add("Add", {loss, add("Sum", {any(), constant(tensor::vector<int32_t>({0, 1}))})});
-    auto input_gradients = gradients({loss}, signature.feeds, gradient_options{.recomputed_parts = parts});
+    auto input_gradients =
+        gradients({loss}, signature.feeds, gradient_options{.recomputed_parts = parts});
     REQUIRE(input_gradients);
     signature.fetches = {loss, any()};
     for (auto input_gradient : *input_gradients)

@@ -34,7 +34,8 @@ const std::vector<std::pair<std::string, tensor>>& every_type() {
       {"empty", tensor::from_values<float>({0, 3}, {})},
       {"c64", tensor::vector<std::complex<float>>({{1, -2}})},
       {"c128", tensor::vector<std::complex<double>>({{1, -2}})},
-      {"string", tensor::from_values<std::string>({2, 2}, {"a", "", std::string(200, 'b'), "\xff\0"s})}};
+      {"string",
+       tensor::from_values<std::string>({2, 2}, {"a", "", std::string(200, 'b'), "\xff\0"s})}};
   return examples;
 }
 

@@ -137,7 +137,8 @@ void copy_loops(const strided_copy& copy, int depth, char* to, const char* from)
   const auto& loop = copy.loops[static_cast<size_t>(depth)];
   auto bytes = static_cast<int64_t>(copy.element_bytes);
   for (int64_t i = 0; i < loop.extent; ++i)
-    copy_loops(copy, depth + 1, to + i * loop.target_stride * bytes, from + i * loop.source_stride * bytes);
+    copy_loops(copy, depth + 1, to + i * loop.target_stride * bytes,
+               from + i * loop.source_stride * bytes);
 }
 
 // Streams that meet: none continues before all have arrived, and none leaves before all have read.
@@ -396,7 +397,8 @@ public:
     TROUPE_TRY(check(copy.source, copy.element_bytes, true));
     return launch(
         [=]() -> status {
-          copy_loops(copy, 0, static_cast<char*>(copy.target), static_cast<const char*>(copy.source));
+          copy_loops(copy, 0, static_cast<char*>(copy.target),
+                     static_cast<const char*>(copy.source));
           return {};
         },
         in);

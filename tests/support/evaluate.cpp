@@ -178,7 +178,8 @@ status evaluator::run_node(const node& n, step& current) {
     return run_call(n, current);
   if (&n.op() == &internal_ops::fetch || (is_argument(n) && n.op().state_kind != resource::none))
     return {};
-  if (n.op().state_kind == resource::queue || (n.op().start_operation && n.op().inputs[0].state_kind == resource::queue))
+  if (n.op().state_kind == resource::queue ||
+      (n.op().start_operation && n.op().inputs[0].state_kind == resource::queue))
     return run_queue(n, current);
   TROUPE_ASSIGN(auto* code, compile(n));
   auto count = n.inputs().size();

@@ -26,7 +26,8 @@ bool has_saved_state(const node& producer) {
 }
 
 bool belongs_to_step(const node& producer) {
-  return producer.op().state_kind == resource::accumulator || producer.op().state_kind == resource::clock;
+  return producer.op().state_kind == resource::accumulator ||
+         producer.op().state_kind == resource::clock;
 }
 
 bool is_on_accelerator(const node& producer) {

@@ -654,7 +654,8 @@ std::optional<int64_t> saver::latest_step(location where) const {
       name ? read_manifest(real_files(), path_in(state_->folder.path_of(*name), "manifest.json"))
            : result<checkpoint_manifest>{name.status()};
   if (!manifest)
-    throw error{status{manifest.status()}.with_context(concat("latest_step (", to_string(where), ')'))};
+    throw error{
+        status{manifest.status()}.with_context(concat("latest_step (", to_string(where), ')'))};
   return manifest->step;
 }
 

@@ -20,7 +20,8 @@ std::vector<edge> variables_of(edge loss) {
     if (visited[static_cast<size_t>(current->id())])
       continue;
     visited[static_cast<size_t>(current->id())] = true;
-    if (current->op().state_kind == resource::variable && floating.contains(current->output_type(0)))
+    if (current->op().state_kind == resource::variable &&
+        floating.contains(current->output_type(0)))
       variables.push_back(current);
     for (const auto& input : current->inputs())
       pending.push_back(input.node);

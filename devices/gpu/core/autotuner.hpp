@@ -57,7 +57,7 @@ template <class Problem>
 class autotuner {
 public:
   static constexpr size_t max_problems = 4096; ///< beyond, all are forgotten
-  static constexpr int max_attempts = 3;        ///< afterwards the advice is final
+  static constexpr int max_attempts = 3;       ///< afterwards the advice is final
 
   struct answer {
     std::vector<algorithm> order; ///< the algorithms to use, best first
@@ -69,7 +69,7 @@ public:
   /// while the caller's launches are captured. Known algorithms that are no longer advised are left
   /// out.
   answer find(const Problem& problem, const std::vector<algorithm>& advised, const trial& run,
-             const tuning& options = {}) {
+              const tuning& options = {}) {
     if (advised.size() < 2)
       return {advised, true, 0};
     {

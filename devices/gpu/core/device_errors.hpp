@@ -9,7 +9,7 @@
 
 namespace troupe::gpu {
 
-/// Reports a value outside of [0, limit). With a limit below zero, `what` is the whole text, with a
+/// Reports a value outside of [0, limit). With a limit below zero, `text` is the whole text, with a
 /// # for the value. Texts are in host memory, and live as long as the program.
 struct device_error {
   enum : int { none, in_writing, written };

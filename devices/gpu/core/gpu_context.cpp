@@ -24,8 +24,8 @@ void gpu_context::release(buffer* memory) {
   delete memory;
 }
 
-result<std::shared_ptr<gpu_context>> gpu_context::make(std::unique_ptr<driver> gpu_driver, int ordinal,
-                                         const memory_options& memory) {
+result<std::shared_ptr<gpu_context>> gpu_context::make(std::unique_ptr<driver> gpu_driver,
+                                                       int ordinal, const memory_options& memory) {
   auto total = gpu_driver->gpu_properties().total_memory;
   auto limit = memory.limit ? std::min(memory.limit, total) : total / 10 * 9;
   std::shared_ptr<gpu_context> created{
@@ -160,7 +160,7 @@ status gpu_context::copy(const strided_copy& described) const noexcept {
 }
 
 status gpu_context::fill(void* target, const void* element, size_t element_bytes,
-                  int64_t count) const noexcept {
+                         int64_t count) const noexcept {
   if (count == 0)
     return {};
   return remember(driver_->fill(target, element, element_bytes, count, compute()));
@@ -245,8 +245,8 @@ result<tensor> gpu_context::upload(const tensor& source, device& host) {
   if (!memory)
     return failure(error_kind::resource_exhausted, "out of memory: ", source.bytes(), " bytes for ",
                    source.type(), source.dims());
-  auto uploaded = tensor::from_buffer_unchecked(new buffer{memory, source.bytes(), release, this, this},
-                                   source.type(), source.dims());
+  auto uploaded = tensor::from_buffer_unchecked(
+      new buffer{memory, source.bytes(), release, this, this}, source.type(), source.dims());
   if (source.bytes() > 0)
     TROUPE_TRY(note(launch_upload(memory, source, must_wait, host)));
   if (auto* active = graph_capture::current(*this))
@@ -257,7 +257,7 @@ result<tensor> gpu_context::upload(const tensor& source, device& host) {
 // Stages the elements in pinned memory, in pieces, by several threads if they are many. A piece is
 // copied to the device while the next one is staged. The compute stream continues after the copy.
 status gpu_context::launch_upload(void* target, const tensor& source_tensor, bool must_wait,
-                           device& host) {
+                                  device& host) {
   constexpr size_t piece_bytes = size_t{4} << 20;
   constexpr double nanoseconds_per_byte = 0.1;
   block staged{nullptr, block_cache::class_of(source_tensor.bytes()), 0};
@@ -323,7 +323,7 @@ result<tensor> gpu_context::copy_from_peer(const tensor& source) {
     return failure(error_kind::resource_exhausted, "out of memory: ", source.bytes(), " bytes for ",
                    source.type(), source.dims(), " from ", peer->name());
   auto copy = tensor::from_buffer_unchecked(new buffer{memory, source.bytes(), release, this, this},
-                               source.type(), source.dims());
+                                            source.type(), source.dims());
   if (source.bytes() == 0)
     return copy;
   TROUPE_ASSIGN(auto peer_event, peer->end_of_compute());
@@ -347,8 +347,8 @@ result<event> gpu_context::end_of_compute() {
   return end_event;
 }
 
-status gpu_context::launch_peer_copy(void* target, gpu_context& peer, event peer_event, const tensor& source,
-                              bool must_wait) {
+status gpu_context::launch_peer_copy(void* target, gpu_context& peer, event peer_event,
+                                     const tensor& source, bool must_wait) {
   std::lock_guard guard{mutex_};
   TROUPE_TRY(driver_->await(to_device_, peer_event));
   if (must_wait) {
@@ -390,7 +390,7 @@ void gpu_context::download(tensor source, std::function<void(result<tensor>)> do
 }
 
 status gpu_context::launch_download(void* target, const tensor& source,
-                             std::function<void(status)>& done) {
+                                    std::function<void(status)>& done) {
   std::lock_guard guard{mutex_};
   TROUPE_ASSIGN(auto position, marks_.set(*driver_, compute_));
   TROUPE_TRY(driver_->await(to_host_, position));

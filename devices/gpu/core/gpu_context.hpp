@@ -28,12 +28,12 @@ class graph_capture;
 /// next user runs later. Copies and exchanges with other devices run beside the compute stream, and
 /// take blocks whose last use has passed.
 class gpu_context final : public allocator,
-                   public memory_usage_source,
-                   public memory_space,
-                   public std::enable_shared_from_this<gpu_context> {
+                          public memory_usage_source,
+                          public memory_space,
+                          public std::enable_shared_from_this<gpu_context> {
 public:
   static result<std::shared_ptr<gpu_context>> make(std::unique_ptr<driver> gpu_driver, int ordinal,
-                                            const memory_options& memory);
+                                                   const memory_options& memory);
   ~gpu_context();
 
   // memory_space
@@ -96,7 +96,7 @@ public:
 private:
   friend class graph_capture;
   gpu_context(std::unique_ptr<driver> gpu_driver, int ordinal, size_t limit,
-       std::chrono::milliseconds give_back_after)
+              std::chrono::milliseconds give_back_after)
       : driver_(std::move(gpu_driver)), ordinal_(ordinal), limit_(limit),
         give_back_after_(give_back_after) {}
 

@@ -1,4 +1,5 @@
-// The part of gpu_context that swaps tensors to the host's memory (runtime/device/swap_support.hpp).
+// The part of gpu_context that swaps tensors to the host's memory
+// (runtime/device/swap_support.hpp).
 #include "troupe/devices/gpu/core/gpu_context.hpp"
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 
@@ -47,8 +48,8 @@ result<tensor> gpu_context::swap_out(const tensor& source) {
   pinned_in_use_ += pinned.size;
   if (!self_)
     self_ = shared_from_this();
-  return tensor::from_buffer_unchecked(new buffer{pinned.memory, 0, release_swapped, this, this}, source.type(),
-                          shape{0});
+  return tensor::from_buffer_unchecked(new buffer{pinned.memory, 0, release_swapped, this, this},
+                                       source.type(), shape{0});
 }
 
 result<tensor> gpu_context::swap_in(const tensor& saved, allocator& memory) {

@@ -10,7 +10,8 @@ namespace {
 
 class device_over_driver final : public gpu_device, public collective_device, public swap_support {
 public:
-  device_over_driver(std::shared_ptr<gpu_context> gpu_core, std::shared_ptr<device> host, int ordinal)
+  device_over_driver(std::shared_ptr<gpu_context> gpu_core, std::shared_ptr<device> host,
+                     int ordinal)
       : context_(std::move(gpu_core)), host_(std::move(host)), ordinal_(ordinal) {}
   ~device_over_driver() override {
     context_->stop();
@@ -43,7 +44,9 @@ public:
   void download(tensor source, on_downloaded done) override {
     context_->download(std::move(source), std::move(done));
   }
-  result<tensor> copy_from_device(const tensor& source) override { return context_->copy_from_peer(source); }
+  result<tensor> copy_from_device(const tensor& source) override {
+    return context_->copy_from_peer(source);
+  }
   copy_statistics copies() const override { return context_->copies(); }
   void notify_when_done(on_done done) override { context_->notify_when_done(std::move(done)); }
   result<std::unique_ptr<recording>> record() override { return context_->record(); }
@@ -65,7 +68,9 @@ public:
   stream compute() noexcept override { return context_->compute(); }
 
   std::shared_ptr<const void> keep() const override { return context_; }
-  void on_lost(std::function<void(const status&)> act) override { context_->on_lost(std::move(act)); }
+  void on_lost(std::function<void(const status&)> act) override {
+    context_->on_lost(std::move(act));
+  }
   status probe() override { return context_->probe(); }
   result<std::shared_ptr<void>> record_position() override { return context_->record_position(); }
   result<stream> begin_exchange(const std::shared_ptr<void>& position) override {

@@ -16,7 +16,8 @@ graph_capture* graph_capture::current(const gpu_context& recorded_core) noexcept
   return active_core == &recorded_core ? active_recording : nullptr;
 }
 
-result<std::unique_ptr<recording>> graph_capture::begin(std::shared_ptr<gpu_context> recorded_core) {
+result<std::unique_ptr<recording>>
+graph_capture::begin(std::shared_ptr<gpu_context> recorded_core) {
   TROUPE_TRY(recorded_core->health());
   if (active_recording)
     return failure(error_kind::internal, "this thread captures already");
@@ -64,7 +65,8 @@ result<tensor> graph_capture::make_input(dtype type, const shape& dims) {
   if (!memory)
     return failure(error_kind::resource_exhausted, "out of memory: ", bytes, " bytes for ", type,
                    dims);
-  auto* memory_buffer = new buffer{memory, bytes, gpu_context::release, context_.get(), context_.get()};
+  auto* memory_buffer =
+      new buffer{memory, bytes, gpu_context::release, context_.get(), context_.get()};
   inputs_.push_back(tensor::from_buffer_unchecked(memory_buffer, type, dims));
   return inputs_.back();
 }
@@ -150,7 +152,8 @@ bool graph_capture::prepare_launch(std::span<output> outputs) {
     auto& block = blocks_.at(claimed_output.memory);
     block.idle = false;
     claimed_output.value = tensor::from_buffer_unchecked(
-        new buffer{claimed_output.memory, block.size, gpu_context::release, context_.get(), context_.get()},
+        new buffer{claimed_output.memory, block.size, gpu_context::release, context_.get(),
+                   context_.get()},
         claimed_output.type, claimed_output.dims);
   }
   claimed_ = true;

@@ -32,7 +32,8 @@ public:
 
 private:
   friend class gpu_context;
-  explicit graph_capture(std::shared_ptr<gpu_context> recorded_core) : context_(std::move(recorded_core)) {}
+  explicit graph_capture(std::shared_ptr<gpu_context> recorded_core)
+      : context_(std::move(recorded_core)) {}
 
   struct owned_block {
     size_t size;

@@ -44,8 +44,9 @@ result<std::vector<int64_t>> time_candidate(gpu_device& target, layers_by chosen
   auto is_library = candidate == library_kernel;
   if (is_library && launchers.check_library)
     TROUPE_TRY(launchers.check_library());
-  auto times = time_launches(target.driver(), target.compute(), runs,
-                             is_library ? launchers.library_kernel : launchers.own_kernel, max_wait);
+  auto times =
+      time_launches(target.driver(), target.compute(), runs,
+                    is_library ? launchers.library_kernel : launchers.own_kernel, max_wait);
   if (times && chosen == layers_by::library)
     std::ranges::fill(*times, is_library ? 0 : 1);
   return times;
@@ -68,10 +69,10 @@ status launch_best(gpu_device& target, const layer& problem, const contenders& l
     run = [&](const algorithm& candidate, int runs) {
       return time_candidate(target, chosen, candidate, runs, launchers);
     };
-  auto order =
-      tuner()
-          .find({target.driver().gpu_properties().name, chosen, problem}, {own_kernel, library_kernel}, run)
-          .order;
+  auto order = tuner()
+                   .find({target.driver().gpu_properties().name, chosen, problem},
+                         {own_kernel, library_kernel}, run)
+                   .order;
   if (order.front() == library_kernel && launchers.library_kernel())
     return {};
   return launchers.own_kernel();

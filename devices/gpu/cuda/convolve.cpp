@@ -427,7 +427,8 @@ void order_candidates(gpu_device& target, cudnnHandle_t handle, allocator& memor
           },
           max_wait);
     };
-  auto answer = tuner().find({target.driver().gpu_properties().name, asked}, prepared.candidates, run);
+  auto answer =
+      tuner().find({target.driver().gpu_properties().name, asked}, prepared.candidates, run);
   prepared.candidates = std::move(answer.order);
   prepared.ordered = answer.final;
   if (!prepared.candidates.empty() &&
@@ -473,8 +474,8 @@ status convolve_by(cudnnHandle_t handle, gpu_device& target, convolver& cache, a
 status convolve(gpu_device& target, allocator& memory, const convolution& problem, void* input,
                 void* filter, void* output, const epilogue& last) {
   TROUPE_ASSIGN(auto* cache, target.get_or_make<convolver>(make_convolver));
-  question asked{problem, problem.type == dtype::f32 && target.uses_tf32(),
-                 last.bias != nullptr, last.rectify};
+  question asked{problem, problem.type == dtype::f32 && target.uses_tf32(), last.bias != nullptr,
+                 last.rectify};
   std::lock_guard guard{cache->mutex};
   return with_cudnn(target, [&](cudnnHandle_t handle) {
     return convolve_by(handle, target, *cache, memory, asked, {input, filter, output, last});

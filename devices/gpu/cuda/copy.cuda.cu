@@ -104,7 +104,8 @@ void simplify(strided_copy& described) {
       continue;
     if (rank > 0) {
       auto& last = described.loops[static_cast<size_t>(rank - 1)];
-      if (last.source_stride == next.source_stride * next.extent && last.target_stride == next.target_stride * next.extent) {
+      if (last.source_stride == next.source_stride * next.extent &&
+          last.target_stride == next.target_stride * next.extent) {
         last = {last.extent * next.extent, next.source_stride, next.target_stride};
         continue;
       }
@@ -144,8 +145,8 @@ bool is_transposition(const strided_copy& described) {
     return false;
   const auto& outer = described.loops[static_cast<size_t>(described.rank - 2)];
   const auto& inner = described.loops[static_cast<size_t>(described.rank - 1)];
-  return outer.source_stride == 1 && inner.target_stride == 1 && outer.extent >= tile / 2 && inner.extent >= tile / 2 &&
-         (described.rank == 2 || described.loops[0].extent < 65536) &&
+  return outer.source_stride == 1 && inner.target_stride == 1 && outer.extent >= tile / 2 &&
+         inner.extent >= tile / 2 && (described.rank == 2 || described.loops[0].extent < 65536) &&
          outer.extent <= int64_t{tile} * 65535; // tiles, in a grid's second dimension
 }
 
@@ -157,8 +158,9 @@ cudaError_t launch_transposition(const strided_copy& described, cudaStream_t in)
   auto tiles = [](int64_t extent) { return static_cast<unsigned>((extent + tile - 1) / tile); };
   dim3 grid{tiles(columns.extent), tiles(rows.extent), static_cast<unsigned>(matrices.extent)};
   return launch(transpose<T>, grid, dim3{tile, tile_rows}, in, static_cast<T*>(described.target),
-                static_cast<const T*>(described.source), rows.extent, columns.extent, columns.source_stride,
-                rows.target_stride, matrices.source_stride, matrices.target_stride);
+                static_cast<const T*>(described.source), rows.extent, columns.extent,
+                columns.source_stride, rows.target_stride, matrices.source_stride,
+                matrices.target_stride);
 }
 
 template <class T, class Index>

@@ -33,8 +33,8 @@ find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cud
     return existing;
   TROUPE_ASSIGN(auto driver, gpu::make_cuda_driver(gpu));
   auto shares = static_cast<size_t>(chosen.devices_per_gpu);
-  auto limit =
-      chosen.memory_limit ? chosen.memory_limit : driver->gpu_properties().total_memory / 10 * 9 / shares;
+  auto limit = chosen.memory_limit ? chosen.memory_limit
+                                   : driver->gpu_properties().total_memory / 10 * 9 / shares;
   TROUPE_ASSIGN(auto created, gpu::make_device(std::move(driver), host, ordinal,
                                                {.limit = limit,
                                                 .reserve = chosen.memory_reserve,
@@ -54,7 +54,7 @@ cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, const cuda_o
   auto count = gpu::count_cuda_gpus();
   if (!count || *count == 0) {
     devices.reasons = count ? "CUDA finds no GPU on this machine."
-                              : concat("CUDA cannot be used: ", count.status().message(), '.');
+                            : concat("CUDA cannot be used: ", count.status().message(), '.');
     return devices;
   }
   devices.gpu_count = *count;

@@ -1,8 +1,8 @@
 // Kernels that change the elements of a variable at indices.
 #pragma once
 #include "troupe/ops/elementwise/shared/division.cpu.hpp"
-#include "troupe/ops/kernel/copy_if_overlapping.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/kernel/copy_if_overlapping.hpp"
 #include "troupe/ops/state/shared/scatter.hpp"
 #include "troupe/ops/state/shared/update.cpu.hpp"
 

@@ -161,8 +161,8 @@ TEST_CASE("only the requested kinds are reported") {
   CHECK(task.children.size() == 2);
   CHECK(task.children[0].kind == "device");
   CHECK(task.children[1].kind == "link");
-  CHECK(
-      look(*cluster_observer, "/job:worker/task:0", {.depth = 8, .kinds = "step"}).children.empty());
+  CHECK(look(*cluster_observer, "/job:worker/task:0", {.depth = 8, .kinds = "step"})
+            .children.empty());
 }
 
 TEST_CASE("for a step over two tasks that waits for a queue, the queue is reported as the cause") {

@@ -72,8 +72,9 @@ TEST_CASE("a training step holds its activations and one gradient at a time, and
   const auto& training_graph = loss.node->graph();
   local_world world;
   memory_of(world, training_graph, {.targets = {g.initializer()}}, {});
-  std::vector<tensor> feeds{tensor::from_values({rows, input_size}, std::vector<float>(rows * input_size)),
-                            tensor::from_values({rows}, std::vector<int32_t>(rows))};
+  std::vector<tensor> feeds{
+      tensor::from_values({rows, input_size}, std::vector<float>(rows * input_size)),
+      tensor::from_values({rows}, std::vector<int32_t>(rows))};
   auto statistics =
       memory_of(world, training_graph, {.feeds = {images, labels}, .targets = {train}}, feeds);
   CHECK(statistics.in_use == 0);

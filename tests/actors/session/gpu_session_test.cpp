@@ -207,8 +207,8 @@ fetch fours = f32[4, 4]
     REQUIRE(run_all_of(*session.client, text) == "");
     // a; not the input that decides a shape
     CHECK(copied(1).copied_from_devices == (is_remote ? 0 : i * 12));
-    CHECK(copied(0).copied_from_devices == (is_remote ? 0 : i * 12));  // b
-    CHECK(copied(0).downloaded == i * (is_remote ? 28 : 16)); // c and dims
+    CHECK(copied(0).copied_from_devices == (is_remote ? 0 : i * 12)); // b
+    CHECK(copied(0).downloaded == i * (is_remote ? 28 : 16));         // c and dims
   }
 }
 

@@ -101,8 +101,9 @@ TEST_CASE("rows of slices equal those of the whole variable, and so do their gra
       std::vector<feed> empty_feeds{{numbers, tensor::from_values<int64_t>({0, 2}, {})}};
       check_equal(s.fetch(b, empty_feeds), s.fetch(a, empty_feeds));
       for (int64_t wrong_row : {7, -1})
-        CHECK_THROWS_WITH(s.fetch(b, {{numbers, tensor::from_values<int64_t>({1, 1}, {wrong_row})}}),
-                          Catch::Contains("indices"));
+        CHECK_THROWS_WITH(
+            s.fetch(b, {{numbers, tensor::from_values<int64_t>({1, 1}, {wrong_row})}}),
+            Catch::Contains("indices"));
 
       // Gradient descent on the slices equals gradient descent on the whole variable.
       auto* on_whole = gradient_descent{0.1}.minimize(sum(square(a)), {whole_table});

@@ -80,7 +80,8 @@ collective_call random_call(size_t members, std::mt19937& dice) {
                           .dims = shape{static_cast<int64_t>(members * (dice() % 40)), 5},
                           .root = dice() % members};
   // A mean of integers may be rounded differently by another method.
-  request.average = request.operation == reduction::sum && floating.contains(request.type) && members == 2;
+  request.average =
+      request.operation == reduction::sum && floating.contains(request.type) && members == 2;
   return request;
 }
 
@@ -116,9 +117,10 @@ std::string complaint_about(const collective_call& request, const std::vector<de
     if (!result_here)
       return result_here.status().message();
     if (!identical(*result_here, cpu_parts[i].output))
-      return concat("kind ", static_cast<int>(request.kind), " by ", static_cast<int>(request.operation),
-                    " of ", request.type, request.dims, ", member ", i, " of ", devices.size(),
-                    ": got ", *result_here, ", expected ", cpu_parts[i].output);
+      return concat("kind ", static_cast<int>(request.kind), " by ",
+                    static_cast<int>(request.operation), " of ", request.type, request.dims,
+                    ", member ", i, " of ", devices.size(), ": got ", *result_here, ", expected ",
+                    cpu_parts[i].output);
   }
   return "";
 }

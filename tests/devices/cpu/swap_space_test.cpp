@@ -52,7 +52,8 @@ TEST_CASE("small tensors and texts are not moved to files") {
 
 TEST_CASE("writing over a tensor in a file changes no other tensor") {
   swap_space space;
-  auto overwritten = *space.move_to_disk(numbers(0, 5000)), untouched = *space.move_to_disk(numbers(7, 5000));
+  auto overwritten = *space.move_to_disk(numbers(0, 5000)),
+       untouched = *space.move_to_disk(numbers(7, 5000));
   std::ranges::fill(overwritten.values<float>(), -1.0f);
   auto moved_later = *space.move_to_disk(numbers(9, 5000));
   CHECK(identical(untouched, numbers(7, 5000)));

@@ -173,8 +173,8 @@ TEST_CASE("no gradient passes an edge where gradients stop") {
   CHECK_FALSE((*gradients({z}, {w.x}, gradient_options{.stop_edges = {z}}))[0]);
   auto both_outputs = w.op("Both", {w.x});
   auto sum = w.op("Add", {both_outputs, {both_outputs.node, 1}});
-  CHECK(value_of((
-            *gradients({sum}, {w.x}, gradient_options{.stop_edges = {{both_outputs.node, 1}}}))[0]) == 1);
+  CHECK(value_of((*gradients({sum}, {w.x},
+                             gradient_options{.stop_edges = {{both_outputs.node, 1}}}))[0]) == 1);
   // xs that depend on each other: each gradient treats the other as constant.
   auto partial = *gradients({z}, {square, w.x}, gradient_options{.stop_edges = {square, w.x}});
   CHECK(value_of(partial[0]) == 18);

@@ -235,8 +235,10 @@ TEST_CASE("inputs that do not match are an error that names two members") {
     parts[1].input = std::move(b);
     return group->front().check(parts).status();
   };
-  CHECK(check(tensor::from_values(shape{2}, {1.0f, 2.0f}), tensor::from_values(shape{2}, {1.0f, 2.0f})));
-  CHECK(says(check(tensor::from_values(shape{2}, {1.0f, 2.0f}), tensor::from_values(shape{1, 2}, {1.0f, 2.0f})),
+  CHECK(check(tensor::from_values(shape{2}, {1.0f, 2.0f}),
+              tensor::from_values(shape{2}, {1.0f, 2.0f})));
+  CHECK(says(check(tensor::from_values(shape{2}, {1.0f, 2.0f}),
+                   tensor::from_values(shape{1, 2}, {1.0f, 2.0f})),
              {"[1,2] on", "cpu:1", "[2] on", "cpu:0", "one shape"}));
   CHECK(says(check(tensor::scalar(1.0f), tensor::scalar(1.0)), {"expected f32"}));
 }

@@ -148,11 +148,11 @@ TEST_CASE("the halves of an op are a registry's own") {
 
 TEST_CASE("effects that are declared separately have distinct bits") {
   unsigned seen_bits = 0;
-  for (auto declared :
-       {effect::stateful, effect::random, effect::blocking, effect::forwardable, effect::must_be_fed,
-        effect::commutative, effect::elementwise, effect::broadcasting, effect::reads_shapes_only,
-        effect::autocast_allow, effect::autocast_infer, effect::is_product, effect::adds,
-        effect::rectifies, effect::is_convolution, effect::data_dependent_shape}) {
+  for (auto declared : {effect::stateful, effect::random, effect::blocking, effect::forwardable,
+                        effect::must_be_fed, effect::commutative, effect::elementwise,
+                        effect::broadcasting, effect::reads_shapes_only, effect::autocast_allow,
+                        effect::autocast_infer, effect::is_product, effect::adds, effect::rectifies,
+                        effect::is_convolution, effect::data_dependent_shape}) {
     CHECK((seen_bits & static_cast<unsigned>(declared)) == 0);
     seen_bits |= static_cast<unsigned>(declared);
   }

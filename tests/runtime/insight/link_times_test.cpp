@@ -96,7 +96,8 @@ TEST_CASE("costs of links are measured where possible, otherwise defaults") {
   const auto& cost = costs.known().begin()->second;
   CHECK(cost.latency_ns == 5);
   CHECK(cost.ns_per_byte == default_link.ns_per_byte);
-  CHECK(costs.default_cost().transfer_ns(1000) == Approx(default_link.latency_ns + 1000 * default_link.ns_per_byte));
+  CHECK(costs.default_cost().transfer_ns(1000) ==
+        Approx(default_link.latency_ns + 1000 * default_link.ns_per_byte));
 }
 
 } // namespace troupe::test::link_times_test

@@ -248,9 +248,9 @@ bool check_placement(unsigned seed) {
   if (below(2) == 0)
     links.set({"ps", 0}, {"worker", 0}, {static_cast<double>(below(10'000)), 0.1});
   place_options options{.by_cost = below(2) == 0,
-                  .strategy = placement_strategy::greedy,
-                  .links = &links,
-                  .explain = true};
+                        .strategy = placement_strategy::greedy,
+                        .links = &links,
+                        .explain = true};
   auto placement = place(graph.in, devices, options);
   auto original_options = options;
   original_options.strategy = placement_strategy::first_worker;

@@ -61,7 +61,9 @@ TEST_CASE("stateless nodes that may run elsewhere avoid absent tasks") {
   w.named("Neg", "named", {w.unit}, "/job:worker/task:0");
   w.named("Neg", "job", {w.unit}, "/job:worker");
   w.named("Neg", "kept", {w.unit}, "/job:ps");
-  auto without = [&](std::set<task_name> avoid) { return place_options{.avoid = std::move(avoid)}; };
+  auto without = [&](std::set<task_name> avoid) {
+    return place_options{.avoid = std::move(avoid)};
+  };
   CHECK(placed(w.in, {worker, second, ps}) == "Const=0 v=0 read=0 named=0 job=0 kept=2");
   CHECK(placed(w.in, {worker, second, ps}, without({{"worker", 0}})) ==
         "Const=1 v=0 read=1 named=0 job=1 kept=2");

@@ -40,7 +40,9 @@ TEST_CASE("nodes that wait for the same inputs form one region") {
   auto ask = add(in, {.op = "Ask", .inputs = {queue, from_a}});
   auto answered = op({ask, a});
   auto regions = find_regions(in);
-  auto region_of = [&](edge source) { return regions.region_of_node[static_cast<size_t>(source.node->id())]; };
+  auto region_of = [&](edge source) {
+    return regions.region_of_node[static_cast<size_t>(source.node->id())];
+  };
   CHECK(regions.count == 5);
   CHECK(region_of(one_const) == 0);
   CHECK(region_of(early) == 0);
@@ -185,7 +187,9 @@ TEST_CASE("regions of random graphs are convex, form no cycle and can all start"
     auto graph = play.take_graph();
     auto regions = find_regions(*graph, cutting(round));
     auto nodes = graph->nodes();
-    auto region_of = [&](const node& node) { return regions.region_of_node[static_cast<size_t>(node.id())]; };
+    auto region_of = [&](const node& node) {
+      return regions.region_of_node[static_cast<size_t>(node.id())];
+    };
     auto issued = [&](const node& node) {
       return regions.issuing_region[static_cast<size_t>(node.id())];
     };

@@ -236,7 +236,8 @@ void keep_books(unsigned seed, int requests) {
       auto count = 1 + below(3);
       auto is_batch = count > 1 || below(2) == 0;
       queue->dequeue({{0, step}, id},
-                     {.count = count, .as_batch = is_batch, .up_to = is_batch && below(2) == 0}, done);
+                     {.count = count, .as_batch = is_batch, .up_to = is_batch && below(2) == 0},
+                     done);
     } else if (event < 98) {
       auto failed = below(2) == 0;
       if (failed)

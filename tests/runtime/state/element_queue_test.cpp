@@ -279,8 +279,8 @@ TEST_CASE("an invalid element is refused, naming queue and component") {
         "queue 'pairs': component 1 must have shape [?,2], got [2]");
   CHECK(refused({number, rows}, true) ==
         "queue 'pairs': component 0 of a batch must have a first axis, got shape []");
-  CHECK(refused({tensor::vector<int>({1, 2}), tensor::from_values<float>({1, 1, 2}, {1, 2})}, true) ==
-        "queue 'pairs': component 1 has 1 elements, component 0 has 2");
+  CHECK(refused({tensor::vector<int>({1, 2}), tensor::from_values<float>({1, 1, 2}, {1, 2})},
+                true) == "queue 'pairs': component 1 has 1 elements, component 0 has 2");
   t.queue.enqueue({{0, 1}, 2}, {number, rows}, t.done);
   CHECK(t.answers() == "2:ok");
   CHECK(element_queue::make({.name = "x"}).status().message() ==
@@ -317,7 +317,8 @@ TEST_CASE("batches of several components, strings and empty elements are split a
   theatre t{{.name = "q",
              .types = {dtype::string, dtype::f64, dtype::u8},
              .shapes = {{2}, {0}, shape{}}}};
-  auto words = tensor::from_values<std::string>({2, 2}, {"a", "b", "a word beyond the small buffer", "d"});
+  auto words =
+      tensor::from_values<std::string>({2, 2}, {"a", "b", "a word beyond the small buffer", "d"});
   auto nothing = *tensor::make(dtype::f64, {2, 0});
   auto bytes = tensor::vector<uint8_t>({8, 9});
   t.queue.enqueue_many({{0, 1}, 1}, {words, nothing, bytes}, t.done);
@@ -419,12 +420,15 @@ TEST_CASE("a padding queue pads the elements of a batch with zeros") {
                                            .pads = true});
   answers done;
   owned_queue->enqueue(
-      {{0, 1}, 1}, {tensor::from_values<int>(shape{1, 2}, {1, 2}), tensor::scalar<std::string>("a")}, done);
+      {{0, 1}, 1},
+      {tensor::from_values<int>(shape{1, 2}, {1, 2}), tensor::scalar<std::string>("a")}, done);
   owned_queue->enqueue(
-      {{0, 1}, 2}, {tensor::from_values<int>(shape{2, 2}, {3, 4, 5, 6}), tensor::scalar<std::string>("b")},
+      {{0, 1}, 2},
+      {tensor::from_values<int>(shape{2, 2}, {3, 4, 5, 6}), tensor::scalar<std::string>("b")},
       done);
-  owned_queue->enqueue({{0, 1}, 3},
-                       {tensor::from_values<int>(shape{0, 2}, {}), tensor::scalar<std::string>("c")}, done);
+  owned_queue->enqueue(
+      {{0, 1}, 3}, {tensor::from_values<int>(shape{0, 2}, {}), tensor::scalar<std::string>("c")},
+      done);
   owned_queue->dequeue({{0, 2}, 4}, {.count = 3, .as_batch = true}, done);
   REQUIRE(done.size() == 4);
   const auto& batch = done[3].tensors.at(0);

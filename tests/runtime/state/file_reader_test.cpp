@@ -356,8 +356,8 @@ TEST_CASE("each record reaches exactly one successful step, and none is lost") {
         world.offer(name);
       } else {
         auto options = draw(2) ? file_reader::read_options{}
-                               : file_reader::read_options{.count = static_cast<int64_t>(1 + draw(30)),
-                                                      .as_batch = true};
+                               : file_reader::read_options{
+                                     .count = static_cast<int64_t>(1 + draw(30)), .as_batch = true};
         world.begin(next, options);
         running[next++] = true;
       }

@@ -83,7 +83,8 @@ TEST_CASE("a part of a tuple can be taken, once; who asks for a key that does no
   put_part(3, 3);
   t.tested->take(request_of(4), {.key = 8, .indices = {1}, .all_components = false}, t.done);
   t.tested->take(request_of(5), {.key = 8, .indices = {1}, .all_components = false}, t.done);
-  t.tested->take(request_of(6), {.indices = {0}, .all_components = false, .with_key = true}, t.done);
+  t.tested->take(request_of(6), {.indices = {0}, .all_components = false, .with_key = true},
+                 t.done);
   CHECK(t.answered() == "2:ok 3:ok 4:[9] 5:invalid_argument 6:[3 3]");
   t.tested->cancel(step_id{0, 10}, stopped, t.done);
   CHECK(t.answered() == "1:cancelled");
@@ -105,11 +106,14 @@ TEST_CASE("a failed step's tuples return to their place in the staging area") {
   theatre by_key{{.name = "s", .order = staging_order::by_key}};
   by_key.tested->put(request_of(1), {.key = 7, .indices = {0, 1}, .components = 2},
                      {tensor::scalar(1), tensor::scalar(2)}, by_key.done);
-  by_key.tested->take(request_of(2, 20), {.key = 7, .indices = {0}, .all_components = false}, by_key.done);
-  by_key.tested->take(request_of(3, 30), {.key = 7, .indices = {1}, .all_components = false}, by_key.done);
+  by_key.tested->take(request_of(2, 20), {.key = 7, .indices = {0}, .all_components = false},
+                      by_key.done);
+  by_key.tested->take(request_of(3, 30), {.key = 7, .indices = {1}, .all_components = false},
+                      by_key.done);
   CHECK(by_key.tested->size() == 0);
   by_key.tested->settle({0, 20}, true, by_key.done);
-  by_key.tested->take(request_of(4), {.key = 7, .indices = {0}, .all_components = false}, by_key.done);
+  by_key.tested->take(request_of(4), {.key = 7, .indices = {0}, .all_components = false},
+                      by_key.done);
   CHECK(by_key.answered() == "1:ok 2:[1] 3:[2] 4:[1]");
 }
 

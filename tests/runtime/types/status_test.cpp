@@ -39,8 +39,9 @@ TEST_CASE("success is one pointer wide and has no text") {
 }
 
 TEST_CASE("each layer puts its name before an error") {
-  auto outcome =
-      failure(error_kind::not_found, "no node '", 'x', "'").with_context("prune").with_context("step 3");
+  auto outcome = failure(error_kind::not_found, "no node '", 'x', "'")
+                     .with_context("prune")
+                     .with_context("step 3");
   CHECK_FALSE(outcome.ok());
   CHECK(outcome.kind() == error_kind::not_found);
   CHECK(concat(outcome) == "not_found: step 3: prune: no node 'x'");

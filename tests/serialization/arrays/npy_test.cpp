@@ -98,7 +98,8 @@ TEST_CASE("written .npy files equal NumPy's") {
   CHECK(npy->starts_with("\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, "
                          "'shape': (2, 1), }  "s));
   CHECK((*npy)[127] == '\n');
-  CHECK_THAT(*write_npy(tensor::from_values<bool>({0}, {})), Contains("'|b1'") && Contains("'shape': (0,)"));
+  CHECK_THAT(*write_npy(tensor::from_values<bool>({0}, {})),
+             Contains("'|b1'") && Contains("'shape': (0,)"));
   CHECK_THAT(*write_npy(tensor::scalar(1.0)), Contains("'shape': (), }"));
 }
 

@@ -42,8 +42,8 @@ status write_old(file_system& disk, const std::string& path) {
 status write_part(file_system& disk, const std::string& prefix, int64_t first_row, int32_t value) {
   TROUPE_ASSIGN(auto writer, tensor_bundle_writer::begin(disk, prefix, true));
   TROUPE_TRY(writer.add("own/" + prefix, tensor::scalar(value)));
-  TROUPE_TRY(
-      writer.add_slice("v", {2, 2}, at(first_row, 0), tensor::from_values<int32_t>({1, 2}, {value, value})));
+  TROUPE_TRY(writer.add_slice("v", {2, 2}, at(first_row, 0),
+                              tensor::from_values<int32_t>({1, 2}, {value, value})));
   return writer.finish();
 }
 

@@ -25,7 +25,8 @@ result<tensor_bundle_reader> golden(const std::string& prefix) {
 
 std::vector<std::pair<std::string, tensor>> some() {
   return {{"f32", tensor::from_values<float>({2, 2}, {1, 2, 3, 4})},
-          {"string", tensor::from_values<std::string>({2, 2}, {"a", "", std::string(300, 'b'), "\0\xff"s})},
+          {"string",
+           tensor::from_values<std::string>({2, 2}, {"a", "", std::string(300, 'b'), "\0\xff"s})},
           {"none", tensor::from_values<std::string>({0}, {})},
           {"bool", tensor::from_values<bool>({2}, {true, false})},
           {"step", tensor::scalar<int64_t>(7)}};
@@ -140,8 +141,9 @@ TEST_CASE("checkpoints that TensorFlow has written are read") {
   CHECK(value("scalar/string") == "string[] {\"text\"}");
   CHECK(identical(*reader->read("c64"), tensor::vector<std::complex<float>>({{1, -2}})));
   CHECK(identical(*reader->read("c128"), tensor::vector<std::complex<double>>({{1, -2}})));
-  CHECK(identical(*reader->read("string"),
-                  tensor::from_values<std::string>({2, 2}, {"a", "", std::string(200, 'b'), "\xff\0"s})));
+  CHECK(identical(
+      *reader->read("string"),
+      tensor::from_values<std::string>({2, 2}, {"a", "", std::string(200, 'b'), "\xff\0"s})));
   CHECK(reader->read("no").status().kind() == error_kind::not_found);
 }
 

@@ -75,7 +75,8 @@ TEST_CASE("a text graph becomes nodes, and runs with feeds, fetches and targets"
 }
 
 TEST_CASE("a literal gives type, shape and values") {
-  CHECK(identical(literal("f32[[1, 0], [0, -1]]"), tensor::from_values<float>({2, 2}, {1, 0, 0, -1})));
+  CHECK(identical(literal("f32[[1, 0], [0, -1]]"),
+                  tensor::from_values<float>({2, 2}, {1, 0, 0, -1})));
   CHECK(identical(literal("f32(2.5)"), tensor::scalar(2.5f)));
   CHECK(identical(literal("f32{2,3}[7]"), tensor::from_values<float>({2, 3}, {7, 7, 7, 7, 7, 7})));
   CHECK(identical(literal("i32{2,2}[1, 2, 3, 4]"), tensor::from_values<int>({2, 2}, {1, 2, 3, 4})));

@@ -143,9 +143,10 @@ struct printer {
     print_parts(value.container, value.region_per_node, value.deterministic, value.replay,
                 value.place_by_cost, value.max_concurrent, static_cast<int>(value.between_tasks),
                 static_cast<int>(value.placement.strategy), value.placement.soft,
-                static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge, p.remove_dead,
-                p.fuse, p.schedule, p.hoist_collectives, p.hoist_invariants, p.mixed_precision,
-                static_cast<int>(p.swap.mode), p.swap.memory, p.swap.min_bytes, value.restores);
+                static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge,
+                p.remove_dead, p.fuse, p.schedule, p.hoist_collectives, p.hoist_invariants,
+                p.mixed_precision, static_cast<int>(p.swap.mode), p.swap.memory, p.swap.min_bytes,
+                value.restores);
   }
   void print_part(const session_prepare& value) {
     print_parts(value.graph, value.targets, value.feeds, value.low_priority, value.explain,

@@ -14,7 +14,8 @@ inline tensor counted(int64_t elements) {
 }
 
 inline std::vector<message> example_messages() {
-  auto strings = tensor::from_values<std::string>({2, 2}, {"", "a", std::string(3, '\0'), "longer"});
+  auto strings =
+      tensor::from_values<std::string>({2, 2}, {"", "a", std::string(3, '\0'), "longer"});
   return {
       hello{protocol_version,
             "0.1.0",

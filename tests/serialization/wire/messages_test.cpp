@@ -237,7 +237,10 @@ TEST_CASE("lists are encoded with all their items, and damaged ones are detected
   auto& list = *lists.data<tensor_list>();
   list.dims = partial_shape{-1, 2};
   list.max_items = 9;
-  list.items = {tensor::from_values<float>({1, 2}, {1, 2}), {}, nested, tensor::from_values<float>(shape{0, 2}, {})};
+  list.items = {tensor::from_values<float>({1, 2}, {1, 2}),
+                {},
+                nested,
+                tensor::from_values<float>(shape{0, 2}, {})};
   auto payload = to_payload(lists);
   REQUIRE(payload);
   CHECK(payload->bytes() == payload_bytes(lists));

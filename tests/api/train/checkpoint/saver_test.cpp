@@ -157,8 +157,10 @@ TEST_CASE("a variable in slices is restored into other slices, or as a whole") {
   for (int64_t slices : {1, 2, 5}) {
     s.reset();
     graph_builder g;
-    partitioned_variable table{
-        g, tensor::from_values<float>(shape{5, 2}, std::vector<float>(10)), "table", {.slices = slices}};
+    partitioned_variable table{g,
+                               tensor::from_values<float>(shape{5, 2}, std::vector<float>(10)),
+                               "table",
+                               {.slices = slices}};
     auto report = saver{g, folder.path() + "/model"}.restore(s);
     REQUIRE(report);
     auto restored_value = s.fetch(table.value());

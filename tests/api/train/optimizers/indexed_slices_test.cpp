@@ -89,7 +89,8 @@ TEST_CASE("a step on gathered rows does not compute the other rows") {
   graph_builder g;
   auto w = g.variable(table(), "w");
   auto rows = gather(w, tensor::vector<int32_t>({2, 0, 2}));
-  auto* train = gradient_descent{0.5}.minimize(sum(rows * tensor::from_values<float>({3, 1}, {1, 2, 4})));
+  auto* train =
+      gradient_descent{0.5}.minimize(sum(rows * tensor::from_values<float>({3, 1}, {1, 2, 4})));
   auto ops = ops_behind(train);
   CHECK(ops.contains("ScatterSub"));
   CHECK_FALSE(ops.contains("UnsortedSegmentSum"));

@@ -141,11 +141,12 @@ TEST_CASE("gradients that f16 would round to zero train with a scale, and not wi
     graph_builder g;
     auto x = g.placeholder(dtype::f32, {-1, 4}, "x");
     auto y = g.placeholder(dtype::f32, {-1, 1}, "y");
-    auto first =
-        g.variable(tensor::from_values<float>({4, 4}, {0.5f, -0.3f, 0.2f, 0.1f, 0.4f, 0.3f, -0.2f, 0.6f,
-                                              -0.5f, 0.2f, 0.7f, 0.3f, 0.1f, 0.5f, 0.3f, -0.4f}),
-                   "first");
-    auto second = g.variable(tensor::from_values<float>({4, 1}, {0.5f, -0.4f, 0.3f, 0.6f}), "second");
+    auto first = g.variable(
+        tensor::from_values<float>({4, 4}, {0.5f, -0.3f, 0.2f, 0.1f, 0.4f, 0.3f, -0.2f, 0.6f, -0.5f,
+                                            0.2f, 0.7f, 0.3f, 0.1f, 0.5f, 0.3f, -0.4f}),
+        "first");
+    auto second =
+        g.variable(tensor::from_values<float>({4, 1}, {0.5f, -0.4f, 0.3f, 0.6f}), "second");
     auto error = matmul(relu(matmul(x, first)), second) - y;
     auto loss = mean(square(error)) * 1e-8f;
     gradient_descent minimizer{1e7};
@@ -161,7 +162,8 @@ TEST_CASE("gradients that f16 would round to zero train with a scale, and not wi
       number = normal(generator);
     for (size_t i = 0; i < ys.size(); ++i)
       ys[i] = std::abs(xs[4 * i]) + 0.5f * xs[4 * i + 1];
-    std::vector<feed> feeds{{x, tensor::from_values({64, 4}, xs)}, {y, tensor::from_values({64, 1}, ys)}};
+    std::vector<feed> feeds{{x, tensor::from_values({64, 4}, xs)},
+                            {y, tensor::from_values({64, 1}, ys)}};
     auto before = number(s, loss, feeds);
     for (int step = 0; step < 200; ++step)
       s.run(train, feeds);

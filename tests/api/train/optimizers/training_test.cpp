@@ -150,8 +150,9 @@ TEST_CASE("L-BFGS trains on fed data, and stops where it cannot descend") {
   lbfgs minimizer{mean(square(matmul(x, w) - target))};
   auto s = session::local();
   s.run(g.initializer());
-  std::vector<feed> data{{x, tensor::from_values<float>({4, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1})},
-                         {target, tensor::from_values<float>({4, 1}, {1, -2, 3, 2})}};
+  std::vector<feed> data{
+      {x, tensor::from_values<float>({4, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1})},
+      {target, tensor::from_values<float>({4, 1}, {1, -2, 3, 2})}};
   auto outcome = minimizer.minimize(s, data);
   CHECK(outcome.loss < 1e-8);
   CHECK(s.fetch(w).values<float>()[1] == Approx(-2).epsilon(1e-3));

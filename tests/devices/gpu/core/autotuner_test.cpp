@@ -224,13 +224,13 @@ TEST_CASE("all threads get the same final answers") {
   std::array<std::atomic<int>, 16> tried{};
   auto ask = [&](int question) {
     return tuner.find(question, advised(3),
-                     [&, question](const algorithm& tried_algorithm, int runs) {
-                       tried[static_cast<size_t>(question)] += runs == 1;
-                       std::this_thread::yield();
-                       auto time = 100 + (tried_algorithm.number + question) % 3 * 100;
-                       return result<std::vector<int64_t>>{
-                           std::vector<int64_t>(static_cast<size_t>(runs), time)};
-                     });
+                      [&, question](const algorithm& tried_algorithm, int runs) {
+                        tried[static_cast<size_t>(question)] += runs == 1;
+                        std::this_thread::yield();
+                        auto time = 100 + (tried_algorithm.number + question) % 3 * 100;
+                        return result<std::vector<int64_t>>{
+                            std::vector<int64_t>(static_cast<size_t>(runs), time)};
+                      });
   };
   {
     std::vector<std::jthread> threads;

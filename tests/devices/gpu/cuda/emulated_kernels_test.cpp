@@ -55,7 +55,8 @@ void copy_plainly(const strided_copy& copy, int axis, int64_t from, int64_t to,
   }
   const auto& loop = copy.loops[static_cast<size_t>(axis)];
   for (int64_t i = 0; i < loop.extent; ++i)
-    copy_plainly(copy, axis + 1, from + i * loop.source_stride, to + i * loop.target_stride, source, target);
+    copy_plainly(copy, axis + 1, from + i * loop.source_stride, to + i * loop.target_stride, source,
+                 target);
 }
 
 any_copy make_copy(std::mt19937& dice) {
