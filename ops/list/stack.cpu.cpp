@@ -35,7 +35,7 @@ status run_push(kernel_context& at) {
   TROUPE_ASSIGN(auto* to, stack_at(at));
   // In TensorFlow's graphs the attribute is a hint about the host's memory, not about files.
   const auto* space = at.device().swap();
-  auto swaps = at.state<bool>() && space && space->is_chosen();
+  auto swaps = at.state<bool>() && space && space->has_chosen_folder();
   TROUPE_ASSIGN(auto value, swaps ? swapped(at, at.input(1)) : at.input(1));
   TROUPE_TRY(to->push(std::move(value)));
   at.set_output(0, at.input(1));

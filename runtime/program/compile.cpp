@@ -291,7 +291,7 @@ private:
     auto [entry, is_new] = known_.emplace(&maker, nullptr);
     if (is_new && maker.op().per_step) {
       auto temporary =
-          std::static_pointer_cast<variable>(create_stater.op().create_state(maker, maker.name()));
+          std::static_pointer_cast<variable>(maker.op().create_state(maker, maker.name()));
       temporary->set_index_in_step(static_cast<int>(out_.temporaries_.size()));
       entry->second = temporary.get();
       out_.temporaries_.push_back(std::move(temporary));

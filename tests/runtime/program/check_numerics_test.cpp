@@ -41,8 +41,8 @@ TEMPLATE_TEST_CASE("a number that is not finite is found at any position", "", f
         CHECK(summary.nans + summary.infinities == 1);
         CHECK((summary.nans == 1) == std::isnan(number));
         if (elements > 1) {
-          CHECK(summary.leastimum == 1.5);
-          CHECK(summary.mostimum == 1.5);
+          CHECK(summary.minimum == 1.5);
+          CHECK(summary.maximum == 1.5);
         }
       }
 }
