@@ -42,7 +42,7 @@ public:
     colocation_reason kind = colocation_reason::none;
     const node* other = nullptr;
   };
-  /// The bond by which the node joined its set; none if it is alone, or the first.
+  /// The reason for which the node joined its set; none if it is alone, or the first.
   reason reason_of(const node& member) const;
 
 private:
@@ -59,7 +59,7 @@ private:
 
   std::vector<node_set> sets_;
   std::vector<int> set_of_, parent_;       // by node id
-  std::map<int, std::vector<link>> links_; // a forest: the bonds that joined two sets
+  std::map<int, std::vector<link>> links_; // a forest: the links that joined two sets
 };
 
 } // namespace troupe

@@ -48,15 +48,15 @@ public:
     auto request = placed.device().empty()
                        ? std::string{}
                        : concat("asked for '", plain_device(placed.device()), '\'');
-    auto bond = grounds_.sets.reason_of(placed);
+    auto link_reason = grounds_.sets.reason_of(placed);
     if (answer.moved_to_host)
       return join(request, "the GPU cannot run it or a node of its set: on the host of the GPU");
     if (answer.request_replaced)
       return join(request, "no such device can run it: on the nearest device");
-    if (bond.kind == colocation_reason::state)
-      return join(request, concat("with the state of '", bond.other->name(), '\''));
-    if (bond.kind == colocation_reason::group)
-      return join(request, concat("colocated with '", bond.other->name(), '\''));
+    if (link_reason.kind == colocation_reason::state)
+      return join(request, concat("with the state of '", link_reason.other->name(), '\''));
+    if (link_reason.kind == colocation_reason::group)
+      return join(request, concat("colocated with '", link_reason.other->name(), '\''));
     if (internal_ops::is_constant(placed) && placed.controls().empty())
       return join(request, "a constant, copied to where it is used");
     const auto& asked = grounds_.sets.all()[set].asked;

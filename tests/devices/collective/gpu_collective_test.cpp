@@ -101,9 +101,9 @@ std::string complaint_about(const collective_call& request, const std::vector<de
       if (auto prepared = prepare_collective(request, gpu_parts.back()); !prepared)
         return prepared.message();
   }
-  if (auto outcome = exchange(request, gpu_parts, nullptr); !outcome)
+  if (auto outcome = run_collective(request, gpu_parts, nullptr); !outcome)
     return outcome.message();
-  if (auto outcome = exchange(request, cpu_parts, nullptr); !outcome)
+  if (auto outcome = run_collective(request, cpu_parts, nullptr); !outcome)
     return outcome.message();
   for (size_t i = 0; i < devices.size(); ++i) {
     gpu_parts[i].input.reset(); // its memory may be reused at once
@@ -216,7 +216,7 @@ TEST_CASE("an exchange runs concurrently with launches after its members have ar
                       gpu.compute())
                   .ok());
     }
-    REQUIRE(exchange(request, parts, nullptr).ok());
+    REQUIRE(run_collective(request, parts, nullptr).ok());
     std::vector<tensor> outputs;
     for (auto& part : parts)
       outputs.push_back(std::move(part.output));
@@ -253,7 +253,7 @@ TEST_CASE("users of an exchange's output, and of its freed memory, wait for the 
       parts.push_back({each_device.get(), *std::move(uploaded), {}});
       REQUIRE(prepare_collective(request, parts.back()).ok());
     }
-    REQUIRE(exchange(request, parts, nullptr).ok());
+    REQUIRE(run_collective(request, parts, nullptr).ok());
     for (auto& part : parts) {
       part.input.reset();
       if (dice() % 2 == 0) { // nobody reads it, and its memory is reused

@@ -189,9 +189,9 @@ TEST_CASE("the last member to arrive takes the inputs of all, in any order") {
     }
     if (until >= 5)
       for (size_t i = 0; i < 5; ++i)
-        REQUIRE(meeting.take()[i].input.values<float>()[0] == static_cast<float>(i));
+        REQUIRE(meeting.parts()[i].input.values<float>()[0] == static_cast<float>(i));
     meeting.reset();
-    REQUIRE(meeting.take()[0].input.empty());
+    REQUIRE(meeting.parts()[0].input.empty());
   }
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("one of many arriving threads is the last and sees all inputs") {
             return;
           ++last;
           for (size_t k = 0; k < members; ++k)
-            wrong += meeting.take()[k].input.values<float>()[0] != static_cast<float>(k);
+            wrong += meeting.parts()[k].input.values<float>()[0] != static_cast<float>(k);
         });
     }
     REQUIRE(last == 1);
@@ -307,7 +307,7 @@ TEST_CASE("processors compute the collective operations of a group, in all types
           std::vector<collective_part> parts;
           for (size_t i = 0; i < members; ++i)
             parts.push_back({devices[i].get(), random_numbers(type, call.dims, dice), {}});
-          REQUIRE(exchange(call, parts, nullptr));
+          REQUIRE(run_collective(call, parts, nullptr));
           INFO(type << " of " << members << ", kind " << int(kind) << ", by "
                     << int(reduction_kind));
           auto expected = [&](int64_t i) {
