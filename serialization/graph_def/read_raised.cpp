@@ -148,7 +148,7 @@ private:
   }
 
   void wait_for(const built_function& function) {
-    for (auto* waited : function.body->after())
+    for (auto* waited : function.body->predecessors())
       if (std::ranges::find(spec_.controls, waited) == spec_.controls.end())
         spec_.controls.push_back(waited);
   }

@@ -93,7 +93,7 @@ written_form form_of_gradient(const function& original, const written_form& form
   for (size_t i = 0; i < original.results(); ++i)
     if (!original.result_is_ref(i) && carries_gradients(original.result_type(i)))
       gradient_form.argument_places.push_back(form.arguments.size() + form.result_places[i]);
-  for (auto to : original.gradient().to)
+  for (auto to : original.gradient().arguments)
     gradient_form.result_places.push_back(form.argument_places[to]);
   return gradient_form;
 }
@@ -119,9 +119,9 @@ public:
   status write() {
     for (const auto& owned : source_.nodes())
       if (!body_ || !is_argument(*owned))
-        TROUPE_TRY(within(*owned, &owned->op() == &internal_ops::fetch && body_
-                                      ? write_result(*owned)
-                                      : write(*owned)));
+        TROUPE_TRY(with_node_context(*owned, &owned->op() == &internal_ops::fetch && body_
+                                                 ? write_result(*owned)
+                                                 : write(*owned)));
     return {};
   }
 

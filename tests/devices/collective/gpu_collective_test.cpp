@@ -258,15 +258,15 @@ TEST_CASE("users of an exchange's output, and of its freed memory, wait for the 
       part.input.reset();
       if (dice() % 2 == 0) { // nobody reads it, and its memory is reused
         part.output.reset();
-        auto next = tensor::make(dtype::f32, shape{64}, part.on->memory());
+        auto next = tensor::make(dtype::f32, shape{64}, part.target->memory());
         REQUIRE(next);
         const float fill = 7;
-        REQUIRE(part.on->memory().space()->fill(next->raw(), &fill, sizeof fill, 64).ok());
-        auto reused_values = bring_back(*part.on->as_accelerator(), *std::move(next));
+        REQUIRE(part.target->memory().space()->fill(next->raw(), &fill, sizeof fill, 64).ok());
+        auto reused_values = bring_back(*part.target->as_accelerator(), *std::move(next));
         REQUIRE(reused_values);
         CHECK(reused_values->values<float>()[63] == 7);
       } else {
-        auto result_here = fetch(*part.on, std::move(part.output));
+        auto result_here = fetch(*part.target, std::move(part.output));
         REQUIRE(result_here);
         CHECK(result_here->values<float>()[63] == 2.0f * static_cast<float>(round));
       }
