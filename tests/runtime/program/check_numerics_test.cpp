@@ -37,7 +37,7 @@ TEMPLATE_TEST_CASE("a number that is not finite is found at any position", "", f
         value.template data<TestType>()[at] = bad<TestType>(number);
         CHECK_FALSE(all_finite(value));
         auto summary = summarize(value);
-        CHECK(summary.first == at);
+        CHECK(summary.first_index == at);
         CHECK(summary.nans + summary.infinities == 1);
         CHECK((summary.nans == 1) == std::isnan(number));
         if (elements > 1) {
@@ -63,7 +63,7 @@ TEST_CASE("an imaginary part counts as well as a real one") {
   auto summary = summarize(value);
   CHECK(summary.nans == 2);
   CHECK(summary.infinities == 1);
-  CHECK(summary.first == 1);
+  CHECK(summary.first_index == 1);
 }
 
 TEST_CASE("types without NaN are always finite") {

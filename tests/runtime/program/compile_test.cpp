@@ -48,7 +48,7 @@ TEST_CASE("code without waits is one region, in order, and marks the last uses o
   CHECK(code[1].last_uses == 0); // it is used again
   CHECK(code[2].last_uses == 0b11);
   CHECK(code[2].release_count == 2);
-  CHECK(code[3].what == action::fetch);
+  CHECK(code[3].kind == action::fetch);
   CHECK(code[3].target == 3);
   REQUIRE(compiled->constants().size() == 1);
   CHECK(compiled->constants()[0].origin->name() == "Const");
