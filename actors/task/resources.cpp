@@ -46,7 +46,7 @@ result<std::shared_ptr<named_state>> resources::find_or_add(const std::string& c
 result<std::shared_ptr<named_state>> resources::find(const node& maker,
                                                      const std::string& fallback) {
   auto [container_name, name] = full_name(maker, fallback);
-  return find_or_add(container_name, maker.op().make(maker, name));
+  return find_or_add(container_name, maker.op().create_state(maker, name));
 }
 
 result<caf::actor> resources::find_long_worker() {

@@ -18,7 +18,7 @@ extern constexpr op_def hash_table = table_maker({
               {"use_node_name_sharing", false},
               {"key_dtype", table_keys},
               {"value_dtype", table_values}},
-    .make = make_constant_table,
+    .create_state = make_constant_table,
     .infer = infer_table,
     .example = R"(
 t = HashTable key_dtype=string value_dtype=i64
@@ -46,7 +46,7 @@ extern constexpr op_def mutable_hash_table = table_maker({
               {"use_node_name_sharing", false},
               {"key_dtype", table_keys},
               {"value_dtype", table_values}},
-    .make = make_table,
+    .create_state = make_table,
     .infer = infer_table,
     .example = R"(
 t = MutableHashTable key_dtype=i64 value_dtype=f32
@@ -71,7 +71,7 @@ extern constexpr op_def mutable_hash_table_of_tensors = table_maker({
               {"key_dtype", table_keys},
               {"value_dtype", table_values},
               {"value_shape", attr_kind::shape}},
-    .make = make_table,
+    .create_state = make_table,
     .infer = infer_table_of_tensors,
     .example = R"(
 t = MutableHashTableOfTensors key_dtype=i64 value_dtype=f32 value_shape=[2]

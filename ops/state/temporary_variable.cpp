@@ -39,7 +39,7 @@ extern constexpr op_def temporary_variable{
     .effects = effect::stateful,
     .state_kind = resource::variable,
     .per_step = true,
-    .make = make,
+    .create_state = make,
     .infer = infer::shape_attr,
     .no_gradient = "it has no inputs",
     .example = R"(

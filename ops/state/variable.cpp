@@ -77,7 +77,7 @@ extern constexpr op_def variable_v2{
               {"_local", false}},
     .effects = effect::stateful,
     .state_kind = resource::variable,
-    .make = make,
+    .create_state = make,
     .infer = infer::shape_attr,
     .no_gradient = "it has no inputs",
     .example = R"(
@@ -100,7 +100,7 @@ extern constexpr op_def variable{
               {"shared_name", ""}},
     .effects = effect::stateful,
     .state_kind = resource::variable,
-    .make = make_first,
+    .create_state = make_first,
     .infer = infer_first,
     .no_gradient = "it has no inputs",
     .example = R"(
@@ -133,7 +133,7 @@ extern constexpr op_def var_handle_op{
               {"_local", false}},
     .effects = effect::stateful,
     .state_kind = resource::variable,
-    .make = make,
+    .create_state = make,
     .infer = infer::shape_attr,
     .no_gradient = "it has no inputs",
     .example = R"(

@@ -26,8 +26,8 @@ struct region_options {
 };
 
 /// The region of each node, by node id. A node that waits ends in the region of its answer
-/// (`region_of_node`)
-/// and is issued from another region (`issuing_region`; for all other nodes, the same as `of`).
+/// (`region_of_node`) and is issued from another region (`issuing_region`; for all other nodes, both
+/// are equal).
 struct region_map {
   std::vector<uint32_t> region_of_node, issuing_region;
   uint32_t count = 0; // region 0 waits for nothing

@@ -22,7 +22,7 @@ struct evaluator::step {
 named_state& evaluator::state_of(const node& stands_for_it) {
   auto& result = states_[&stands_for_it];
   if (!result)
-    result = stands_for_it.op().make(stands_for_it, stands_for_it.name());
+    result = stands_for_it.op().create_state(stands_for_it, stands_for_it.name());
   return *result;
 }
 
@@ -194,7 +194,7 @@ status evaluator::run_node(const node& n, step& current) {
     inputs.push_back(static_cast<uint32_t>(i));
     if (n.input_is_ref(static_cast<int>(i))) {
       auto* resource_node = resource_behind(input_edge);
-      if (!resource_node || !(resource_node->op().make || states_.contains(resource_node)))
+      if (!resource_node || !(resource_node->op().create_state || states_.contains(resource_node)))
         return failure(error_kind::unimplemented, n.description(), ": input ", i,
                        " is nothing that kernels use");
       states[i] = &state_of(*resource_node);

@@ -193,7 +193,7 @@ constexpr op_def definitions[] = {
      .attrs = typed,
      .effects = effect::stateful,
      .state_kind = resource::variable,
-     .make = make_variable,
+     .create_state = make_variable,
      .infer = infer::shape_attr},
     {.name = "Assign",
      .doc = "For tests.",
@@ -282,7 +282,7 @@ edge constant(graph& target, tensor value) {
 result<std::shared_ptr<named_state>> variables::operator()(const node& target_node) {
   auto& state = by_name_[target_node.name()];
   if (!state)
-    state = target_node.op().make(target_node, target_node.name());
+    state = target_node.op().create_state(target_node, target_node.name());
   return state;
 }
 

@@ -10,7 +10,7 @@ struct matrix_stack {
   int64_t rows = 0, columns = 0, count = 1;
   /// Null, or the addresses of the matrices, in device memory: then one launch computes all
   /// matrices instead of one launch for each.
-  void* const* places = nullptr;
+  void* const* addresses = nullptr;
 
   int64_t size() const { return rows * columns; }
 };
