@@ -11,7 +11,7 @@ namespace {
 
 caf::actor session_of(result<caf::actor> spawned, const std::source_location& where) {
   if (!spawned)
-    throw error{spawned.status().within(concat("spawn_session (", to_string(where), ')'))};
+    throw error{spawned.status().with_context(concat("spawn_session (", to_string(where), ')'))};
   return *std::move(spawned);
 }
 
@@ -36,7 +36,7 @@ caf::actor publish_session(caf::actor_system& system, const caf::actor& session,
 caf::actor use_session(caf::actor_system& system, const caf::actor& published,
                        std::chrono::milliseconds timeout, std::source_location where) {
   if (auto valid = check_duration("timeout", timeout, std::chrono::milliseconds{1}); !valid)
-    throw error{std::move(valid).within(concat("use_session (", to_string(where), ')'))};
+    throw error{std::move(valid).with_context(concat("use_session (", to_string(where), ')'))};
   return spawn_session_by(system, published, timeout);
 }
 

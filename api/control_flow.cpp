@@ -3,8 +3,8 @@
 
 #include "troupe/api/error.hpp"
 #include "troupe/api/internal/reject.hpp"
+#include "troupe/runtime/functions/complete_control_flow.hpp"
 #include "troupe/runtime/functions/function_body.hpp"
-#include "troupe/runtime/functions/nest.hpp"
 #include "troupe/runtime/graph/gradient_context.hpp"
 
 #include <algorithm>
@@ -31,9 +31,9 @@ built_function build(graph& in, const std::vector<argument>& arguments,
             : nullptr;
     parameters.push_back(
         state ? value_or_throw(built.body->add_state_argument(
-                    state->op().makes, state->output_type(0), state->output_shape(0)))
+                    state->op().state_kind, state->output_type(0), state->output_shape(0)))
               : built.body->add_argument(parameter.type, parameter.dims));
-    throw_if_failed(built.body->take_note());
+    throw_if_failed(built.body->take_error());
   }
   for (const auto& captured_edge : captured)
     value_or_throw(built.body->capture(captured_edge));
@@ -41,13 +41,13 @@ built_function build(graph& in, const std::vector<argument>& arguments,
   for (const auto& result_edge : results) {
     if (result_edge.is_empty())
       reject(api_name, where, "a function returns an empty edge");
-    built.results.push_back(value_or_throw(built.body->own(result_edge)));
+    built.results.push_back(value_or_throw(built.body->localize(result_edge)));
   }
   built.body->leave();
   return built;
 }
 
-function_value finish(built_function&& built, std::string name, own_gradient gradient = {}) {
+function_value finish(built_function&& built, std::string name, custom_gradient gradient = {}) {
   auto body =
       function_body::finish(std::move(built.body), name, built.results, std::move(gradient));
   return {std::move(name), value_or_throw(std::move(body))};
@@ -86,7 +86,7 @@ node& add_branches(edge selector, bool by_number, const std::vector<branch_build
   }
   node_spec spec{.op = {}, .name = std::string{name}, .inputs = {selector}, .where = where};
   if (auto outcome = complete_branches(spec, std::move(built_branches), by_number); !outcome)
-    throw error{std::move(outcome).within(concat(api_name, " (", to_string(where), ')'))};
+    throw error{std::move(outcome).with_context(concat(api_name, " (", to_string(where), ')'))};
   auto& branch_node = *value_or_throw(in.add(std::move(spec)));
   choose_transfer(branch_node);
   return branch_node;
@@ -134,7 +134,7 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
       if (returned.type() != variables[i].type)
         reject("while_loop", where, "loop variable ", i, " is ", variables[i].type,
                ", and the body returns ", returned.type());
-      auto merged = widened(variables[i].dims, returned.dims());
+      auto merged = join_shapes(variables[i].dims, returned.dims());
       if (merged == variables[i].dims)
         continue;
       if (!options.shapes.empty())
@@ -190,7 +190,7 @@ defined_function define(graph& in, std::string_view name, const std::vector<argu
   for (const auto& forward_result : forward.results)
     if (carries_gradients(forward_result.type()))
       gradient_arguments.emplace_back(forward_result.type(), forward_result.dims());
-  own_gradient explicit_gradient;
+  custom_gradient explicit_gradient;
   auto build_gradient = [&](const std::vector<edge>& inputs) {
     auto middle = inputs.begin() + static_cast<std::ptrdiff_t>(arguments.size());
     auto gradients = gradient({inputs.begin(), middle}, {middle, inputs.end()});
@@ -199,8 +199,8 @@ defined_function define(graph& in, std::string_view name, const std::vector<argu
              " edges for ", arguments.size(), " arguments");
     for (size_t i = 0; i < gradients.size(); ++i)
       if (gradients[i])
-        explicit_gradient.to.push_back(i);
-    for (auto i : explicit_gradient.to) {
+        explicit_gradient.arguments.push_back(i);
+    for (auto i : explicit_gradient.arguments) {
       if (gradients[i].type() != arguments[i].type || !carries_gradients(gradients[i].type()))
         reject("define", where, "the gradient of function '", name, "' returns ",
                gradients[i].type(), " for argument ", i, ", which is ", arguments[i].type,
@@ -215,7 +215,7 @@ defined_function define(graph& in, std::string_view name, const std::vector<argu
   auto backward =
       build(in.innermost(), gradient_arguments, {}, build_gradient, "define", where, SIZE_MAX);
   reject_captures(backward);
-  explicit_gradient.by = finish(std::move(backward), concat(name, "_gradient")).body;
+  explicit_gradient.backward = finish(std::move(backward), concat(name, "_gradient")).body;
   return described(finish(std::move(forward), std::string{name}, std::move(explicit_gradient)), {});
 }
 

@@ -39,7 +39,7 @@ public:
       : options_(std::move(options)), bytes_(static_cast<size_t>(options_.ps_tasks)) {}
 
   std::string choose(const node_spec& added, const op_def& op) {
-    if (op.makes == resource::variable || op.makes == resource::table)
+    if (op.state_kind == resource::variable || op.state_kind == resource::table)
       return concat("/job:", options_.ps_job, "/task:", next_task(bytes_of(added)));
     if (const auto* state = state_taken(added, op))
       return state->device();
@@ -163,7 +163,7 @@ void device_scopes::apply(const graph& to, node_spec& spec, const op_def& op) co
       continue;
     auto result_device = device_name::parse(scope.choose(spec, op));
     if (!result_device)
-      throw error{result_device.status().within(
+      throw error{result_device.status().with_context(
           concat("a device function, for ", spec.op, " (", to_string(spec.where), ')'))};
     device = within(device, *result_device);
     chosen = true;

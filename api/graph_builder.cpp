@@ -82,7 +82,7 @@ variable_handle add_empty(graph& in, std::string_view op, dtype type, const part
                           std::string_view name, std::source_location where) {
   variable_handle variable{
       detail::add_node(&in, op, {}, {{"dtype", type}, {"shape", dims}}, name, where).output(0)};
-  in.note_variable(variable);
+  in.record_variable(variable);
   return variable;
 }
 
@@ -143,7 +143,7 @@ graph_scope graph_builder::scope(std::string_view name, location where) {
 graph_scope graph_builder::on(std::string_view device, location where) {
   auto parsed = device_name::parse(device);
   if (!parsed)
-    throw error{parsed.status().within(concat("on (", to_string(where), ')'))};
+    throw error{parsed.status().with_context(concat("on (", to_string(where), ')'))};
   if (&innermost() == this)
     device_scopes_.push(*this, *parsed, device);
   else
@@ -175,7 +175,7 @@ void graph_builder::choose_device(node_spec& spec, const op_def& op) const {
 
 graph_scope graph_builder::after(std::vector<node*> nodes, location where) {
   for (auto* predecessor : nodes)
-    if (!predecessor || !innermost().reaches(*predecessor))
+    if (!predecessor || !innermost().is_in_scope(*predecessor))
       throw error{invalid("after (", to_string(where), "): a node is null or of another graph")};
   push_controls(std::move(nodes));
   return {*this, graph_scope::kind::controls};
@@ -220,18 +220,18 @@ variable_handle add_variable(graph& in, operand initial, std::string_view name,
   variable.initializer =
       &add_node(&in, spec.use_resource ? "AssignVariableOp" : "Assign",
                 {{variable}, {std::move(initial)}}, {}, unscoped + "/init", where);
-  in.note_variable(variable);
+  in.record_variable(variable);
   return variable;
 }
 
 bool is_resource_variable(edge variable) {
   const auto* resource_node = resource_behind(variable);
-  return resource_node && resource_node->op().makes == resource::variable &&
+  return resource_node && resource_node->op().state_kind == resource::variable &&
          resource_node->op().outputs[0].handle;
 }
 
 bool is_local_variable(const node& variable) {
-  if (variable.op().makes != resource::variable)
+  if (variable.op().state_kind != resource::variable)
     return false;
   auto local = variable.attrs().find("_local");
   return local != variable.attrs().end() && *local->second.get_if<bool>();
@@ -240,7 +240,7 @@ bool is_local_variable(const node& variable) {
 std::vector<edge> model_variables(const graph& in) {
   std::vector<edge> variables;
   for (const auto& candidate : in.nodes())
-    if (candidate->op().makes == resource::variable && !candidate->op().per_step &&
+    if (candidate->op().state_kind == resource::variable && !candidate->op().per_step &&
         !is_local_variable(*candidate))
       variables.push_back({candidate.get(), 0});
   return variables;
@@ -280,7 +280,7 @@ std::vector<edge> add_gradients(graph& in, const std::vector<edge>& ys, const st
                                 const gradient_options& options, std::source_location where) {
   auto all_options = options;
   auto parts = in.recomputed_parts();
-  std::ranges::move(parts, std::back_inserter(all_options.recompute));
+  std::ranges::move(parts, std::back_inserter(all_options.recomputed_parts));
   std::set<const node*> before; // new nodes are not always at the end
   for (const auto& existing : in.nodes())
     before.insert(existing.get());

@@ -123,7 +123,7 @@ public:
   /// stop, and replace the gradients of some nodes or ops:
   ///
   ///     auto straight_through = [](gradient_context& at) { return edges{at.output_gradient(0)}; };
-  ///     g.gradients(loss, {w}, {.stop = {target}, .of_ops = {{"Round", straight_through}}});
+  ///     g.gradients(loss, {w}, {.stop_edges = {target}, .of_ops = {{"Round", straight_through}}});
   std::vector<edge> gradients(const std::vector<edge>& ys, const std::vector<edge>& xs,
                               const gradient_options& options = {},
                               location where = location::current());

@@ -11,14 +11,14 @@ tensor load_npy(const std::string& path) {
   auto content = value_or_throw(read_file(path));
   auto value = read_npy(std::as_bytes(std::span{content}));
   if (!value)
-    throw error{value.status().within(path)};
+    throw error{value.status().with_context(path)};
   return *std::move(value);
 }
 
 void save_npy(const std::string& path, const tensor& value) {
   auto content = write_npy(value);
   if (!content)
-    throw error{content.status().within(path)};
+    throw error{content.status().with_context(path)};
   throw_if_failed(write_file(path, *content));
 }
 

@@ -177,7 +177,7 @@ node& add_node(graph* in, std::string_view op, std::vector<operands> inputs, att
                std::string_view name, std::source_location where) {
   auto fail = [&](const auto&... parts) {
     auto quoted_name = name.empty() ? std::string{} : concat(" '", name, "'");
-    throw error{invalid(parts...).about(op, name).within(
+    throw error{invalid(parts...).with_origin(op, name).with_context(
         concat(op, quoted_name, " (", to_string(where), ')'))};
   };
   for (const auto& port : inputs)

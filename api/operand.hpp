@@ -40,8 +40,8 @@ public:
   template <arithmetic T>
   requires(!character<T>)
       operand(std::initializer_list<T> values, location line = location::current())
-      : value_(tensor::of(shape{static_cast<int64_t>(values.size())}, values)), literal_(true),
-        where_(line) {}
+      : value_(tensor::from_values(shape{static_cast<int64_t>(values.size())}, values)),
+        literal_(true), where_(line) {}
 
   bool is_edge() const noexcept { return value_.empty(); }
   const edge& source() const noexcept { return source_; }

@@ -21,7 +21,7 @@ std::vector<edge> variables_behind(std::vector<const node*> pending) {
     pending.pop_back();
     if (!visited.insert(current).second)
       continue;
-    if (current->op().makes == resource::variable && !current->op().per_step)
+    if (current->op().state_kind == resource::variable && !current->op().per_step)
       by_id[current->id()] = {const_cast<node*>(current), 0};
     for (const auto& input : current->inputs())
       pending.push_back(input.node);
@@ -64,7 +64,7 @@ const model_signature& saved_model::signature(std::string_view name, location wh
     known.push_back(known_name);
   throw error{failure(error_kind::not_found, "the model has no signature '", name, "'",
                       did_you_mean(name, known))
-                  .within(call_text("signature", where))};
+                  .with_context(call_text("signature", where))};
 }
 
 void saved_model::initialize(session& in, location where) const {
@@ -82,7 +82,8 @@ void save_saved_model(session& in, const graph& model, const std::string& folder
                       const save_model_options& options, std::source_location where) {
   auto must = [&](status outcome) {
     if (!outcome)
-      throw error{std::move(outcome).within(concat("save_saved_model (", to_string(where), ')'))};
+      throw error{
+          std::move(outcome).with_context(concat("save_saved_model (", to_string(where), ')'))};
   };
   auto must_have = [&](auto outcome) {
     must(outcome.status());

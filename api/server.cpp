@@ -12,7 +12,7 @@ namespace troupe {
 namespace {
 
 [[noreturn]] void refuse(status cause, std::source_location where) {
-  throw error{std::move(cause).within(concat("server::start (", to_string(where), ")"))};
+  throw error{std::move(cause).with_context(concat("server::start (", to_string(where), ")"))};
 }
 
 status check_durations(const server_options& options) {
@@ -105,7 +105,7 @@ uint64_t server::incarnation() const noexcept {
 size_t server::drain(std::chrono::milliseconds timeout, location where) {
   need_state("server::drain", where, state_ != nullptr, "server");
   if (auto valid = check_duration("timeout", timeout); !valid)
-    throw error{std::move(valid).within(concat("drain (", to_string(where), ")"))};
+    throw error{std::move(valid).with_context(concat("drain (", to_string(where), ")"))};
   return state_->running->drain(timeout).steps;
 }
 

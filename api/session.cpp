@@ -31,7 +31,7 @@ std::string call_site(const char* function, const std::source_location& where) {
 template <class T>
 T unwrap(result<T> outcome, const char* function, const std::source_location& where) {
   if (!outcome)
-    throw error{outcome.status().within(call_site(function, where))};
+    throw error{outcome.status().with_context(call_site(function, where))};
   return *std::move(outcome);
 }
 
@@ -95,7 +95,7 @@ status check_durations(const session_options& options) {
 
 client_options to_client(const session_options& options, std::source_location where) {
   if (auto valid = check_durations(options); !valid)
-    throw error{std::move(valid).within(concat("session (", to_string(where), ")"))};
+    throw error{std::move(valid).with_context(concat("session (", to_string(where), ")"))};
   client_options client_settings;
   client_settings.ops = &library();
   client_settings.make_devices =
@@ -196,7 +196,8 @@ struct session::state {
     if (options.timeout.count() == 0)
       return deadline();
     if (options.timeout.count() < 0)
-      throw error{check_duration("timeout", options.timeout).within(call_site(function, where))};
+      throw error{
+          check_duration("timeout", options.timeout).with_context(call_site(function, where))};
     return after(options.timeout);
   }
 
@@ -212,7 +213,7 @@ struct session::state {
   static void must_be_ahead(step_clock::time_point until, const char* function,
                             const std::source_location& where) {
     if (step_clock::now() >= until)
-      throw error{not_begun_in_time().within(call_site(function, where))};
+      throw error{not_begun_in_time().with_context(call_site(function, where))};
   }
 
   // A timeout beyond the range of the clock means no deadline.
@@ -296,7 +297,7 @@ struct session::state {
   static const graph& graph_of(const step_signature& signature, const char* function,
                                const std::source_location& where) {
     auto fail = [&](const auto&... parts) -> const graph& {
-      throw error{invalid(parts...).within(call_site(function, where))};
+      throw error{invalid(parts...).with_context(call_site(function, where))};
     };
     for (size_t i = 0; i < signature.fetches.size(); ++i)
       if (signature.fetches[i].is_empty())
@@ -367,7 +368,7 @@ public:
         ticket_(session_state_.users.enter()) {
     if (!ticket_)
       throw error{failure(error_kind::failed_precondition, "the step's session is closed")
-                      .within(call_site(function, where))};
+                      .with_context(call_site(function, where))};
   }
   use(const use&) = delete;
   use& operator=(const use&) = delete;
@@ -407,13 +408,13 @@ std::vector<tensor> step::run(const std::map<std::string, tensor>& feeds,
     if (std::ranges::find(state_->feeds, name) == state_->feeds.end())
       throw error{invalid("the step has no feed '", name, '\'',
                           did_you_mean(name, {state_->feeds.begin(), state_->feeds.end()}))
-                      .within(call_site("step::run", where))};
+                      .with_context(call_site("step::run", where))};
   std::vector<tensor> ordered;
   for (const auto& name : state_->feeds) {
     auto entry = feeds.find(name);
     if (entry == feeds.end())
       throw error{
-          invalid("the feed '", name, "' is missing").within(call_site("step::run", where))};
+          invalid("the feed '", name, "' is missing").with_context(call_site("step::run", where))};
     ordered.push_back(entry->second);
   }
   return run(ordered, options, where);
@@ -427,7 +428,7 @@ void step::run_async(std::vector<tensor> feeds, on_done done, const run_options&
       *state_->prepared, std::move(feeds), in->deadline(options, "step::run_async", where),
       [done = std::move(done), where](result<std::vector<tensor>> outcome) {
         if (!outcome)
-          outcome = outcome.status().within(call_site("step::run_async", where));
+          outcome = outcome.status().with_context(call_site("step::run_async", where));
         done(std::move(outcome));
       },
       insight_of(options));
@@ -458,7 +459,7 @@ void step::run_into(std::span<const tensor> feeds, std::span<tensor> fetches,
         return in->client->run_into(*state_->prepared, feeds, fetches, until, insight_of(options));
       });
   if (!outcome)
-    throw error{std::move(outcome).within(call_site("step::run_into", where))};
+    throw error{std::move(outcome).with_context(call_site("step::run_into", where))};
 }
 
 session session::local(const session_options& options, location where) {
@@ -511,7 +512,7 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
   for (const auto& fed : feeds) {
     if (fed.value.is_edge())
       throw error{invalid("a feed must be a number, a list or a tensor, no edge")
-                      .within(call_site("session::run", where))};
+                      .with_context(call_site("session::run", where))};
     auto value =
         fed.fed_edge.node && fed.value.literal()
             ? unwrap(convert_literal(fed.value.value(), fed.fed_edge.type()), "session::run", where)
@@ -564,11 +565,11 @@ step session::prepare(const std::vector<edge>& feeds, const std::vector<edge>& f
 }
 
 std::vector<node_time> session::node_times(location where) const {
-  return open("session::node_times", where).client->times().all();
+  return open("session::node_times", where).client->times().list();
 }
 
 std::vector<link_time> session::link_times(location where) const {
-  return open("session::link_times", where).client->links().all();
+  return open("session::link_times", where).client->links().list();
 }
 
 placement_report session::explain_placement(const std::vector<edge>& feeds,
@@ -587,7 +588,7 @@ std::vector<device_info> session::devices(location where) {
   std::vector<task_problem> problems;
   auto device_list = devices(problems, where);
   if (auto failed = as_error(problems); !failed)
-    throw error{std::move(failed).within(call_site("session::devices", where))};
+    throw error{std::move(failed).with_context(call_site("session::devices", where))};
   return device_list;
 }
 
@@ -610,7 +611,7 @@ std::vector<std::string> session::tasks(location where) {
   for (const auto& device :
        unwrap(in.client->known_devices(in.deadline()), "session::tasks", where))
     if (auto name = device_name::parse(device.name))
-      names.insert(name->on_task());
+      names.insert(name->name_of_task());
   std::vector<std::string> texts;
   for (const auto& name : names)
     texts.push_back(to_string(name));
@@ -621,7 +622,7 @@ state_list session::state_of(const std::string& task, location where) {
   std::vector<task_problem> problems;
   auto list = state_of(task, problems, where);
   if (auto failed = as_error(problems); !failed)
-    throw error{std::move(failed).within(call_site("session::state_of", where))};
+    throw error{std::move(failed).with_context(call_site("session::state_of", where))};
   return list;
 }
 
@@ -639,7 +640,7 @@ void session::initialize_tasks(const std::function<void(session&)>& act, locatio
   auto& in = open("session::initialize_tasks", where);
   need_function("session::initialize_tasks", where, act, "the callback");
   if (auto outcome = in.initialize(in.deadline(), [&] { act(*this); }); !outcome)
-    throw error{std::move(outcome).within(call_site("session::initialize_tasks", where))};
+    throw error{std::move(outcome).with_context(call_site("session::initialize_tasks", where))};
 }
 
 bool session::is_initializing() const noexcept {
@@ -672,7 +673,7 @@ void session::reset(location where) {
 void session::reset(const std::string& container, location where) {
   auto& in = open("session::reset", where);
   if (auto outcome = in.client->reset(container, in.deadline()); !outcome)
-    throw error{std::move(outcome).within(call_site("session::reset", where))};
+    throw error{std::move(outcome).with_context(call_site("session::reset", where))};
   in.drop_steps();
 }
 

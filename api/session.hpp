@@ -169,8 +169,8 @@ public:
   std::vector<std::string> tasks(location where = location::current());
 
   /// Lists the contents of the containers of a task such as "/job:ps/task:0", or of all tasks.
-  /// `left_out` counts what a task did not list because its list is too long. Throws if a task
-  /// cannot be queried.
+  /// `omitted_entries` counts what a task did not list because its list is too long. Throws if a
+  /// task cannot be queried.
   state_list state_of(const std::string& task = {}, location where = location::current());
   /// Lists the same for the tasks that can be queried. `problems` gets the others, as in devices().
   state_list state_of(const std::string& task, std::vector<task_problem>& problems,

@@ -93,7 +93,7 @@ void scan_gradient(State& state) {
   auto dx = g.gradients(loss, {x});
   auto s = session::local(options());
   auto step = s.prepare({x}, {loss, dx[0]});
-  const auto value = tensor::of(shape{length}, std::vector<float>(length, 0.1f));
+  const auto value = tensor::from_values(shape{length}, std::vector<float>(length, 0.1f));
   for (auto _ : state)
     benchmark::DoNotOptimize(step.run({value}));
   state.SetItemsProcessed(state.iterations() * length);
@@ -106,9 +106,11 @@ void dynamic_lstm(State& state) {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, batch, units}, "x");
   auto lengths = g.placeholder(dtype::i32, {batch}, "lengths");
-  auto w = g.variable(
-      tensor::of(shape{2 * units, 4 * units}, std::vector<float>(8 * units * units, 0.01f)), "w");
-  auto zeros = g.constant(tensor::of(shape{batch, units}, std::vector<float>(batch * units)));
+  auto w = g.variable(tensor::from_values(shape{2 * units, 4 * units},
+                                          std::vector<float>(8 * units * units, 0.01f)),
+                      "w");
+  auto zeros =
+      g.constant(tensor::from_values(shape{batch, units}, std::vector<float>(batch * units)));
   auto net = dynamic_rnn(
       x, {zeros, zeros},
       [&](edge input, const edges& last) -> scan_iteration {
@@ -123,8 +125,8 @@ void dynamic_lstm(State& state) {
   auto s = session::local(options());
   s.run(g.initializer());
   auto step = s.prepare({x, lengths}, {loss, dw[0]});
-  const auto sequences =
-      tensor::of(shape{length, batch, units}, std::vector<float>(length * batch * units, 0.1f));
+  const auto sequences = tensor::from_values(shape{length, batch, units},
+                                             std::vector<float>(length * batch * units, 0.1f));
   const auto full_lengths = tensor::vector(std::vector<int32_t>(batch, length));
   for (auto _ : state)
     benchmark::DoNotOptimize(step.run({sequences, full_lengths}));
@@ -262,7 +264,7 @@ void kept_values(State& state, bool in_files) {
       {.swap_memory = in_files})[1];
   auto s = session::local(options());
   auto step = s.prepare({x}, {g.gradients(sum(y), {x})[0]});
-  const auto value = tensor::of(shape{numbers}, std::vector<float>(numbers, 0.5f));
+  const auto value = tensor::from_values(shape{numbers}, std::vector<float>(numbers, 0.5f));
   for (auto _ : state)
     benchmark::DoNotOptimize(step.run({value}));
   state.SetBytesProcessed(state.iterations() * iterations * numbers * 4);

@@ -14,7 +14,7 @@ tensor bytes(const shape& dims) {
   std::vector<T> values(static_cast<size_t>(dims.elements()));
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<T>(i * 48271 % 65537 % 251);
-  return tensor::of(dims, values);
+  return tensor::from_values(dims, values);
 }
 
 /// Runs steps that compute one node from two variables.

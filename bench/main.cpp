@@ -119,8 +119,9 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (gpus > 0) {
-    if (auto listed = list_cuda_devices(make_cpu_device(), {.most = gpus}); listed.found.empty()) {
-      std::fprintf(stderr, "troupe_bench: --gpus: %s\n", listed.why_fewer.c_str());
+    if (auto listed = list_cuda_devices(make_cpu_device(), {.max_gpus = gpus});
+        listed.devices.empty()) {
+      std::fprintf(stderr, "troupe_bench: --gpus: %s\n", listed.reasons.c_str());
       return 2;
     }
     register_train();

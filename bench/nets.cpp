@@ -201,7 +201,7 @@ tensor integers(const shape& dims, int64_t below) {
   std::vector<int32_t> values(static_cast<size_t>(dims.elements()));
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<int32_t>(static_cast<int64_t>(i) * 48271 % 65537 % below);
-  return tensor::of(dims, values);
+  return tensor::from_values(dims, values);
 }
 
 } // namespace

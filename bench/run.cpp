@@ -112,7 +112,7 @@ void mlp_step(State& state, bool traced) {
   auto s = session::local(options());
   s.run(g.initializer());
   auto step = s.prepare({images, labels}, {loss}, {train});
-  const auto x = tensor::of({32, 64}, std::vector<float>(32 * 64, 0.5f));
+  const auto x = tensor::from_values({32, 64}, std::vector<float>(32 * 64, 0.5f));
   std::vector<int32_t> classes(32);
   for (size_t i = 0; i < classes.size(); ++i)
     classes[i] = static_cast<int32_t>(i % 10);

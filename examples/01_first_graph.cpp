@@ -13,13 +13,13 @@ using namespace troupe;
 int main() {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 2}, "x"); // any number of rows
-  auto w = g.constant(tensor::of<float>({2, 2}, {1, -1, 2, -2}), "w");
+  auto w = g.constant(tensor::from_values<float>({2, 2}, {1, -1, 2, -2}), "w");
   auto y = relu(matmul(x, w) + 0.5f, "y");
   std::cout << "y is " << y.type() << y.dims() << '\n';
 
   auto s = session::local();
-  std::cout << s.fetch(y, {{x, tensor::of<float>({1, 2}, {1, 1})}}) << '\n';
-  std::cout << s.fetch(y, {{x, tensor::of<float>({2, 2}, {0, 0, -1, -1})}}) << '\n';
+  std::cout << s.fetch(y, {{x, tensor::from_values<float>({1, 2}, {1, 1})}}) << '\n';
+  std::cout << s.fetch(y, {{x, tensor::from_values<float>({2, 2}, {0, 0, -1, -1})}}) << '\n';
 }
 
 // Prints:

@@ -11,7 +11,7 @@ int main() {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 2}, "x");
   auto labels = g.placeholder(dtype::f32, {-1, 1}, "labels");
-  auto w = g.variable(tensor::of<float>({2, 1}, {0, 0}), "w");
+  auto w = g.variable(tensor::from_values<float>({2, 1}, {0, 0}), "w");
   auto b = g.variable(0.0f, "b");
   auto prediction = sigmoid(matmul(x, w) + b);
   auto loss = -mean(labels * log(prediction) + (1 - labels) * log(1 - prediction));
@@ -19,8 +19,8 @@ int main() {
 
   auto s = session::local();
   s.run(g.initializer());
-  std::vector<feed> table{{x, tensor::of<float>({4, 2}, {0, 0, 0, 1, 1, 0, 1, 1})},
-                          {labels, tensor::of<float>({4, 1}, {0, 1, 1, 1})}};
+  std::vector<feed> table{{x, tensor::from_values<float>({4, 2}, {0, 0, 0, 1, 1, 0, 1, 1})},
+                          {labels, tensor::from_values<float>({4, 1}, {0, 1, 1, 1})}};
   auto before = to_scalar<float>(s.fetch(loss, table));
   for (int i = 0; i < 500; ++i)
     s.run(train, table);

@@ -18,7 +18,7 @@ void show(Body&& body) {
 int main() {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 3}, "x");
-  auto w = g.variable(tensor::of<float>({2, 2}, {1, 2, 3, 4}), "w");
+  auto w = g.variable(tensor::from_values<float>({2, 2}, {1, 2, 3, 4}), "w");
 
   show([&] { matmul(x, w, "product"); });
   show([&] { x + g.constant({1, 2, 3}); });

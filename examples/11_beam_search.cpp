@@ -32,13 +32,13 @@ int main() {
   constexpr int32_t width = 8, printed_beams = 4, end = 0, max_length = 50;
   const auto count = static_cast<int32_t>(words.size());
   graph_builder g;
-  auto next = log(g.constant(tensor::of({count, count}, probabilities)) + 1e-30f);
+  auto next = log(g.constant(tensor::from_values({count, count}, probabilities)) + 1e-30f);
   // The end is always followed by the end.
   std::vector<float> end_only(words.size(), -1e9f);
   end_only[end] = 0;
-  auto after_end = g.constant(tensor::of({1, count}, end_only));
+  auto after_end = g.constant(tensor::from_values({1, count}, end_only));
 
-  auto start = g.constant(tensor::of({width, 1}, std::vector<int32_t>(width, end)));
+  auto start = g.constant(tensor::from_values({width, 1}, std::vector<int32_t>(width, end)));
   std::vector<float> first_scores(width, -1e9f);
   first_scores[0] = 0; // at first there is only one beam
   auto is_open = greater_equal(start, 0);

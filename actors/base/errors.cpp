@@ -31,10 +31,10 @@ status from_caf(const caf::error& caf_error) {
     if (!context.match_elements<string, string, string, string, uint64_t, bool>())
       return status{kind, {}};
     auto read = status{kind, context.get_as<string>(0)}
-                    .about(context.get_as<string>(1), context.get_as<string>(2))
-                    .on_task(context.get_as<string>(3))
-                    .of_incarnation(context.get_as<uint64_t>(4));
-    return context.get_as<bool>(5) ? std::move(read).of_lost_state() : read;
+                    .with_origin(context.get_as<string>(1), context.get_as<string>(2))
+                    .with_task(context.get_as<string>(3))
+                    .with_incarnation(context.get_as<uint64_t>(4));
+    return context.get_as<bool>(5) ? std::move(read).with_lost_state() : read;
   }
   if (caf_error == caf::sec::request_timeout)
     return failure(error_kind::deadline_exceeded, "no answer in time");

@@ -48,11 +48,11 @@ public:
   static constexpr std::chrono::seconds valid_for{5};
   /// Truncates the list and its texts to the limits of client_wait.
   void set(client_wait_list waits) {
-    if (waits.size() > client_wait::most)
-      waits.resize(client_wait::most);
+    if (waits.size() > client_wait::max_waits)
+      waits.resize(client_wait::max_waits);
     for (auto& wait : waits)
       for (auto* text : {&wait.target, &wait.reason})
-        text->resize(std::min(text->size(), client_wait::most_text));
+        text->resize(std::min(text->size(), client_wait::max_text));
     std::lock_guard guard{mutex_};
     waits_ = std::move(waits);
     reported_ = std::chrono::steady_clock::now();

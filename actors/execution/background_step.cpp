@@ -41,7 +41,7 @@ public:
         result.fetches.push_back({index, std::move(conductor.fetches()[index])});
       program_->check_in(std::move(instance_));
     } else {
-      result.outcome = std::move(result.outcome).on_task(self_).within(self_);
+      result.outcome = std::move(result.outcome).with_task(self_).with_context(self_);
       instance_->retire();
     }
     on_end_(std::move(result));
@@ -120,7 +120,7 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
   if (!outcome) {
     if (step)
       step->instance()->retire();
-    return on_end({std::move(outcome).on_task(self).within(self), {}});
+    return on_end({std::move(outcome).with_task(self).with_context(self), {}});
   }
   auto instance = step->instance();
   auto* observer = step.release(); // deletes itself when the step ends

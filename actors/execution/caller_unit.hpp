@@ -30,7 +30,7 @@ public:
   void drain(stop_signal& stop) {
     for (unsigned regions = 1; size_ > 0; ++regions) {
       if (regions % regions_per_check == 0)
-        stop.due(); // sets the signal
+        stop.is_due(); // sets the signal
       auto* next = take();
       switch (next->resume(this, max_messages)) {
         case caf::resumable::resume_later: exec_later(next); break;

@@ -68,7 +68,7 @@ void conductor_actor::fail(status why) {
   auto& root = instance_.root();
   if (&root != &instance_ && wants_flight_report(why)) // the root step reports the waits
     root.conductor().abort(step(), instance_.in_nest(why), nullptr);
-  error_ = stop_.late() ? overdue(step()) : std::move(why);
+  error_ = stop_.is_late() ? overdue(step()) : std::move(why);
   if (&root == &instance_ && wants_flight_report(error_)) { // on the thread that noticed it
     state_.fetch_or(failed, std::memory_order_acq_rel);     // no iteration begins during the report
     error_ = status{error_.kind(), error_.message() + flight_report(instance_, step())};
@@ -86,7 +86,7 @@ void conductor_actor::notify_responders(step_ended::how outcome) {
     return; // the root step does
   const auto& responders = instance_.program().responders();
   if (!responders.empty() && !error_.ok())
-    instance_.program().recorder().note(flight_event::queues_asked, step());
+    instance_.program().recorder().note(flight_event::waits_cancelled, step());
   for (auto* receiver : responders)
     deliver(*receiver, step_ended{instance_.step(), outcome, &holds_}, nullptr);
 }
@@ -94,12 +94,12 @@ void conductor_actor::notify_responders(step_ended::how outcome) {
 void conductor_actor::end(bool has_failed, caf::execution_unit* unit) {
   if (has_failed) {
     if (error_.kind() == error_kind::resource_exhausted) // here, because nothing runs now
-      error_ = std::move(error_).followed_by(instance_.describe_largest_tensors());
+      error_ = std::move(error_).with_suffix(instance_.describe_largest_tensors());
     // The responders take back the elements that the step took, now that nothing of it runs.
     notify_responders(step_ended::how::failed);
     // Errors of its kernels that the devices have not reported yet must not reach another step.
     for (auto* device : instance_.program().accelerators())
-      device->when_done([](const status&) {});
+      device->notify_when_done([](const status&) {});
   } else if (instance_.program().has_revocable_inputs()) {
     notify_responders(parts_elsewhere_ ? step_ended::how::well_here : step_ended::how::well);
   }
@@ -136,7 +136,7 @@ void conductor_actor::region_ran() {
 // of launches.
 void conductor_actor::await_accelerators() {
   for (auto* device : instance_.program().accelerators())
-    device->when_done([kept = instance_.shared_from_this(), id = step()](status outcome) {
+    device->notify_when_done([kept = instance_.shared_from_this(), id = step()](status outcome) {
       auto& conductor = kept->conductor();
       if (!conductor.enter(id))
         return;

@@ -49,7 +49,7 @@ private:
   }
 
   void add_events() {
-    auto events = instance_.program().recorder().last_of(step_, max_events);
+    auto events = instance_.program().recorder().last_events(step_, max_events);
     if (events.empty())
       return;
     text_ += concat("\n  ", instance_.program().task(), " did last");
@@ -58,14 +58,14 @@ private:
   }
 
   std::string describe(const flight_recorder::event& event) const {
-    auto verb = std::string{to_string(event.what)};
+    auto verb = std::string{to_string(event.kind)};
     auto [owner, frame, number] = instance_.program().program_of(event.program);
     if (!owner)
       return verb;
     if (frame)
       verb = concat("in ", frame->description, ' ', verb);
     const auto& part = *owner->programs()[number];
-    switch (event.what) {
+    switch (event.kind) {
       case flight_event::region_ran:
         return event.index < part.regions().size() ? verb + ' ' + describe_region(part, event.index)
                                                    : verb;

@@ -106,8 +106,8 @@ private:
   result<uint32_t> choose(std::span<const tensor> inputs) const {
     auto last = static_cast<int32_t>(frame_.functions.size()) - 1;
     switch (frame_.calls) {
-      case calling::if_true: return holds(inputs[0]) ? 0u : 1u;
-      case calling::by_number: {
+      case call_kind::if_true: return is_true(inputs[0]) ? 0u : 1u;
+      case call_kind::by_number: {
         if (inputs[0].rank() != 0)
           return invalid("branch_index must be a scalar, got ", inputs[0]);
         auto which = *inputs[0].data<int32_t>();
@@ -213,7 +213,7 @@ private:
       return pass_on(from.number + 1, index < values ? size_t{index} : values_ + index - values,
                      std::move(value), unit);
     std::unique_lock lock{mutex_};
-    (holds(value) ? next_ : last_) = from.number + 1;
+    (is_true(value) ? next_ : last_) = from.number + 1;
     auto* next = next_iteration();
     lock.unlock();
     if (next)
@@ -266,7 +266,7 @@ private:
 
   void fail(status why, int64_t number) {
     if (why.kind() != error_kind::deadline_exceeded)
-      why = instance_->in_nest(std::move(why).within(iteration_of(number).description()));
+      why = instance_->in_nest(std::move(why).with_context(iteration_of(number).description()));
     frames_.root().conductor().abort(frames_.root().step().sequence, std::move(why), nullptr);
   }
 
@@ -320,7 +320,8 @@ void step_frames::begin(task_instance& instance, uint32_t program, uint32_t wait
     run.release()->start(inputs, unit);
   });
   if (!begun)
-    root_.conductor().abort(root_.step().sequence, within(origin, std::move(begun)), unit);
+    root_.conductor().abort(root_.step().sequence, with_node_context(origin, std::move(begun)),
+                            unit);
 }
 
 bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& instance,
@@ -403,7 +404,7 @@ void step_frames::reset() noexcept {
   for (const auto& [device, account] : accounts_) {
     account->end_log();
     account->reset();
-    account->keep_account(false);
+    account->set_full_account(false);
   }
 }
 
@@ -415,7 +416,7 @@ step_memory& step_frames::account_on(device& account_device) {
   auto& account = accounts_[&account_device];
   if (!account)
     account = step_memory::make(account_device.memory());
-  account->keep_account(root_.watched());
+  account->set_full_account(root_.watched());
   return *account;
 }
 

@@ -26,8 +26,8 @@ struct pending_work {
   status shuts_down() const { return failure(error_kind::cancelled, "its task shuts down"); }
 
   void answer(status outcome, std::vector<tensor> values = {}) {
-    wait_answer answer{request.wait, within(*request.origin, std::move(outcome)), std::move(values),
-                       request.step};
+    wait_answer answer{request.wait, with_node_context(*request.origin, std::move(outcome)),
+                       std::move(values), request.step};
     deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(request.region)),
             std::move(answer), nullptr);
   }

@@ -5,7 +5,7 @@
 #include "troupe/actors/execution/kernel_threads.hpp"
 #include "troupe/actors/execution/outlet.hpp"
 #include "troupe/actors/execution/task_program.hpp"
-#include "troupe/devices/collective/exchange.hpp"
+#include "troupe/devices/collective/run_collective.hpp"
 #include "troupe/runtime/simulation.hpp"
 
 #include <caf/send.hpp>
@@ -49,7 +49,7 @@ public:
   void start_wait(uint32_t wait_index, std::span<tensor> inputs) override {
     const auto& wait = instance_.part(program_).program().waits()[wait_index];
     instance_.begin_wait(program_, wait_index);
-    if (wait.by == answered_by::frame)
+    if (wait.answered_by == answer_source::frame)
       return instance_.root().frames()->begin(instance_, program_, wait_index, inputs, unit_);
     if (auto slot = instance_.program().slot_of(program_, wait_index);
         slot.group != collective_slot::none)
@@ -69,19 +69,20 @@ private:
   void join(const collective_slot& slot, tensor input) {
     auto& rendezvous = instance_.rendezvous_of(slot.group);
     const auto& group = rendezvous.group();
-    collective_part added_part{.on = group.members[slot.member].on, .input = std::move(input)};
+    collective_part added_part{.target = group.members[slot.member].target,
+                               .input = std::move(input)};
     if (auto prepared = prepare_collective(group.call, added_part); !prepared)
       return (void)instance_.conductor().abort(
           instance_.conductor().step(),
-          within(*group.members[slot.member].origin, std::move(prepared)), unit_);
+          with_node_context(*group.members[slot.member].origin, std::move(prepared)), unit_);
     if (rendezvous.arrive(slot.member, std::move(added_part)) !=
         collective_rendezvous::arrival::last)
       return;
-    auto& parts = rendezvous.take();
+    auto& parts = rendezvous.parts();
     auto outcome = [&]() -> status {
       TROUPE_ASSIGN(auto call, group.check(parts));
-      return within(*group.members.front().origin,
-                    exchange(call, parts, &instance_.conductor().stop()));
+      return with_node_context(*group.members.front().origin,
+                               run_collective(call, parts, &instance_.conductor().stop()));
     }();
     for (auto& part : parts) {
       part.input.reset();
@@ -137,7 +138,7 @@ private:
     auto* device = receiver.device().as_accelerator();
     if (!device || !receiver.waits()[route.wait].on_device)
       return false;
-    auto moved = device->take_over(value);
+    auto moved = device->copy_from_device(value);
     if (!moved)
       return false; // goes by the host, which reports the error if that fails, too
     value = *std::move(moved);
@@ -180,7 +181,7 @@ private:
 } // namespace
 
 bool region_actor::heavy() const noexcept {
-  return instance_->part(program_).program().regions()[region_].heavy;
+  return instance_->part(program_).program().regions()[region_].is_heavy;
 }
 
 // If so, the measured time decides on which thread the region runs next.
@@ -192,14 +193,14 @@ bool region_actor::measures_itself() const noexcept {
 // A loop may take long in one run although all earlier runs were brief.
 bool region_actor::brief() const noexcept {
   const auto& code = instance_->part(program_).program().regions()[region_];
-  return !code.heavy && !code.loops && !duration_.often_long() &&
+  return !code.is_heavy && !code.has_loops && !duration_.often_long() &&
          instance_->program().accelerators().empty(); // the end of a step may wait for a device
 }
 
 bool region_actor::quick() const noexcept {
   constexpr double most_ns = 5e6;
   const auto& code = instance_->part(program_).program().regions()[region_];
-  return !code.loops && code.nanoseconds < most_ns;
+  return !code.has_loops && code.nanoseconds < most_ns;
 }
 
 bool region_actor::has_stopped() const noexcept { return instance_->conductor().stop().raised(); }
@@ -241,18 +242,20 @@ status region_actor::check(const wait_answer& answer) const {
   const auto& wait = instance_->part(program_).program().waits()[answer.wait];
   const auto& origin = *wait.origin;
   auto source = [&] {
-    return wait.state ? concat(to_string(wait.state->op().makes), " '", wait.state->name(), '\'')
-                      : std::string{"its work"};
+    return wait.state
+               ? concat(to_string(wait.state->op().state_kind), " '", wait.state->name(), '\'')
+               : std::string{"its work"};
   };
   if (static_cast<size_t>(origin.outputs()) != answer.values.size())
-    return within(origin, failure(error_kind::internal, "expected ", origin.outputs(),
-                                  " tensors of ", source(), ", got ", answer.values.size()));
+    return with_node_context(origin,
+                             failure(error_kind::internal, "expected ", origin.outputs(),
+                                     " tensors of ", source(), ", got ", answer.values.size()));
   for (int i = 0; i < origin.outputs(); ++i) {
     const auto& value = answer.values[static_cast<size_t>(i)];
     if (value.type() != origin.output_type(i) || !origin.output_shape(i).compatible(value.dims()))
-      return within(origin, invalid("expected ", origin.output_type(i), origin.output_shape(i),
-                                    " as output ", i, ", ", source(), " gave ", value.type(),
-                                    value.dims()));
+      return with_node_context(origin, invalid("expected ", origin.output_type(i),
+                                               origin.output_shape(i), " as output ", i, ", ",
+                                               source(), " gave ", value.type(), value.dims()));
   }
   return {};
 }
@@ -280,7 +283,7 @@ void region_actor::transfer_values(std::shared_ptr<wait_answer> answer, size_t f
                                 transfer_values(answer, i + 1);
                               });
     if (device)
-      if (auto moved = device->take_over(value)) {
+      if (auto moved = device->copy_from_device(value)) {
         value = *std::move(moved);
         continue;
       }

@@ -101,16 +101,16 @@ private:
     step_id current_step;
     if (auto* request = content_if<ask>(message)) {
       current_step = request->step;
-      auto side = request->origin->op().goes_back ? usage_meter::takes
-                  : request->inputs.empty()       ? usage_meter::neither
-                                                  : usage_meter::puts;
+      auto side = request->origin->op().returns_answer_on_failure ? usage_meter::takes
+                  : request->inputs.empty()                       ? usage_meter::neither
+                                                                  : usage_meter::puts;
       put({request->wait,
            request->origin,
            std::move(request->region),
            std::move(request->source),
            {},
            side},
-          current_step, request->origin->op().ask, std::move(request->inputs), out);
+          current_step, request->origin->op().start_operation, std::move(request->inputs), out);
     } else if (auto* source_request = content_if<troupe::ask_source>(message)) {
       current_step = source_request->step;
       put({source_request->errand,
@@ -177,7 +177,7 @@ private:
   responder_numbers count() {
     responder_numbers numbers{.size = machine_->size()};
     meter_.advance(numbers.size);
-    numbers.usage = meter_.so_far();
+    numbers.usage = meter_.usage();
     for (const auto& [number, waiting] : waiting_) {
       numbers.puts_waiting += waiting.from.side == usage_meter::puts;
       numbers.takes_waiting += waiting.from.side == usage_meter::takes;
@@ -353,7 +353,7 @@ private:
            std::vector<tensor> inputs, deliveries& out) {
     std::lock_guard guard{mutex_};
     meter_.advance(machine_->size());
-    meter_.came(sender.side);
+    meter_.count_arrival(sender.side);
     auto& done = empty_answers();
     request_id id{step, next_request_++};
     auto is_this_request = [&](const auto& candidate) { return candidate.who == id; };
@@ -382,7 +382,7 @@ private:
     auto limit = sender.origin->attrs().find("timeout_ms");
     auto timeout_ms = limit == sender.origin->attrs().end() ? 0 : *limit->second.get_if<int64_t>();
     timeout_ms = std::min<int64_t>(timeout_ms, max_timeout_ms);
-    meter_.waits(sender.side);
+    meter_.begin_wait(sender.side);
     auto& waits = waiting_[id.number];
     waits.from = std::move(sender);
     if (timeout_ms > 0)
@@ -401,7 +401,7 @@ private:
   // Errors name the requesting node when they reach it. The responder adds its own name.
   static delivery delivery_to(requester& receiver, answer& result) {
     auto outcome = receiver.keep ? std::move(result.outcome)
-                                 : within(*receiver.origin, std::move(result.outcome));
+                                 : with_node_context(*receiver.origin, std::move(result.outcome));
     return {std::move(receiver.region),
             {receiver.wait, std::move(outcome), std::move(result.tensors), result.who.step}};
   }
@@ -412,7 +412,7 @@ private:
       auto position = waiting_.find(result.who.number);
       if (position == waiting_.end())
         continue;
-      meter_.waited(position->second.from.side);
+      meter_.end_wait(position->second.from.side);
       if (position->second.due)
         due_.remove(*position->second.due);
       out.answers.push_back(delivery_to(position->second.from, result));
@@ -448,7 +448,7 @@ result<std::shared_ptr<responder_state>> responder_state::declare(const node& ma
                                                                   std::string name) {
   auto machine = maker.op().make_responder(maker, std::move(name));
   if (!machine)
-    return within(maker, machine.status());
+    return with_node_context(maker, machine.status());
   return std::shared_ptr<responder_state>{new responder_state{*std::move(machine)}};
 }
 

@@ -46,9 +46,9 @@ std::string describe(const step_wait& wait) {
 
 step_wait wait_of(const task_program& step, const program& part, uint32_t wait) {
   const auto& point = part.waits()[wait];
-  if (point.by == answered_by::frame)
+  if (point.answered_by == answer_source::frame)
     return {.kind = step_wait::wait_kind::functions, .node = step.frame_of(point)->description};
-  if (point.by == answered_by::caller)
+  if (point.answered_by == answer_source::caller)
     return {.kind = step_wait::wait_kind::caller,
             .node = concat("argument ", point.origin->attr<int64_t>("index"))};
   auto node = point.origin->description();
@@ -56,12 +56,13 @@ step_wait wait_of(const task_program& step, const program& part, uint32_t wait) 
     return {.kind = step_wait::wait_kind::collective,
             .node = std::move(node),
             .target = concat("group ", point.origin->attr<int64_t>("group_key"))};
-  if (point.by == answered_by::state)
+  if (point.answered_by == answer_source::state)
     return {.kind = step_wait::wait_kind::state,
             .node = std::move(node),
-            .target = concat(to_string(point.state->op().makes), " '", point.state->name(), '\''),
+            .target =
+                concat(to_string(point.state->op().state_kind), " '", point.state->name(), '\''),
             .state = name_in_container(*point.state)};
-  if (point.by == answered_by::work)
+  if (point.answered_by == answer_source::work)
     return {.kind = step_wait::wait_kind::files, .node = std::move(node)};
   return {.kind = step_wait::wait_kind::tensor,
           .node = std::move(node),

@@ -83,21 +83,21 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
     for (const auto& wait : programs_[p]->waits()) {
       responders.emplace_back();
       sources.emplace_back();
-      if (wait.by == answered_by::state || wait.by == answered_by::work) {
+      if (wait.answered_by == answer_source::state || wait.answered_by == answer_source::work) {
         TROUPE_ASSIGN(auto actor, find_responder(wait.state ? *wait.state : *wait.origin));
         responders.back() = add_responder(actor);
         if (wait.source) {
           TROUPE_ASSIGN(sources.back(), find_responder(*wait.source));
           add_responder(sources.back());
         }
-        has_revocable_inputs_ |= wait.origin->op().goes_back;
+        has_revocable_inputs_ |= wait.origin->op().returns_answer_on_failure;
         continue;
       }
-      if (wait.by == answered_by::group || wait.by == answered_by::frame)
+      if (wait.answered_by == answer_source::group || wait.answered_by == answer_source::frame)
         continue;
       import_route route{p, wait.region, wait.slots.empty() ? token::no_slot : wait.slots[0],
                          static_cast<uint32_t>(&wait - programs_[p]->waits().data())};
-      if (wait.by == answered_by::caller) {
+      if (wait.answered_by == answer_source::caller) {
         auto index = static_cast<size_t>(wait.origin->attr<int64_t>("index"));
         if (index >= max_fetches)
           return invalid(wait.origin->description(), ": is argument ", index, ", at most ",
@@ -109,9 +109,9 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
       auto key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
       receives[{key, to_string(devices[p])}] = route;
       auto from = device_name::parse(wait.origin->attr<std::string>("from"));
-      if (from && from->on_task() != self) {
-        partners_.emplace(to_string(from->on_task()), 0);
-        senders_.insert(to_string(from->on_task()));
+      if (from && from->name_of_task() != self) {
+        partners_.emplace(to_string(from->name_of_task()), 0);
+        senders_.insert(to_string(from->name_of_task()));
         if (!imports_.emplace(key, route).second)
           return invalid("two receives have the key ", key);
       }
@@ -121,7 +121,7 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
     auto& routes = exports_.emplace_back();
     for (const auto& outgoing : part->exports()) {
       TROUPE_ASSIGN(auto to, device_name::parse(outgoing.to));
-      if (to.on_task() == self) {
+      if (to.name_of_task() == self) {
         auto receiver = receives.find({outgoing.key, outgoing.to});
         if (receiver == receives.end())
           return invalid(outgoing.origin->description(), ": no receive on ", outgoing.to,
@@ -133,10 +133,10 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
                           .key = outgoing.key});
         continue;
       }
-      auto peer = std::ranges::find(peers_, to.on_task());
+      auto peer = std::ranges::find(peers_, to.name_of_task());
       if (peer == peers_.end())
-        peer = peers_.insert(peers_.end(), to.on_task());
-      partners_.emplace(to_string(to.on_task()), 0);
+        peer = peers_.insert(peers_.end(), to.name_of_task());
+      partners_.emplace(to_string(to.name_of_task()), 0);
       routes.push_back({.remote = true,
                         .peer = static_cast<size_t>(peer - peers_.begin()),
                         .key = outgoing.key});
@@ -399,14 +399,14 @@ status task_instance::in_nest(status why) const {
     return why; // the report of the root step covers all waits
   for (const auto* inner = this; inner && inner->iteration_.frame;
        inner = inner->iteration_.enclosing.get())
-    why = std::move(why).within(inner->iteration_.description());
+    why = std::move(why).with_context(inner->iteration_.description());
   return why;
 }
 
 // Its tensors are allocated in the memory account of the root step.
 void task_instance::share_memory() {
   for (const auto& part : parts_)
-    part->take_memory_of(root_->frames()->account_on(part->program().device()));
+    part->share_memory_of(root_->frames()->account_on(part->program().device()));
 }
 
 status task_instance::receive(arrival&& message, caf::execution_unit* unit) {
@@ -464,7 +464,7 @@ void task_instance::begin_step(uint64_t step) noexcept {
   for (size_t p = 0; p < parts_.size(); ++p) {
     auto waits = parts_[p]->program().waits();
     for (size_t i = 0; i < waits.size(); ++i)
-      timestamps_[p].waits[i].store(is_asked(waits[i]) ? 0 : ticks_now(),
+      timestamps_[p].waits[i].store(begins_on_request(waits[i]) ? 0 : ticks_now(),
                                     std::memory_order_relaxed);
   }
 }
@@ -492,7 +492,7 @@ void task_instance::watch(profile_options options) {
   for (size_t p = 0; p < parts_.size(); ++p) {
     if (options.any())
       profilers_[p]->begin(options);
-    parts_[p]->watch(options.any() ? profilers_[p].get() : nullptr);
+    parts_[p]->set_profiler(options.any() ? profilers_[p].get() : nullptr);
   }
 }
 

@@ -48,7 +48,7 @@ struct task_frame {
   uint32_t number = 0;          ///< within the step
   const node* origin = nullptr; ///< the _Frame; null if another task has it
   std::string description;
-  calling calls = calling::once;
+  call_kind calls = call_kind::once;
   size_t values = 0, orders = 0, results = 0; ///< counts of arguments, of two kinds, and of results
   std::vector<size_t> unchanged; ///< values of a loop that are the same in all iterations
   int64_t parallel = 1;
@@ -56,7 +56,7 @@ struct task_frame {
   std::vector<task_name> others;                        ///< tasks that have a part
   std::vector<caf::actor> exchanges;                    ///< with the other tasks
 
-  bool is_loop() const noexcept { return calls == calling::while_true; }
+  bool is_loop() const noexcept { return calls == call_kind::while_true; }
   bool is_shared() const noexcept { return !origin || !others.empty(); }
 };
 
@@ -172,7 +172,7 @@ public:
   void keep(std::shared_ptr<named_state> state) { kept_states_.push_back(std::move(state)); }
   /// Fails if state of the task that the step uses has retired.
   status check_state() const {
-    auto retirements = all_retirements.load(std::memory_order_acquire);
+    auto retirements = retirement_counter.load(std::memory_order_acquire);
     if (seen_retirements_.load(std::memory_order_relaxed) == retirements) [[likely]]
       return {};
     return check_retirements(retirements);

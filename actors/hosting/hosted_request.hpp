@@ -122,12 +122,12 @@ public:
   void answer(status outcome) { answer(std::move(outcome), std::monostate{}); }
   /// The request has not begun, and another task may serve it.
   void send_elsewhere(status why) {
-    send({.outcome = std::move(why).on_task(self_->state.task), .not_begun = true});
+    send({.outcome = std::move(why).with_task(self_->state.task), .not_begun = true});
   }
   /// The request has not begun, and no other task would serve it.
   void refuse(status why) {
     if (std::exchange(is_step_, false))
-      self_->state.options->server->hosted().steps.refused(why.kind());
+      self_->state.options->server->hosted().steps.count_refused(why.kind());
     answer(std::move(why));
   }
   hosted_session& session() const { return *session_; }
@@ -138,8 +138,8 @@ private:
       return;
     auto& counters = self_->state.options->server->hosted().steps;
     if (reply.not_begun)
-      return counters.refused(reply.outcome.kind());
-    counters.ended(reply.outcome.kind(), std::chrono::nanoseconds{steady_ns() - began_ns_});
+      return counters.count_refused(reply.outcome.kind());
+    counters.count_ended(reply.outcome.kind(), std::chrono::nanoseconds{steady_ns() - began_ns_});
     ++session_->listed->ended;
     session_->listed->failed += !reply.outcome.ok();
   }

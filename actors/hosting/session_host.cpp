@@ -383,7 +383,7 @@ void refuse(host_self self, const incoming& received, uint64_t request, status w
             bool not_begun = true) {
   self->send(received.from,
              outgoing{session_reply{.request = request,
-                                    .outcome = std::move(why).on_task(self->state.task),
+                                    .outcome = std::move(why).with_task(self->state.task),
                                     .leaving = self->state.options->server->draining(),
                                     .not_begun = not_begun}});
 }
@@ -417,7 +417,7 @@ void serve(host_self self, incoming& received) {
   auto* to_run = std::get_if<session_run>(&content->what);
   auto refuse_uncounted = [&](status why) {
     if (to_run)
-      state.options->server->hosted().steps.refused(why.kind());
+      state.options->server->hosted().steps.count_refused(why.kind());
     refuse(self, received, content->request, std::move(why));
   };
   if (auto open = state.options->server->refusal(); !open)

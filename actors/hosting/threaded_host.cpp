@@ -41,7 +41,7 @@ public:
       const auto* content = std::get_if<session_request>(&request.content);
       auto task = to_string(options_->server->self());
       session_reply refused{.request = content ? content->request : 0,
-                            .outcome = std::move(started).on_task(task).within(task),
+                            .outcome = std::move(started).with_task(task).with_context(task),
                             .leaving = options_->server->draining(),
                             .not_begun = true};
       return caf::anon_send(request.from, outgoing{std::move(refused)});

@@ -239,9 +239,10 @@ result<number_grant> claim_number(caf::actor_system& system, claim_options optio
   caf::scoped_actor self{system, true};
   result<number_grant> outcome = failure(error_kind::internal, "no answer");
   self->request(claimant, patience, await_number_atom::value)
-      .receive(
-          [&](const number_grant& grant) { outcome = grant; },
-          [&](const caf::error& why) { outcome = from_caf(why).within("asking for a number"); });
+      .receive([&](const number_grant& grant) { outcome = grant; },
+               [&](const caf::error& why) {
+                 outcome = from_caf(why).with_context("asking for a number");
+               });
   self->send_exit(claimant, caf::exit_reason::user_shutdown);
   return outcome;
 }

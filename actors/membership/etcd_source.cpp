@@ -40,7 +40,7 @@ public:
       }
       last_error = answer.status();
     }
-    return std::move(last_error).within("etcd");
+    return std::move(last_error).with_context("etcd");
   }
 
 private:

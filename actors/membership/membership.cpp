@@ -138,7 +138,7 @@ void refuse_once(membership_self self, member_link& link, const status& why) {
 // Fails all requests, when the membership ends.
 void refuse_all(membership_self self, const status& why) {
   for (auto& [task, link] : self->state.members)
-    refuse(self, link, status{why}.on_task(to_string(task)));
+    refuse(self, link, status{why}.with_task(to_string(task)));
 }
 
 // Dials until the last deadline of the waiting requests, or once if a request wants one attempt.

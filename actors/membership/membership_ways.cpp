@@ -63,7 +63,7 @@ membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust
                   const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
                 auto send_result = [=](dialed result_of_call, status outcome) {
                   if (!outcome)
-                    result_of_call.outcome = std::move(outcome).within(
+                    result_of_call.outcome = std::move(outcome).with_context(
                         result_of_call.to.job.empty() ? text : to_string(result_of_call.to));
                   caf::anon_send(reply, std::move(result_of_call));
                 };

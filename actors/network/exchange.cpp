@@ -345,7 +345,7 @@ private:
         content);
     if (auto sent = link_.send(content); !sent)
       return settle(number, [&](const pending_request& failed_request) {
-        failed_request.answer(to_caf(std::move(sent).within(peer())));
+        failed_request.answer(to_caf(std::move(sent).with_context(peer())));
       });
     outlet_.write_some();
   }
@@ -545,7 +545,7 @@ private:
     if (auto* push = std::get_if<tensor_push>(&unsent)) {
       if (options_.server)
         options_.server->cannot_send(push->step, address(),
-                                     std::move(why).within(concat("sending to ", peer())));
+                                     std::move(why).with_context(concat("sending to ", peer())));
     } else if (auto* step_answer = std::get_if<step_done>(&unsent);
                step_answer && step_answer->outcome) {
       send(step_done{step_answer->request, std::move(why), {}, {}, step_answer->holds});

@@ -77,7 +77,7 @@ public:
     if (watched.ok())
       return {};
     leave();
-    return std::move(watched).within(concat("listening at ", options_.address));
+    return std::move(watched).with_context(concat("listening at ", options_.address));
   }
 
   // -- on the loop's thread

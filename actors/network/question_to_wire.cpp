@@ -21,7 +21,7 @@ std::optional<message> question_to_wire(caf::mailbox_element& question) {
   if (auto* inspection_of_part = content_if<inspect_task>(question))
     return inspect_request{0, inspection_of_part->ref,
                            static_cast<uint32_t>(std::max(inspection_of_part->scope.depth, 0)),
-                           inspection_of_part->scope.only};
+                           inspection_of_part->scope.kinds};
   if (content_if<drain_atom>(question))
     return drain_request{};
   if (content_if<list_devices_atom>(question))

@@ -311,7 +311,7 @@ result<std::unique_ptr<byte_stream>> dial_over_tls(const address& endpoint,
     stream->drop_input();
     if (outcome.kind() != error_kind::unavailable || stop || once ||
         step_clock::now() + pause >= deadline)
-      return std::move(outcome).within(to_string(endpoint));
+      return std::move(outcome).with_context(to_string(endpoint));
     std::this_thread::sleep_for(pause); // on a detached actor's thread, for a bounded time
     pause = std::min(pause * 2, max_tls_poll_wait);
   }

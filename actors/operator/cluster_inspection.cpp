@@ -30,14 +30,14 @@ public:
       if (composed.children.size() < inspection_limits::children)
         composed.children.push_back(job(first, end, depth - 1));
       else
-        ++composed.left_out;
+        ++composed.omitted_children;
       first = end;
     }
     for (const auto& [task, entry] : members_.members())
       if (composed.children.size() < inspection_limits::children)
         composed.children.push_back(member(entry, depth - 1));
       else
-        ++composed.left_out;
+        ++composed.omitted_children;
     return composed;
   }
 
@@ -88,7 +88,7 @@ private:
       if (composed.children.size() < inspection_limits::children)
         composed.children.push_back(task(entry->first, entry->second, depth - 1));
       else
-        ++composed.left_out;
+        ++composed.omitted_children;
     return composed;
   }
 

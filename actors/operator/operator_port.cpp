@@ -38,7 +38,7 @@ result<inspection_scope> scope_of(std::string_view query) {
     query.remove_prefix(std::min(end + 1, query.size()));
     auto value = option.substr(std::min(option.find('=') + 1, option.size()));
     if (option.starts_with("only=") && !value.empty()) {
-      scope.only = value;
+      scope.kinds = value;
       continue;
     }
     auto [last, problem] = std::from_chars(value.data(), value.data() + value.size(), scope.depth);

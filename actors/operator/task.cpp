@@ -90,7 +90,7 @@ public:
       TROUPE_TRY(announce(options, listen_address, fail));
     }
     self_ = options.self;
-    log->rename(to_string(self_));
+    log->set_task(to_string(self_));
     TROUPE_ASSIGN(auto devices, options.make_devices());
     server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_),
                                             std::move(log));

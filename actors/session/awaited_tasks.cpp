@@ -24,13 +24,13 @@ std::vector<device_name> requested_tasks(const graph& nodes) {
 
 void take_tasks(device_list& devices, const std::vector<task_name>& tasks) {
   std::set<task_name> missing{tasks.begin(), tasks.end()};
-  std::erase_if(devices, [&](const auto& name) { return !missing.contains(name.on_task()); });
+  std::erase_if(devices, [&](const auto& name) { return !missing.contains(name.name_of_task()); });
   for (const auto& name : devices)
-    missing.erase(name.on_task());
+    missing.erase(name.name_of_task());
   for (const auto& task : missing)
     devices.push_back({task.job, task.task, "cpu", 0});
   std::ranges::stable_sort(devices, {}, [](const auto& name) {
-    return std::pair{name.job != "worker", name.on_task()};
+    return std::pair{name.job != "worker", name.name_of_task()};
   });
 }
 
@@ -72,7 +72,7 @@ void awaited_tasks::check() {
 client_wait_list awaited_tasks::waits() const {
   client_wait_list listed;
   for (const auto& waiting : waiting_) {
-    if (listed.size() == client_wait::most)
+    if (listed.size() == client_wait::max_waits)
       break;
     auto missing =
         std::ranges::find_if(waiting.wanted, [&](const auto& name) { return !all_known({name}); });

@@ -506,7 +506,7 @@ private:
       if (!next)
         return;
       // Raises the signal if the deadline has passed, so that the region ends soon.
-      instance.conductor().stop().due();
+      instance.conductor().stop().is_due();
       unit.exec_later(next);
       unit.drain(instance.conductor().stop());
     }
@@ -543,7 +543,8 @@ private:
     conductor.begin(step, caller, &unit, limits.deadline);
     {
       std::stop_callback on_stop{limits.stop, [&conductor, step] {
-                                   auto why = stopped_by_caller().within(concat("step ", step));
+                                   auto why =
+                                       stopped_by_caller().with_context(concat("step ", step));
                                    conductor.abort(step, std::move(why), nullptr);
                                  }};
       unit.drain(conductor.stop());

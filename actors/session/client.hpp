@@ -44,7 +44,7 @@ struct program_options {
   size_t max_concurrent = 0;    ///< running steps of one kind; further ones are queued. 0: no limit
   bool deterministic = false;   ///< results have the same bits for any number of threads
   bool replay = true;           ///< repeated launch sequences on a GPU are replayed as one launch
-  bool place_by_cost = false;   ///< placing::by_cost
+  bool place_by_cost = false;   ///< place_options::by_cost
   f32_transfer transfer_precision = f32_transfer::exact;
   placement_options placement = {};
 };

@@ -24,7 +24,7 @@ void gather_positions(caf::event_based_actor* self, const std::map<task_name, ca
       joined->positions.push_back(*std::move(answer));
     } else if (answer.status().kind() != error_kind::unavailable &&
                answer.status().kind() != error_kind::deadline_exceeded) {
-      joined->failed = answer.status().on_task(to_string(task)).within(to_string(task));
+      joined->failed = answer.status().with_task(to_string(task)).with_context(to_string(task));
     }
     if (--joined->missing > 0)
       return;

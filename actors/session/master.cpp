@@ -55,8 +55,8 @@ void watch_waits(master_self self);
 // Adds the task to the error.
 status with_task(const task_name& task, status why) {
   auto name = to_string(task);
-  why = std::move(why).on_task(name);
-  return why.message().find(name) == std::string::npos ? std::move(why).within(name) : why;
+  why = std::move(why).with_task(name);
+  return why.message().find(name) == std::string::npos ? std::move(why).with_context(name) : why;
 }
 
 caf::timespan timeout_until(master_self self, step_clock::time_point deadline) {
@@ -143,7 +143,7 @@ void ask_tasks(master_self self, const std::vector<task_name>& tasks, patience_w
 std::vector<task_name> all_tasks(master_self self) {
   std::set<task_name> tasks;
   for (const auto& name : self->state.options.devices)
-    tasks.insert(name.on_task());
+    tasks.insert(name.name_of_task());
   return {tasks.begin(), tasks.end()};
 }
 
@@ -199,7 +199,7 @@ void report_waits(master_self self) {
   state.watches_waits = false;
   auto waits = state.registers->waits(self->clock().now());
   for (auto& wait : state.awaits->waits())
-    if (waits.size() < client_wait::most)
+    if (waits.size() < client_wait::max_waits)
       waits.push_back(std::move(wait));
   auto any_waits = !waits.empty();
   if (any_waits || state.reported_waits)
@@ -245,11 +245,11 @@ std::vector<task_name> tasks_to_ask(master_self self, const graph& nodes) {
 void add_devices(device_list& known, const std::vector<device_info>& listed) {
   for (const auto& info : listed) {
     auto name = device_name::parse(info.name);
-    if (!name || !name->whole() || std::ranges::find(known, *name) != known.end())
+    if (!name || !name->is_complete() || std::ranges::find(known, *name) != known.end())
       continue;
     // After the other devices of its task.
     auto last = std::ranges::find_if(known.rbegin(), known.rend(), [&](const auto& known_name) {
-      return known_name.on_task() == name->on_task();
+      return known_name.name_of_task() == name->name_of_task();
     });
     known.insert(last == known.rend() ? known.end() : last.base(), *name);
   }
@@ -430,7 +430,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
           if (!compiled && !silent.ok() &&
               compiled.status().kind() != error_kind::deadline_exceeded)
             return answer->fail(
-                status{compiled.status()}.followed_by(concat("; ", silent.message())));
+                status{compiled.status()}.with_suffix(concat("; ", silent.message())));
           if (!compiled)
             return answer->fail(compiled.status());
           if (answer->is_answered())
@@ -474,7 +474,7 @@ caf::result<placement_report> explain(master_self self, const explain_request& r
             return answer->deliver(*report);
           answer->fail(silent.ok()
                            ? report.status()
-                           : status{report.status()}.followed_by(concat("; ", silent.message())));
+                           : status{report.status()}.with_suffix(concat("; ", silent.message())));
         });
   });
   return caf::delegated<placement_report>{};
@@ -564,7 +564,7 @@ void ask_for_state(master_self self, const survey_state& wanted,
         auto outcome = join_answers(tasks, answers, survey.problems, [&](const state_list& listed) {
           joined_list.entries.insert(joined_list.entries.end(), listed.entries.begin(),
                                      listed.entries.end());
-          joined_list.left_out += listed.left_out;
+          joined_list.omitted_entries += listed.omitted_entries;
         });
         outcome ? then(std::move(survey)) : then(std::move(outcome));
       },

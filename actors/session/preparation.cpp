@@ -22,8 +22,9 @@ void add_costs(register_partitions& registration, const node_times& measured) {
 
 bool has_state(const std::vector<partition>& parts) {
   return std::ranges::any_of(parts, [](const partition& part) {
-    return std::ranges::any_of(part.nodes->nodes(),
-                               [](const auto& node) { return node->op().makes != resource::none; });
+    return std::ranges::any_of(part.nodes->nodes(), [](const auto& node) {
+      return node->op().state_kind != resource::none;
+    });
   });
 }
 
@@ -54,7 +55,7 @@ result<participant> take_part(const preparation& job, task_plan&& plan) {
 
 std::optional<task_name> named_task(const std::string& device) {
   auto name = device_name::parse(device);
-  return name && !name->job.empty() && name->task >= 0 ? std::optional{name->on_task()}
+  return name && !name->job.empty() && name->task >= 0 ? std::optional{name->name_of_task()}
                                                        : std::nullopt;
 }
 
@@ -69,9 +70,10 @@ std::set<task_name> named_tasks(const graph& nodes) {
 
 // Returns whether a node could run on another task.
 bool is_movable(const graph& nodes, const device_list& devices) {
-  return std::ranges::any_of(
-             devices,
-             [&](const auto& name) { return name.on_task() != devices.front().on_task(); }) &&
+  return std::ranges::any_of(devices,
+                             [&](const auto& name) {
+                               return name.name_of_task() != devices.front().name_of_task();
+                             }) &&
          std::ranges::any_of(nodes.nodes(), [](const auto& node) {
            return &node->op() != &internal_ops::feed && &node->op() != &internal_ops::fetch &&
                   !named_task(node->device());
@@ -91,7 +93,7 @@ status plan_step(preparation& job) {
   // Measurements differ from run to run, so deterministic plans do not use them.
   job.options.how.measured = job.programs.deterministic ? nullptr : &job.graph_times;
   if (job.session_links && !job.programs.deterministic)
-    job.links = link_costs::from(job.session_links->all());
+    job.links = link_costs::from(job.session_links->list());
   job.options.how.links = &job.links;
   auto& source = job.graph_copy ? *job.graph_copy : *job.request.of;
   TROUPE_ASSIGN(job.plan, make_plan(source, job.options, &job.stop));

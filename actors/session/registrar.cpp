@@ -84,8 +84,8 @@ void registrar::begin(const attempt_ptr& registering) {
 status registrar::with_task(const attempt_ptr& registering, size_t part, status why) {
   const auto& participant = registering->step->participants[part];
   return std::move(why)
-      .on_task(to_string(participant.task))
-      .of_incarnation(participant.incarnation);
+      .with_task(to_string(participant.task))
+      .with_incarnation(participant.incarnation);
 }
 
 void registrar::find_worker(const attempt_ptr& registering, size_t part, uint64_t number) {
@@ -240,9 +240,9 @@ bool registrar::has_lost_state(const attempt_ptr& registering, uint64_t number) 
   follow(registering,
          step.parts.refused(lost_parts.front(), number,
                             std::move(why)
-                                .on_task(to_string(step.participants[lost_parts.front()].task))
-                                .of_incarnation(step.participants[lost_parts.front()].incarnation)
-                                .of_lost_state()));
+                                .with_task(to_string(step.participants[lost_parts.front()].task))
+                                .with_incarnation(step.participants[lost_parts.front()].incarnation)
+                                .with_lost_state()));
   for (const auto& other : std::list{attempts_})
     if (std::ranges::find(attempts_, other) != attempts_.end()) // a callback may have ended it
       dismiss_unrestored(other);
@@ -263,7 +263,7 @@ status registrar::check_restored(const prepared_step& step, uint64_t acknowledge
                  error_kind::aborted, task,
                  " was restarted, and the state of this session there (variables, queues, tables) "
                  "is not restored yet")
-          .on_task(task);
+          .with_task(task);
     unrestored_.erase(loss);
   }
   return {};
@@ -398,7 +398,7 @@ client_wait_list registrar::waits(step_clock::time_point now) const {
     }
   client_wait_list listed;
   for (auto& [key, entry] : waits_by_reason)
-    if (listed.size() < client_wait::most)
+    if (listed.size() < client_wait::max_waits)
       listed.push_back(std::move(entry));
   return listed;
 }

@@ -190,7 +190,7 @@ void open_session(remote_self self, const host_ptr& host) {
     if (state.current != host) // the host is gone, and its requests have failed
       return;
     if (!reply.outcome) {
-      auto why = std::move(reply.outcome).within(concat(host->name, " at ", host->address));
+      auto why = std::move(reply.outcome).with_context(concat(host->name, " at ", host->address));
       dismiss(self, host, why);
       return try_next(self, std::move(why));
     }

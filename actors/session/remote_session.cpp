@@ -127,8 +127,8 @@ status check_holders(remote_state& state, const host_ptr& host, const session_re
              error_kind::aborted, names, lost == 1 ? " was" : " were",
              " restarted, and the state of this session there (variables, queues, tables) is lost: "
              "initialize or restore it")
-      .on_task(first)
-      .of_lost_state();
+      .with_task(first)
+      .with_lost_state();
 }
 
 // The host reports a loss in one error, which may come after its caller was answered. The next step
@@ -169,7 +169,7 @@ status check_restored(remote_state& state, const remote_step& step) {
                  error_kind::aborted, task,
                  " was restarted, and the state of this session there (variables, queues, tables) "
                  "is not restored yet")
-          .on_task(task);
+          .with_task(task);
     state.unrestored.erase(lost);
   }
   return {};
@@ -444,7 +444,7 @@ void stop_run(remote_self self, const run_ptr& run, uint64_t number) {
   stop(self, run->host, number);
   run->due = self->state.due.add(self, later(self->clock().now(), stop_margin), [=] {
     finish(self, run,
-           {stopped_by_caller().followed_by(concat(
+           {stopped_by_caller().with_suffix(concat(
                 "; ", run->host->name, ", which hosts the session, has not confirmed it yet")),
             {}});
   });

@@ -57,7 +57,7 @@ namespace {
 status with_incarnation(const running_step& run, status why) {
   for (const auto& participant : run.request.step->participants)
     if (participant.incarnation != 0 && why.origin().task == to_string(participant.task))
-      return std::move(why).of_incarnation(participant.incarnation);
+      return std::move(why).with_incarnation(participant.incarnation);
   return why;
 }
 
@@ -191,9 +191,9 @@ void step_runner::start(const running_ptr& run) {
         .then([=, this](step_result& answer) { take_answer(run, i, answer); },
               [=, this](const caf::error& why) {
                 auto task = to_string(run->part(i).task);
-                auto lost = from_caf(why).on_task(task);
+                auto lost = from_caf(why).with_task(task);
                 if (lost.message().find(task) == std::string::npos)
-                  lost = std::move(lost).within(task);
+                  lost = std::move(lost).with_context(task);
                 step_result ended{std::move(lost), {}};
                 take_answer(run, i, ended);
               });
@@ -244,7 +244,7 @@ void step_runner::settle(const running_ptr& run) {
     auto answered = [=, this](status outcome) {
       auto task = to_string(run->part(i).task);
       if (!outcome)
-        outcome = std::move(outcome).on_task(task).within(
+        outcome = std::move(outcome).with_task(task).with_context(
             concat("values that the step took on ", task, " may have been spent"));
       if (!run->done)
         follow(run, run->state.answer(i, std::move(outcome)));
@@ -267,8 +267,8 @@ void step_runner::handle_deadline(const running_ptr& run) {
   if (!run->state.settles())
     return follow(run, run->state.fail(overdue_step(*run)));
   run->due = due_.add(self_, self_->clock().now() + late_settle_patience, [=, this] {
-    follow(run,
-           run->state.doubt(overdue_step(*run).within("values that the step took may be spent")));
+    follow(run, run->state.doubt(
+                    overdue_step(*run).with_context("values that the step took may be spent")));
   });
 }
 
@@ -278,7 +278,7 @@ void step_runner::stop(const running_ptr& run) {
   if (run->done)
     return;
   TROUPE_REACHED("a step is stopped while it runs");
-  auto why = stopped_by_caller().within(concat("step ", run->id));
+  auto why = stopped_by_caller().with_context(concat("step ", run->id));
   if (!run->state.settles())
     return follow(run, run->state.fail(std::move(why)));
   auto patience = self_->clock().now() + stop_patience;
@@ -286,7 +286,8 @@ void step_runner::stop(const running_ptr& run) {
     return;
   due_.remove(run->due);
   run->due = due_.add(self_, patience, [=, this] {
-    follow(run, run->state.doubt(status{why}.within("values that the step took may be spent")));
+    follow(run,
+           run->state.doubt(status{why}.with_context("values that the step took may be spent")));
   });
 }
 
@@ -352,7 +353,7 @@ void step_runner::lose(const task_name& task, const status& why) {
                run->state.fail(
                    failure(error_kind::unavailable, task,
                            " was lost, which held values that the step took there: ", why.message())
-                       .on_task(to_string(task))));
+                       .with_task(to_string(task))));
       }
 }
 

@@ -35,7 +35,7 @@ public:
               const connection_ptr& owner)
       : components_(components), registration_(registration), owner_(owner),
         regions_(components.regions) {
-    regions_.one_per_node = registration.how.region_per_node;
+    regions_.region_per_node = registration.how.region_per_node;
     regions_.replay = registration.how.replay;
     for (auto& cost : registration.how.costs)
       measured_.add(
@@ -104,9 +104,9 @@ private:
       };
       auto states = components_.server->programs().states_of(owner_, registration_.how.session,
                                                              to_string(part->device));
-      states->await(registration_.how.positions);
+      states->set_initial_positions(registration_.how.positions);
       auto find_kernel_state = [&](const node& kernel, const kernel_state_maker& maker_function,
-                                   const kernel_position* position) {
+                                   const kernel_state_format* position) {
         return states->find_or_make(kernel, maker_function, position);
       };
       auto runs =
@@ -137,7 +137,7 @@ private:
   status note_frames(const task_program& task, uint32_t outer) {
     for (const auto& part : task.programs())
       for (const auto& wait : part->waits()) {
-        if (wait.by != answered_by::frame)
+        if (wait.answered_by != answer_source::frame)
           continue;
         auto frame_number = wait.origin->attr<int64_t>("frame");
         auto number = static_cast<uint32_t>(frame_number);
@@ -158,12 +158,12 @@ private:
     frame.orders = static_cast<size_t>(origin.attr<int64_t>("orders"));
     frame.parallel = origin.attr<int64_t>("parallel_iterations");
     auto first = static_cast<size_t>(first_argument(*op));
-    auto functions = op->calls == calling::while_true || op->calls == calling::if_true ? 2u
-                     : op->calls == calling::once                                      ? 1u
-                                                                                       : 0u;
+    auto functions = op->calls == call_kind::while_true || op->calls == call_kind::if_true ? 2u
+                     : op->calls == call_kind::once                                        ? 1u
+                                                                                           : 0u;
     auto is_complete =
         std::ranges::all_of(frame.functions, [](const auto& function) { return !!function; });
-    if (op->calls == calling::never || origin.inputs().size() < first || !is_complete ||
+    if (op->calls == call_kind::never || origin.inputs().size() < first || !is_complete ||
         (functions != 0 && frame.functions.size() != functions))
       return invalid(origin.description(), ": its functions are not those of a ", op->name);
     frame.values = origin.inputs().size() - first;
@@ -193,7 +193,7 @@ private:
     }
     for (const auto& name : origin.attr<std::vector<std::string>>("tasks")) {
       TROUPE_ASSIGN(auto task, device_name::parse(name));
-      frame.others.push_back(task.on_task());
+      frame.others.push_back(task.name_of_task());
     }
     return {};
   }

@@ -166,7 +166,7 @@ program_store::lose(const caf::actor_addr& exchange, const status& why) {
   std::lock_guard guard{mutex_};
   for (auto& [handle, entry] : programs_)
     if (entry.lost && entry.program->sends_through(exchange)) {
-      entry.lost = status{why}.within(concat(self_, " cannot send"));
+      entry.lost = status{why}.with_context(concat(self_, " cannot send"));
       lost.emplace_back(entry.owner, handle);
     }
   return lost;
@@ -222,7 +222,7 @@ result<kernel_positions> program_store::positions(const connection_ptr& owner, u
         session_states.push_back(states);
   }
   for (const auto& states : session_states)
-    TROUPE_TRY(states->go_on(go_on_from));
+    TROUPE_TRY(states->restore_positions(go_on_from));
   kernel_positions current;
   for (const auto& states : session_states)
     states->add_positions(current);

@@ -46,7 +46,7 @@ result<std::shared_ptr<named_state>> resources::find_or_add(const std::string& c
 result<std::shared_ptr<named_state>> resources::find(const node& maker,
                                                      const std::string& fallback) {
   auto [container_name, name] = full_name(maker, fallback);
-  return find_or_add(container_name, maker.op().make(maker, name));
+  return find_or_add(container_name, maker.op().create_state(maker, name));
 }
 
 result<caf::actor> resources::find_long_worker() {
@@ -66,7 +66,7 @@ result<caf::actor> resources::find_responder(const node& maker, const std::strin
   TROUPE_ASSIGN(auto declared, responder_state::declare(maker, name));
   auto state = find_or_add(container_name, std::move(declared));
   if (!state)
-    return within(maker, state.status());
+    return with_node_context(maker, state.status());
   auto actor = static_cast<responder_state&>(**state).actor(system_, input_);
   program.keep(*std::move(state));
   std::lock_guard guard{mutex_};
@@ -103,9 +103,9 @@ state_list resources::list(const std::string& task) const {
   state_list listed;
   size_t text = 0;
   for (const auto& [name, named_container] : containers)
-    for (const auto& state : named_container->all()) {
-      if (listed.left_out > 0 || listed.entries.size() >= state_list::max_entries) {
-        ++listed.left_out;
+    for (const auto& state : named_container->list()) {
+      if (listed.omitted_entries > 0 || listed.entries.size() >= state_list::max_entries) {
+        ++listed.omitted_entries;
         continue;
       }
       auto info = state->describe();
@@ -113,7 +113,7 @@ state_list resources::list(const std::string& task) const {
       info.container = name;
       text += name.size() + info.name.size() + info.holds.size() + info.content.size();
       if (text > state_list::max_text)
-        ++listed.left_out;
+        ++listed.omitted_entries;
       else
         listed.entries.push_back(std::move(info));
     }
@@ -128,7 +128,7 @@ std::vector<std::pair<std::string, resources::states>> resources::all() const {
   }
   std::vector<std::pair<std::string, states>> states_by_name;
   for (const auto& [name, named_container] : containers)
-    states_by_name.emplace_back(name, named_container->all());
+    states_by_name.emplace_back(name, named_container->list());
   return states_by_name;
 }
 

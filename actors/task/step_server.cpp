@@ -128,9 +128,9 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
   active_->fetch_add(1); // before the checks: a drain waits for this step, or the step is refused
   auto stage = fill_stage::over;
   auto refuse = [&](status why) {
-    counts_->refused(why.kind());
+    counts_->count_refused(why.kind());
     log_end(*log_, step_refused, request.step, request.retried, why);
-    on_end({.outcome = std::move(why).on_task(name_), .fetches = {}, .fill = stage});
+    on_end({.outcome = std::move(why).with_task(name_), .fetches = {}, .fill = stage});
     active_->fetch_sub(1, std::memory_order_release);
   };
   if (request.incarnation != 0 && request.incarnation != incarnation_)
@@ -182,7 +182,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
                 retried = request.retried, unsettled = unsettled_, counts = counts_,
                 active = active_, log = log_, now = now_, began = now_(),
                 notify = std::move(on_end)](step_result result) {
-    counts->ended(result.outcome.kind(), now() - began);
+    counts->count_ended(result.outcome.kind(), now() - began);
     log_end(*log, step_failed, step, retried, result.outcome);
     result.fill = stage;
     owner->fed.fetch_sub(fed, std::memory_order_relaxed);

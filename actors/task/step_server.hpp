@@ -40,7 +40,7 @@ public:
   step_clock::time_point now() const { return now_(); }
   /// Counts a step that its caller ran in this process, without begin() and run_step.
   void note_ended(error_kind kind, std::chrono::nanoseconds took) noexcept {
-    counts_->ended(kind, took);
+    counts_->count_ended(kind, took);
   }
   /// The log of the task.
   event_log& log() noexcept { return *log_; }

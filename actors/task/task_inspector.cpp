@@ -108,7 +108,7 @@ private:
       ++count_;
       return true;
     }
-    ++parent.left_out;
+    ++parent.omitted_children;
     return false;
   }
 
@@ -140,7 +140,7 @@ private:
     part.add("steps_ended", to_int64(ended));
     part.add("steps_failed", to_int64(failed));
     part.add("steps_refused", to_int64(refused));
-    part.add("steps_seconds", counts.seconds());
+    part.add("steps_seconds", counts.total_seconds());
     part.add("steps_unsettled", to_int64(server_.unsettled()));
     part.add("early_steps", to_int64(table.early_steps));
     part.add("early_bytes", to_int64(table.early_bytes));

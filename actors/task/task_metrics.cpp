@@ -57,12 +57,12 @@ void write_steps(metrics_text& text, step_server& server) {
   text.family("troupe_step_seconds", metric::histogram, "How long steps took here, waits included");
   uint64_t below = 0;
   for (size_t i = 0; i < step_counts::bounds.size(); ++i) {
-    below += counts.in_class(i);
+    below += counts.in_bucket(i);
     text.sample("_bucket", static_cast<double>(below), {{"le", concat(step_counts::bounds[i])}});
   }
-  below += counts.in_class(step_counts::bounds.size());
+  below += counts.in_bucket(step_counts::bounds.size());
   text.sample("_bucket", static_cast<double>(below), {{"le", "+Inf"}});
-  text.sample("_sum", counts.seconds());
+  text.sample("_sum", counts.total_seconds());
   text.sample("_count", static_cast<double>(below));
 
   auto table = server.steps().sizes();

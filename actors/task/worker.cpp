@@ -93,8 +93,8 @@ void connect_peers(worker_self self, const program_ptr& program, uint64_t handle
     const auto& self_name = self->state.server->self();
     self->state.server->programs().erase(handle, *owner);
     progress_state->reply(std::move(why)
-                              .on_task(to_string(self_name))
-                              .within(concat(self_name, " cannot reach ", peer)));
+                              .with_task(to_string(self_name))
+                              .with_context(concat(self_name, " cannot reach ", peer)));
   };
   for (size_t i = 0; i < program->peers().size(); ++i) {
     auto peer = program->peers()[i];
@@ -248,7 +248,7 @@ void serve_register(worker_self self, register_graph&& request, const incoming& 
   auto name = to_string(server.self());
   auto reply = [=, to = from.from, request = request.request](uint64_t handle, status outcome) {
     self->send(to, outgoing{register_reply{request, handle,
-                                           std::move(outcome).on_task(name).within(name)}});
+                                           std::move(outcome).with_task(name).with_context(name)}});
   };
   if (request.how.incarnation != 0 && request.how.incarnation != server.incarnation())
     return reply(0, failure(error_kind::unavailable, "it has been restarted"));

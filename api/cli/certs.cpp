@@ -32,7 +32,7 @@ struct certs_options {
 void write(const std::string& path, const std::string& text, bool replace) {
   auto written = write_private_file(path, text, replace);
   if (written.kind() == error_kind::already_exists)
-    throw error{std::move(written).followed_by("; --replace overwrites it")};
+    throw error{std::move(written).with_suffix("; --replace overwrites it")};
   throw_if_failed(std::move(written));
 }
 
@@ -59,13 +59,13 @@ void issue(const certs_options& options, const certificate_name& name) {
   auto read = [&](const std::string& ending) {
     auto content = read_file(path + ending);
     if (!content)
-      throw error{content.status().followed_by(
+      throw error{content.status().with_suffix(
           concat("; troupe certs init ", options.folder, " creates one"))};
     return *std::move(content);
   };
   auto authority = certificate_authority::read({read(".pem"), read(".key")});
   if (!authority)
-    throw error{authority.status().within(path + ".pem, .key")};
+    throw error{authority.status().with_context(path + ".pem, .key")};
   auto file = name.is_client() ? "client-" + name.client : name.job;
   if (name.task)
     file += concat('-', *name.task);

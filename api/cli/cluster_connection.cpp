@@ -26,7 +26,7 @@ std::chrono::milliseconds cluster_connection::answer_timeout() const {
 }
 
 inspection look_at(observer& tasks, std::chrono::milliseconds answer_timeout, const char* kinds) {
-  return value_or_throw(tasks.inspect({}, {.depth = 4, .only = kinds}, answer_timeout));
+  return value_or_throw(tasks.inspect({}, {.depth = 4, .kinds = kinds}, answer_timeout));
 }
 
 } // namespace troupe::cli

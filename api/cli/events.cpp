@@ -72,7 +72,7 @@ void show_file(const std::string& path) {
       return;
     auto parsed = parse_event(record);
     if (!parsed)
-      throw error{parsed.status().within(
+      throw error{parsed.status().with_context(
           concat(path, ": at byte ", position.substr(0, position.find(' '))))};
     show_event(*parsed);
   }

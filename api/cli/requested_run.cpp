@@ -46,7 +46,7 @@ text_feed read_feed(const std::string& word, const graph_import& in) {
   // NumPy's numbers are 64 bits wide by default.
   auto fitting = convert_literal(value, fed_edge.type());
   if (!fitting)
-    throw error{fitting.status().within(concat("--feed ", name))};
+    throw error{fitting.status().with_context(concat("--feed ", name))};
   return {fed_edge, *std::move(fitting)};
 }
 
@@ -66,7 +66,7 @@ std::string list_ends(const graph& model, const graph_import& in) {
                : inner.contains(&candidate) || kept_names.contains(&candidate);
   };
   for (const auto& candidate : model.nodes()) {
-    auto& list = has(candidate->op().effects, effect::fed) ? feeds : fetches;
+    auto& list = has(candidate->op().effects, effect::must_be_fed) ? feeds : fetches;
     if (candidate->outputs() == 0 || (&list == &fetches && is_inner(*candidate)))
       continue;
     if (++count > max_count)

@@ -40,8 +40,8 @@ int list_state(const state_options& options, bool one_container) {
                                     "  ", entry.name, "  ", or_none(entry.holds), "  ", entry.bytes,
                                     " bytes  ", entry.content))
                 << '\n';
-  if (list.left_out > 0)
-    std::cout << "and " << list.left_out << " more\n";
+  if (list.omitted_entries > 0)
+    std::cout << "and " << list.omitted_entries << " more\n";
   std::cout << std::flush;
   return print_problems(problems);
 }

@@ -58,7 +58,7 @@ void add_runners(input_pipeline& pipeline, const std::vector<std::string>& names
   for (const auto& name : names) {
     auto* enqueue = in.target(name);
     auto queue = enqueue->inputs().empty() ? edge{} : enqueue->inputs().front();
-    if (queue.is_empty() || queue.node->op().makes != resource::queue)
+    if (queue.is_empty() || queue.node->op().state_kind != resource::queue)
       throw error{invalid("--enqueue ", name, ": ", enqueue->description(), " fills no queue")};
     auto entry = std::ranges::find_if(
         queues, [&](const auto& candidate) { return is_same_edge(candidate.first, queue); });

@@ -82,7 +82,7 @@ std::optional<std::string> own_address(const worker_options& options, cluster_ac
     if (address || !options.cluster.starts_with("file:"))
       return value_or_throw(std::move(address));
     if (std::chrono::steady_clock::now() > end)
-      throw error{address.status().within(cluster.source->name())};
+      throw error{address.status().with_context(cluster.source->name())};
     timespec pause{0, 200'000'000};
     if (sigtimedwait(&stop, nullptr, &pause) > 0)
       return {};

@@ -38,7 +38,7 @@ constexpr std::array reserved{
 
 bool has_builder(const op_def& op) {
   // Ops that call functions have builders in api/control_flow.hpp.
-  return !op.name.starts_with('_') && op.calls == calling::never &&
+  return !op.name.starts_with('_') && op.calls == call_kind::never &&
          std::ranges::find(by_hand, op.name) == by_hand.end();
 }
 

@@ -35,8 +35,8 @@ void print_ports(std::ostream& out, const char* title, const port_list& ports) {
     out << separator << '`' << port_def.name << "` (";
     if (!port_def.count.empty())
       out << port_def.count << " times ";
-    if (port_def.ref && port_def.to != resource::variable)
-      out << "ref " << to_string(port_def.to) << ')';
+    if (port_def.ref && port_def.state_kind != resource::variable)
+      out << "ref " << to_string(port_def.state_kind) << ')';
     else
       out << (port_def.handle ? "handle "
               : port_def.ref  ? "ref "
@@ -69,7 +69,8 @@ void print_attrs(std::ostream& out, const op_def& op) {
 // the variant for handles; otherwise the op's own name.
 std::string_view defined_as(const op_def& op, const registry& ops) {
   for (const auto* other : ops.ops())
-    if (other->also == op.name || (other->by_handle.name == op.name && !other->by_handle.defined))
+    if (other->second_name == op.name ||
+        (other->by_handle.name == op.name && !other->by_handle.defined))
       return other->name;
   return op.name;
 }

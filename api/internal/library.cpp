@@ -27,17 +27,17 @@ result<std::vector<std::shared_ptr<device>>> make_devices(const device_choice& c
   if (chosen.gpus == 0)
     return devices;
   auto gpus =
-      list_cuda_devices(devices.front(), {.most = chosen.gpus,
+      list_cuda_devices(devices.front(), {.max_gpus = chosen.gpus,
                                           .devices_per_gpu = chosen.devices_per_gpu,
                                           .memory_limit = chosen.gpu_memory_limit,
                                           .memory_reserve = chosen.gpu_memory_reserve,
                                           .memory_idle = chosen.gpu_memory_idle,
                                           .tf32 = chosen.tf32,
                                           .measure_convolutions = chosen.measure_convolutions});
-  if (!gpus.why_fewer.empty() && (chosen.gpus > 0 || gpus.listed > 0))
-    return failure(error_kind::failed_precondition, "gpus is ", chosen.gpus, ": ", gpus.why_fewer,
+  if (!gpus.reasons.empty() && (chosen.gpus > 0 || gpus.gpu_count > 0))
+    return failure(error_kind::failed_precondition, "gpus is ", chosen.gpus, ": ", gpus.reasons,
                    " Leave it at 0 to run on the processor.");
-  for (auto& gpu_device : gpus.found)
+  for (auto& gpu_device : gpus.devices)
     devices.push_back(std::move(gpu_device));
   return devices;
 }

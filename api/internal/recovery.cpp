@@ -103,7 +103,7 @@ status recovery::prepare(step_clock::time_point deadline, const std::stop_token&
   std::unique_lock lock{mutex_};
   if (!changed_.wait_until(lock, stop, deadline, [&] { return under_restore_.empty(); })) {
     auto message = concat("the session is still restoring the state of ", joined(under_restore_));
-    return stop.stop_requested() ? stopped_by_caller().followed_by("; " + message)
+    return stop.stop_requested() ? stopped_by_caller().with_suffix("; " + message)
                                  : status{error_kind::deadline_exceeded, std::move(message)};
   }
   if (lost_tasks_.empty())
@@ -172,7 +172,7 @@ status recovery::run(bool has_effects, step_clock::time_point deadline, const st
   status first;
   auto stopped = [&] {
     return first.ok() ? stopped_by_caller()
-                      : stopped_by_caller().followed_by(concat("; it had failed before: ", first));
+                      : stopped_by_caller().with_suffix(concat("; it had failed before: ", first));
   };
   for (int retry = 1;; ++retry) {
     if (stop.stop_requested())
@@ -230,9 +230,9 @@ bool has_effects(const step_signature& signature) {
   while (!pending.empty()) {
     const auto* current = pending.back();
     pending.pop_back();
-    auto changes =
-        has(current->op().effects, effect::blocking) ||
-        (has(current->op().effects, effect::stateful) && current->op().makes == resource::none);
+    auto changes = has(current->op().effects, effect::blocking) ||
+                   (has(current->op().effects, effect::stateful) &&
+                    current->op().state_kind == resource::none);
     if (changes || std::ranges::any_of(accesses_of(*current), &state_access::updates))
       return true;
     for (const auto& input : current->inputs())

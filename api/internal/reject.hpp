@@ -20,7 +20,7 @@ inline std::string call_text(std::string_view function, const std::source_locati
 /// Throws invalid_argument: "function (file:line): parts".
 [[noreturn]] void reject(std::string_view function, std::source_location where,
                          const auto&... parts) {
-  throw error{invalid(parts...).within(call_text(function, where))};
+  throw error{invalid(parts...).with_context(call_text(function, where))};
 }
 
 /// Rejects an empty edge; `name` is the name of the argument.
@@ -44,7 +44,7 @@ inline void need_state(std::string_view function, std::source_location where, bo
   if (!has_state)
     throw error{failure(error_kind::failed_precondition, "the ", kind,
                         " was moved away: use the one that it was moved to")
-                    .within(concat(function, " (", to_string(where), ')'))};
+                    .with_context(concat(function, " (", to_string(where), ')'))};
 }
 
 } // namespace troupe

@@ -13,7 +13,7 @@ using location = std::source_location;
 // Returns the last extent of an input, which a layer needs to create its variables.
 int64_t last_extent(edge x, const std::string& layer, location where) {
   auto fail = [&](const auto&... parts) {
-    throw error{invalid(parts...).within(concat(layer, " (", to_string(where), ')'))};
+    throw error{invalid(parts...).with_context(concat(layer, " (", to_string(where), ')'))};
   };
   if (x.is_empty())
     fail("the input is an empty edge");

@@ -114,7 +114,7 @@ metric auc(graph_builder& in, edge scores, operand labels, int thresholds, locat
   limits.push_back(1 + 1e-7f);
   counters sums{in, "auc", where};
   auto rows = static_cast<int64_t>(limits.size());
-  auto column = tensor::of({rows, 1}, limits);
+  auto column = tensor::from_values({rows, 1}, limits);
   auto flat = reshape(cast(scores, dtype::f32, {}, where), {1, -1}, {}, where);
   auto above = as_count(greater(flat, column, {}, where), where);
   auto actual =

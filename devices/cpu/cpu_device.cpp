@@ -40,7 +40,8 @@ public:
   explicit cpu_device(const cpu_options& options)
       : ordinal_(options.ordinal),
         memory_(cpu_allocator::make(options.memory_limit, cache_limit())),
-        swap_(options.swap_space), team_(thread_team::of(threads_for(options.intra_op_threads))) {}
+        swap_(options.swap_space),
+        team_(thread_team::shared(threads_for(options.intra_op_threads))) {}
 
   device_kind kind() const noexcept override { return device_kind::cpu; }
   int ordinal() const noexcept override { return ordinal_; }

@@ -134,7 +134,7 @@ void multiply_doubles(int64_t m, int64_t n, int64_t k, strided_matrix a, strided
       pack({b_panel, b.column_stride, b.row_stride}, panel_columns, block_depth, columns,
            packed_b.data());
       for (int64_t i = 0; i < m; i += block_rows) {
-        if (stop && stop->due())
+        if (stop && stop->is_due())
           return;
         auto block_height = std::min(block_rows, m - i);
         const auto* a_block = a.data + i * a.row_stride + p * a.column_stride;

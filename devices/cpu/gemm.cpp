@@ -207,7 +207,7 @@ status multiply_in_blocks(const product<T>& part, const product<T>& problem, sto
     for (int64_t j = 0; j < part.n; j += columns) {
       auto block = band.columns(j, std::min(j + columns, part.n));
       for (int64_t p = 0, end = 0; p < part.k; p = end) {
-        if (stop && stop->due())
+        if (stop && stop->is_due())
           return {};
         end = part.k - p < 2 * depth ? part.k : p + depth;
         TROUPE_TRY(multiply(block.depth(p, end), stop));

@@ -70,7 +70,7 @@ public:
     auto* mapped = new buffer{allocated->swap_file->memory + allocated->offset, source.bytes(),
                               release, allocated.get()};
     allocated.release();
-    return tensor::raw_over(mapped, source.type(), source.dims());
+    return tensor::from_buffer_unchecked(mapped, source.type(), source.dims());
   }
 
 private:
@@ -182,15 +182,15 @@ swap_space::swap_space(swap_space_options options)
     : chosen_(!options.folder.empty()), files_(std::make_shared<files>(std::move(options))) {}
 swap_space::~swap_space() = default;
 
-result<tensor> swap_space::moved(const tensor& source) {
+result<tensor> swap_space::move_to_disk(const tensor& source) {
   list_budget budget;
-  return moved(source, budget);
+  return move_to_disk(source, budget);
 }
 
-result<tensor> swap_space::moved(const tensor& source, list_budget& budget) {
+result<tensor> swap_space::move_to_disk(const tensor& source, list_budget& budget) {
   if (source.type() == dtype::variant)
     return moved_lists(source, budget);
-  if (source.bytes() < least_bytes || source.type() == dtype::string || !source.on_host())
+  if (source.bytes() < min_bytes || source.type() == dtype::string || !source.on_host())
     return source;
   return files_->write(source);
 }
@@ -203,9 +203,9 @@ result<tensor> swap_space::moved_lists(const tensor& source, list_budget& budget
       const auto& item = source.values<tensor_list>()[i].items[j];
       // A writer of an item removes the item from the list first, so an item that is in a file is
       // unchanged.
-      if (!budget.take() || files_->has(item.raw()))
+      if (!budget.count_item() || files_->has(item.raw()))
         continue;
-      TROUPE_ASSIGN(auto moved_item, moved(item, budget));
+      TROUPE_ASSIGN(auto moved_item, move_to_disk(item, budget));
       if (moved_item.raw() == item.raw())
         continue;
       if (copy.raw() == source.raw()) {

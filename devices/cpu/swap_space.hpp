@@ -13,7 +13,7 @@ namespace troupe {
 class TROUPE_API swap_space {
 public:
   /// Smaller tensors are not moved.
-  static constexpr size_t least_bytes = 16 * 1024;
+  static constexpr size_t min_bytes = 16 * 1024;
 
   explicit swap_space(swap_space_options options = {});
   ~swap_space();
@@ -21,16 +21,16 @@ public:
   /// Returns the same elements in a file. Returns the tensor itself if it is small, not in host
   /// memory, in a file already, or of strings; moves the items of lists likewise. Fails with
   /// resource_exhausted if the disk or the limit has no space.
-  result<tensor> moved(const tensor& source);
+  result<tensor> move_to_disk(const tensor& source);
 
   /// Whether the options name a folder.
-  bool is_chosen() const noexcept { return chosen_; }
+  bool has_chosen_folder() const noexcept { return chosen_; }
   /// Bytes of the tensors in files.
   size_t in_use() const noexcept;
 
 private:
   class files;
-  result<tensor> moved(const tensor& source, list_budget& budget);
+  result<tensor> move_to_disk(const tensor& source, list_budget& budget);
   result<tensor> moved_lists(const tensor& source, list_budget& budget);
 
   bool chosen_;

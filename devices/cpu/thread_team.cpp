@@ -48,7 +48,7 @@ int64_t range_for(int64_t items, int64_t count, double nanoseconds_per_item) {
   return (range + vector_granule - 1) / vector_granule * vector_granule;
 }
 
-bool stopped(stop_signal* stop) { return stop && stop->due(); }
+bool stopped(stop_signal* stop) { return stop && stop->is_due(); }
 
 // Returns how many items run between two polls of the stop signal.
 int64_t items_per_poll(int64_t items, double nanoseconds_per_item) {
@@ -80,7 +80,7 @@ struct thread_team::loop {
   loop* next_open = nullptr;
 };
 
-std::shared_ptr<thread_team> thread_team::of(int threads) {
+std::shared_ptr<thread_team> thread_team::shared(int threads) {
   static std::mutex mutex;
   static std::map<int, std::weak_ptr<thread_team>> teams;
   std::lock_guard guard{mutex};
@@ -101,7 +101,7 @@ thread_team::~thread_team() {
     worker.join();
 }
 
-int thread_team::started() const {
+int thread_team::started_workers() const {
   std::lock_guard guard{mutex_};
   return static_cast<int>(workers_.size());
 }

@@ -20,7 +20,7 @@ namespace troupe {
 class thread_team {
 public:
   /// The team of the process with this number of threads, including the caller.
-  static std::shared_ptr<thread_team> of(int threads);
+  static std::shared_ptr<thread_team> shared(int threads);
 
   explicit thread_team(int threads) : threads_(threads) {}
   ~thread_team();
@@ -29,7 +29,7 @@ public:
 
   int threads() const noexcept { return threads_; }
   /// The number of started workers: none before the first loop that is long enough.
-  int started() const;
+  int started_workers() const;
 
   /// As `device::parallel_ranges`. Rethrows the first exception of the body, from any thread, after
   /// all threads have left the loop; ranges that have not begun are skipped.

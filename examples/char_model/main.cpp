@@ -82,7 +82,7 @@ public:
   std::string write(const std::string& characters, int64_t count, uint64_t seed) {
     std::mt19937_64 random{seed};
     std::vector<float> none(static_cast<size_t>(units_));
-    auto cells = tensor::of({1, units_}, none), last = cells;
+    auto cells = tensor::from_values({1, units_}, none), last = cells;
     auto start = characters.find('\n');
     auto letter = static_cast<int32_t>(start == characters.npos ? 0 : start);
     std::string text;
@@ -129,7 +129,7 @@ void run(const options& chosen) {
   auto step = s.prepare({piece, cells, last}, {loss, state.cells, state.output}, {train});
   readers text_readers{text.numbers, chosen};
   std::vector<float> none(static_cast<size_t>(chosen.batch * chosen.units));
-  auto cells_now = tensor::of({chosen.batch, chosen.units}, none), last_now = cells_now;
+  auto cells_now = tensor::from_values({chosen.batch, chosen.units}, none), last_now = cells_now;
   examples::progress bar{chosen.steps};
   double mean = std::log(static_cast<double>(characters));
   for (int64_t i = 0; i < chosen.steps; ++i) {

@@ -47,7 +47,8 @@ piece random_batch(const std::vector<line>& lines, int32_t end, int64_t batch,
       read[(i + 1) * chosen.size() + row] = (*chosen[row])[i];
       next[i * chosen.size() + row] = (*chosen[row])[i];
     }
-  return {tensor::of(dims, read), tensor::of(dims, next), tensor::vector(lengths)};
+  return {tensor::from_values(dims, read), tensor::from_values(dims, next),
+          tensor::vector(lengths)};
 }
 
 struct model {
@@ -98,8 +99,8 @@ edge generated_line(graph_builder& g, const model& net, const std::string& chara
   for (auto c : characters)
     texts.emplace_back(1, c);
   auto text_of = g.constant(tensor::vector(texts));
-  auto zero_state = g.constant(
-      tensor::of({1, chosen.units}, std::vector<float>(static_cast<size_t>(chosen.units))));
+  auto zero_state = g.constant(tensor::from_values(
+      {1, chosen.units}, std::vector<float>(static_cast<size_t>(chosen.units))));
   auto start = g.constant(tensor::vector<int32_t>({end}));
   auto results = while_loop(
       {g.constant(0), start, zero_state, zero_state, g.constant(tensor::scalar(std::string{}))},

@@ -79,11 +79,11 @@ batch gather(const dataset& from, const int64_t* rows, int64_t count) {
     images.insert(images.end(), first, first + pixels);
     labels.push_back(from.labels[static_cast<size_t>(rows[i])]);
   }
-  return {troupe::tensor::of({count, pixels}, images), troupe::tensor::vector(labels)};
+  return {troupe::tensor::from_values({count, pixels}, images), troupe::tensor::vector(labels)};
 }
 
 batch whole(const dataset& from) {
-  return {troupe::tensor::of({from.rows(), pixels}, from.images),
+  return {troupe::tensor::from_values({from.rows(), pixels}, from.images),
           troupe::tensor::vector(from.labels)};
 }
 

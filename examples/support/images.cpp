@@ -110,7 +110,7 @@ image_batch gather_images(const image_set& from, const int64_t* indices, int64_t
     pixels.insert(pixels.end(), first, first + size);
     labels.push_back(from.labels[static_cast<size_t>(indices[i])]);
   }
-  return {troupe::tensor::of({count, from.height, from.width, 1}, pixels),
+  return {troupe::tensor::from_values({count, from.height, from.width, 1}, pixels),
           troupe::tensor::vector(labels)};
 }
 

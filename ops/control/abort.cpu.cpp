@@ -12,8 +12,9 @@ struct aborting {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<aborting>(aborting{
-      setup.of.attr<std::string>("error_msg"), !setup.of.attr<bool>("exit_without_error")})};
+  return std::shared_ptr<void>{
+      std::make_shared<aborting>(aborting{setup.origin.attr<std::string>("error_msg"),
+                                          !setup.origin.attr<bool>("exit_without_error")})};
 }
 
 status run(kernel_context& at) {

@@ -21,7 +21,7 @@ std::vector<dtype> outputs_of(const infer_context& at) {
 }
 
 status check_effects(const infer_context& at, const function_value& called) {
-  auto disappears = at.op().calls == calling::once && !at.attr<bool>("_noinline");
+  auto disappears = at.op().calls == call_kind::once && !at.attr<bool>("_noinline");
   if (!disappears && !has(at.op().effects, effect::stateful) && called.body->has_effects())
     return at.invalid("function '", called.name,
                       "' has effects, which a node without state may not");
@@ -41,7 +41,7 @@ result<shapes> infer_results(const infer_context& at, const std::vector<function
     for (size_t i = 0; i < callee.body->results(); ++i) {
       const auto& dims = callee.body->result_dims(i);
       if (any)
-        joined[i] = widened(joined[i], dims);
+        joined[i] = join_shapes(joined[i], dims);
       else
         joined.push_back(dims);
     }
@@ -135,7 +135,7 @@ extern constexpr op_def partitioned_call{
               {"Tout", attr_kind::types, any_value},
               {"f", attr_kind::function},
               {"_noinline", false}},
-    .calls = calling::once,
+    .calls = call_kind::once,
     .infer = infer_call,
     .gradient = gradient_of_call,
     .example = R"(
@@ -174,7 +174,7 @@ extern constexpr op_def if_{
               {"else_branch", attr_kind::function},
               {"output_shapes", attr_kind::shapes, true}},
     .effects = effect::stateful,
-    .calls = calling::if_true,
+    .calls = call_kind::if_true,
     .infer = infer_if,
     .gradient = gradient_of_branches,
     .example = R"(
@@ -223,7 +223,7 @@ extern constexpr op_def case_{
               {"branches", attr_kind::functions},
               {"output_shapes", attr_kind::shapes, true}},
     .effects = effect::stateful,
-    .calls = calling::by_number,
+    .calls = call_kind::by_number,
     .infer = infer_case,
     .gradient = gradient_of_branches,
     .example = R"(
@@ -270,7 +270,7 @@ extern constexpr op_def while_{
               {"_recompute", false},
               {"_swap_memory", false}},
     .effects = effect::stateful,
-    .calls = calling::while_true,
+    .calls = call_kind::while_true,
     .infer = infer_while,
     .gradient = gradient_of_loop,
     .example = R"(

@@ -22,7 +22,7 @@ struct printing {
 };
 
 result<std::shared_ptr<void>> prepare_print(const kernel_setup& setup) {
-  const auto& print_node = setup.of;
+  const auto& print_node = setup.origin;
   auto state = std::make_shared<printing>();
   state->message = print_node.attr<std::string>("message");
   state->first_n = print_node.attr<int64_t>("first_n");
@@ -49,8 +49,8 @@ struct stream_and_end {
 
 result<std::shared_ptr<void>> prepare_print_v2(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<stream_and_end>(
-      stream_and_end{setup.of.attr<std::string>("output_stream") == "stdout" ? stdout : stderr,
-                     setup.of.attr<std::string>("end")})};
+      stream_and_end{setup.origin.attr<std::string>("output_stream") == "stdout" ? stdout : stderr,
+                     setup.origin.attr<std::string>("end")})};
 }
 
 status run_print_v2(kernel_context& at) {

@@ -22,11 +22,11 @@ struct depthwise_start {
 inline result<depthwise_start> start_depthwise(kernel_context& at) {
   TROUPE_ASSIGN(auto task, task_of(at, at.state<convolution_setup>()));
   TROUPE_ASSIGN(auto* out, at.allocate(0, task.result));
-  if (out->elements() == 0 || task.of.multiplications() == 0) {
+  if (out->elements() == 0 || task.geometry.multiplications() == 0) {
     fill_zeros(at, *out);
     return depthwise_start{{}, out, 1, true};
   }
-  TROUPE_ASSIGN(auto on, windows_of(task.of));
+  TROUPE_ASSIGN(auto on, windows_of(task.geometry));
   return depthwise_start{on, out, on.out.channels / on.in.channels, false};
 }
 

@@ -12,7 +12,7 @@ result<shapes> infer(const infer_context& at) {
 edges gradient(gradient_context& at) {
   attr_map attrs;
   for (auto name : {"strides", "rates", "padding"})
-    attrs.insert(*at.of().attrs().find(name));
+    attrs.insert(*at.source_node().attrs().find(name));
   auto gradient_node = [&](const char* op) {
     return build(op, {at.input(0), at.input(1), at.output_gradient(0)}, attrs);
   };

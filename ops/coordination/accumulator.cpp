@@ -14,7 +14,7 @@ result<std::unique_ptr<responder>> make(const node& from_node, std::string name,
                                                  .dims = from_node.attr<partial_shape>("shape"),
                                                  .mean = reduction != "SUM",
                                                  .sparse = sparse,
-                                                 .rows_by_all = reduction == "MEAN_OF_ALL"}));
+                                                 .divide_by_total = reduction == "MEAN_OF_ALL"}));
   return std::unique_ptr<responder>{std::move(created)};
 }
 
@@ -87,7 +87,7 @@ void ask_set_step(responder& resource, question&& request, answers& done) {
 result<shapes> infer_take(const infer_context& at) {
   TROUPE_TRY(at.of_rank(1, 0));
   auto* from = at.resource(0);
-  if (!from || !from->op().make_responder || from->op().makes != resource::accumulator)
+  if (!from || !from->op().make_responder || from->op().state_kind != resource::accumulator)
     return shapes{partial_shape{}};
   if (from->attr<dtype>("dtype") != at.output_type(0))
     return at.invalid("accumulator '", from->name(), "' gives ", from->attr<dtype>("dtype"),
@@ -99,7 +99,7 @@ result<shapes> infer_take_sparse(const infer_context& at) {
   TROUPE_TRY(at.of_rank(1, 0));
   auto rows = partial_shape{};
   if (auto* from = at.resource(0);
-      from && from->op().make_responder && from->op().makes == resource::accumulator) {
+      from && from->op().make_responder && from->op().state_kind == resource::accumulator) {
     rows = from->attr<partial_shape>("shape");
     if (rows.has_rank() && rows.rank() > 0) {
       std::vector<int64_t> extents{rows.extents().begin(), rows.extents().end()};
@@ -114,7 +114,7 @@ result<shapes> infer_take_sparse(const infer_context& at) {
 
 extern constexpr op_def conditional_accumulator{
     .name = "ConditionalAccumulator",
-    .also = "ResourceConditionalAccumulator",
+    .second_name = "ResourceConditionalAccumulator",
     .doc =
         "Adds up gradients of one variable, until a step takes their mean.\n\n"
         "It has a global step, and drops gradients that were computed for an older one: they "
@@ -128,7 +128,7 @@ extern constexpr op_def conditional_accumulator{
               {"shared_name", ""},
               {"reduction_type", "MEAN"}},
     .effects = effect::stateful,
-    .makes = resource::accumulator,
+    .state_kind = resource::accumulator,
     .make_responder = make_dense,
     .infer = infer::scalar,
     .no_gradient = "accumulators do not carry gradients",
@@ -158,7 +158,7 @@ extern constexpr op_def sparse_conditional_accumulator{
               {"shared_name", ""},
               {"reduction_type", "MEAN"}},
     .effects = effect::stateful,
-    .makes = resource::accumulator,
+    .state_kind = resource::accumulator,
     .make_responder = make_sparse,
     .infer = infer::scalar,
     .no_gradient = "accumulators do not carry gradients",
@@ -179,7 +179,7 @@ fetch mean:2 = i64[4, 1]
 
 extern constexpr op_def accumulator_apply_gradient{
     .name = "AccumulatorApplyGradient",
-    .also = "ResourceAccumulatorApplyGradient",
+    .second_name = "ResourceAccumulatorApplyGradient",
     .doc = "Adds a gradient to an accumulator, unless it was computed for an older global step.\n\n"
            "Of one contributor, if that is not negative, only the first gradient counts until all "
            "are taken: a replica that was restarted may send its again.",
@@ -188,7 +188,7 @@ extern constexpr op_def accumulator_apply_gradient{
                {"gradient", "dtype"}},
     .attrs = {{"dtype", numbers}, {"contributor", -1}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_apply,
+    .start_operation = ask_apply,
     .infer = infer::nothing,
     .no_gradient = "accumulators do not carry gradients",
     .example = R"(
@@ -220,7 +220,7 @@ extern constexpr op_def sparse_accumulator_apply_gradient{
                on_host("gradient_shape", "i64")},
     .attrs = {{"dtype", numbers}, {"has_known_shape", attr_kind::boolean}, {"contributor", -1}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_apply_sparse,
+    .start_operation = ask_apply_sparse,
     .infer = infer::nothing,
     .no_gradient = "accumulators do not carry gradients",
     .example = R"(
@@ -233,14 +233,14 @@ error invalid_argument "index 7"
 
 extern constexpr op_def accumulator_take_gradient{
     .name = "AccumulatorTakeGradient",
-    .also = "ResourceAccumulatorTakeGradient",
+    .second_name = "ResourceAccumulatorTakeGradient",
     .doc = "Waits until enough gradients have been added, gives their mean or sum, and begins the "
            "next global step with none.\n\nWhat is taken does not come back if the step fails.",
     .inputs = {ref("handle", "string", resource::accumulator), on_host("num_required", "i32")},
     .outputs = {{"average", "dtype"}},
     .attrs = {{"dtype", numbers}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_take,
+    .start_operation = ask_take,
     .infer = infer_take,
     .no_gradient = "accumulators do not carry gradients",
     .example = R"(
@@ -261,7 +261,7 @@ extern constexpr op_def sparse_accumulator_take_gradient{
     .outputs = {{"indices", "i64"}, {"values", "dtype"}, {"shape", "i64"}},
     .attrs = {{"dtype", numbers}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_take,
+    .start_operation = ask_take,
     .infer = infer_take_sparse,
     .no_gradient = "accumulators do not carry gradients",
     .example = R"(
@@ -277,12 +277,12 @@ fetch mean:1 = f32[1]
 
 extern constexpr op_def accumulator_num_accumulated{
     .name = "AccumulatorNumAccumulated",
-    .also = "ResourceAccumulatorNumAccumulated",
+    .second_name = "ResourceAccumulatorNumAccumulated",
     .doc = "Counts the gradients that an accumulator has for its global step.",
     .inputs = {ref("handle", "string", resource::accumulator)},
     .outputs = {{"num_accumulated", "i32"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_accumulated,
+    .start_operation = ask_accumulated,
     .infer = infer::scalar,
     .no_gradient = "its output is a count",
     .example = R"(
@@ -298,7 +298,7 @@ extern constexpr op_def accumulator_clear{
            "`cancelled`.\n\nIts global step stays as it is.",
     .inputs = {ref("handle", "string", resource::accumulator)},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_clear,
+    .start_operation = ask_clear,
     .infer = infer::nothing,
     .no_gradient = "accumulators do not carry gradients",
     .example = R"(
@@ -316,11 +316,11 @@ fetch count = i32(0)
 
 extern constexpr op_def accumulator_set_global_step{
     .name = "AccumulatorSetGlobalStep",
-    .also = "ResourceAccumulatorSetGlobalStep",
+    .second_name = "ResourceAccumulatorSetGlobalStep",
     .doc = "Sets the global step of an accumulator: older gradients are dropped from now on.",
     .inputs = {ref("handle", "string", resource::accumulator), on_host("new_global_step", "i64")},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_set_step,
+    .start_operation = ask_set_step,
     .infer = infer::nothing,
     .no_gradient = "accumulators do not carry gradients",
     .example = R"(

@@ -28,11 +28,12 @@ void ask_take(responder& resource, question&& request, answers& done) {
     done.push_back({request.who, invalid("num_elements must be one i32, got ", count)});
     return;
   }
-  as_barrier(resource).take_many(request.who,
-                                 {.count = *count.data<int32_t>(),
-                                  .small_batch = request.origin->attr<bool>("allow_small_batch"),
-                                  .goes_back = !request.origin->attr<bool>("drop_if_step_fails")},
-                                 done);
+  as_barrier(resource).take_many(
+      request.who,
+      {.count = *count.data<int32_t>(),
+       .allow_small_batch = request.origin->attr<bool>("allow_small_batch"),
+       .return_on_failure = !request.origin->attr<bool>("drop_if_step_fails")},
+      done);
 }
 
 void ask_close(responder& resource, question&& request, answers& done) {
@@ -62,7 +63,7 @@ result<shapes> infer_take(const infer_context& at) {
   shapes inferred{partial_shape::of_rank(1), partial_shape::of_rank(1)};
   inferred.resize(static_cast<size_t>(at.outputs()));
   auto* from = at.resource(0);
-  if (!from || !from->op().make_responder || from->op().makes != resource::barrier)
+  if (!from || !from->op().make_responder || from->op().state_kind != resource::barrier)
     return inferred;
   const auto& dims = from->attr<shapes>("shapes");
   for (size_t i = 0; i < dims.size() && i + 2 < inferred.size(); ++i)
@@ -90,7 +91,7 @@ extern constexpr op_def make_barrier{
               {"container", ""},
               {"shared_name", ""}},
     .effects = effect::stateful,
-    .makes = resource::barrier,
+    .state_kind = resource::barrier,
     .make_responder = make,
     .infer = infer::scalar,
     .no_gradient = "barriers do not carry gradients",
@@ -117,7 +118,7 @@ extern constexpr op_def barrier_insert_many{
     .inputs = {ref("handle", "string", resource::barrier), {"keys", "string"}, {"values", "T"}},
     .attrs = {{"T", any_type}, {"component_index", attr_kind::integer}, {"timeout_ms", -1}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_insert,
+    .start_operation = ask_insert,
     .infer = infer_insert,
     .no_gradient = "barriers do not carry gradients",
     .example = R"(
@@ -147,8 +148,8 @@ extern constexpr op_def barrier_take_many{
               {"timeout_ms", -1},
               {"drop_if_step_fails", false}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_take,
-    .goes_back = true,
+    .start_operation = ask_take,
+    .returns_answer_on_failure = true,
     .infer = infer_take,
     .no_gradient = "barriers do not carry gradients",
     .example = R"(
@@ -174,7 +175,7 @@ extern constexpr op_def barrier_close{
     .inputs = {ref("handle", "string", resource::barrier)},
     .attrs = {{"cancel_pending_enqueues", false}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_close,
+    .start_operation = ask_close,
     .infer = infer::nothing,
     .no_gradient = "barriers do not carry gradients",
     .example = R"(
@@ -194,7 +195,7 @@ extern constexpr op_def barrier_ready_size{
     .inputs = {ref("handle", "string", resource::barrier)},
     .outputs = {{"size", "i32"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_ready,
+    .start_operation = ask_ready,
     .infer = infer::scalar,
     .no_gradient = "its output is a count",
     .example = R"(
@@ -210,7 +211,7 @@ extern constexpr op_def barrier_incomplete_size{
     .inputs = {ref("handle", "string", resource::barrier)},
     .outputs = {{"size", "i32"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_incomplete,
+    .start_operation = ask_incomplete,
     .infer = infer::scalar,
     .no_gradient = "its output is a count",
     .example = R"(

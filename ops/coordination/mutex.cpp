@@ -26,7 +26,7 @@ extern constexpr op_def mutex_v2{
     .outputs = {ref("resource", "string", resource::mutex)},
     .attrs = {{"container", ""}, {"shared_name", ""}},
     .effects = effect::stateful,
-    .makes = resource::mutex,
+    .state_kind = resource::mutex,
     .make_responder = make,
     .infer = infer::scalar,
     .no_gradient = "locks do not carry gradients",
@@ -48,8 +48,8 @@ extern constexpr op_def mutex_lock{
     .inputs = {ref("mutex", "string", resource::mutex)},
     .outputs = {ref("mutex_lock", "string", resource::mutex)},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_lock,
-    .goes_back = true,
+    .start_operation = ask_lock,
+    .returns_answer_on_failure = true,
     .infer = infer::scalar,
     .no_gradient = "locks do not carry gradients",
     .example = R"(
@@ -67,7 +67,7 @@ extern constexpr op_def consume_mutex_lock{
            "It must come after all that needs the lock, by control edges.",
     .inputs = {ref("mutex_lock", "string", resource::mutex)},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_unlock,
+    .start_operation = ask_unlock,
     .infer = infer::nothing,
     .no_gradient = "locks do not carry gradients",
     .example = R"(

@@ -74,7 +74,7 @@ extern constexpr op_def replica_clock{
     .outputs = {ref("clock", "string", resource::clock)},
     .attrs = {{"replicas", at_least{1}}, {"container", ""}, {"shared_name", ""}},
     .effects = effect::stateful,
-    .makes = resource::clock,
+    .state_kind = resource::clock,
     .make_responder = make,
     .infer = infer::scalar,
     .no_gradient = "clocks do not carry gradients",
@@ -93,7 +93,7 @@ extern constexpr op_def replica_clock_set = asking({
     .doc = "Sets the step that all replicas are at: those that await another one go on.\n\n"
            "It may be earlier than the one before, but not negative.",
     .inputs = {clock_port, on_host("step", "i64")},
-    .ask = ask_set,
+    .start_operation = ask_set,
     .example = R"(
 clock2 = ReplicaClock replicas=1
 set = ReplicaClockSet(clock2, i64(3))
@@ -109,7 +109,7 @@ extern constexpr op_def replica_clock_await = asking({
     .doc = "Waits until the step of a clock has been set, to another than the known one; gives it.",
     .inputs = {clock_port, on_host("known", "i64")},
     .outputs = {{"step", "i64"}},
-    .ask = ask_await,
+    .start_operation = ask_await,
     .example = R"(
 clock3 = ReplicaClock replicas=1
 set = ReplicaClockSet(clock3, i64(0))
@@ -125,7 +125,7 @@ extern constexpr op_def replica_clock_read = asking({
     .doc = "Gives the step of a clock, -1 before one was set.",
     .inputs = {clock_port},
     .outputs = {{"step", "i64"}},
-    .ask = ask_read,
+    .start_operation = ask_read,
     .example = R"(
 clock4 = ReplicaClock replicas=1
 step = ReplicaClockRead(clock4)
@@ -138,7 +138,7 @@ extern constexpr op_def replica_clock_join = asking({
     .doc = "Counts a replica among the living, as if it had done as many steps as the slowest of "
            "them.\n\nOne that is there already stays where it is.",
     .inputs = {clock_port, on_host("replica", "i64")},
-    .ask = ask_join,
+    .start_operation = ask_join,
     .example = R"(
 clock5 = ReplicaClock replicas=2
 none = ReplicaClockLeave(clock5, i64(-1))
@@ -153,7 +153,7 @@ extern constexpr op_def replica_clock_leave = asking({
     .doc = "Takes a replica out of the living: no other waits for it, and it waits for none.\n\n"
            "-1 takes out all.",
     .inputs = {clock_port, on_host("replica", "i64")},
-    .ask = ask_leave,
+    .start_operation = ask_leave,
     .example = R"(
 clock6 = ReplicaClock replicas=2
 join = ReplicaClockJoin(clock6, i64(1))
@@ -175,7 +175,7 @@ extern constexpr op_def replica_clock_tick = asking({
            "counted, also if the wait is given up.",
     .inputs = {clock_port, on_host("replica", "i64"), on_host("lead", "i64")},
     .outputs = {{"steps", "i64"}},
-    .ask = ask_tick,
+    .start_operation = ask_tick,
     .example = R"(
 clock7 = ReplicaClock replicas=1
 one = ReplicaClockTick(clock7, i64(0), i64(0))

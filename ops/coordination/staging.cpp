@@ -40,7 +40,7 @@ result<std::vector<int64_t>> numbers_of(const tensor& input) {
 
 void ask_peek(responder& resource, question&& request, answers& done) {
   if (auto index = one_number(request.inputs.at(0), "index"))
-    as_area(resource).take(request.who, {.index = *index, .looks = true}, done);
+    as_area(resource).take(request.who, {.index = *index, .peek = true}, done);
   else
     done.push_back({request.who, index.status()});
 }
@@ -75,7 +75,7 @@ status put_in_map(responder& resource, question& request, answers& done) {
 
 status take_from_map(responder& resource, const question& request, bool has_key, bool looks,
                      answers& done) {
-  staging_area::taking options{.all = false, .looks = looks, .gives_key = !has_key};
+  staging_area::take_options options{.all_components = false, .peek = looks, .with_key = !has_key};
   if (has_key) {
     TROUPE_ASSIGN(options.key, one_number(request.inputs.at(0), "key"));
   }
@@ -132,10 +132,10 @@ constexpr op_def op_of(const form& op_form, result<shapes> (*infer)(const infer_
              .inputs = op_form.inputs,
              .outputs = op_form.outputs,
              .effects = effect::stateful | effect::blocking,
-             .makes = resource::stage,
+             .state_kind = resource::stage,
              .make_responder = op_form.make,
-             .ask = op_form.ask,
-             .goes_back = op_form.gives_back,
+             .start_operation = op_form.ask,
+             .returns_answer_on_failure = op_form.gives_back,
              .infer = infer,
              .no_gradient = "staging areas do not carry gradients",
              .example = example};
@@ -159,7 +159,7 @@ extern constexpr op_def stage = op_of(
      "The area lives in the named container of its task, under shared_name or else the node's "
      "name; all nodes of the name share it. It holds `capacity` tuples of `memory_limit` bytes "
      "together (0: no limit). Fails with resource_exhausted where a tuple alone is larger.",
-     make<staging_order::line>,
+     make<staging_order::fifo>,
      ask_stage,
      {values},
      {},
@@ -177,7 +177,7 @@ extern constexpr op_def unstage =
     op_of({"Unstage",
            "Takes the oldest tuple out of a staging area, as soon as there is one.\n\n"
            "It goes back to the front if the step fails later.",
-           make<staging_order::line>,
+           make<staging_order::fifo>,
            ask_unstage,
            {},
            {values},
@@ -194,7 +194,7 @@ fetch get:1 = i32(3)
 extern constexpr op_def stage_peek =
     op_of({"StagePeek",
            "Looks at the tuple in that place of a staging area's line, as soon as there is one.",
-           make<staging_order::line>,
+           make<staging_order::fifo>,
            ask_peek,
            {{"index", "i32", {}, false, resource::none, true}},
            {values},
@@ -213,7 +213,7 @@ fetch size = i32(1)
 
 extern constexpr op_def stage_size = op_of({"StageSize",
                                             "Counts the tuples of a staging area at this moment.",
-                                            make<staging_order::line>,
+                                            make<staging_order::fifo>,
                                             ask_size,
                                             {},
                                             {{"size", "i32"}}},
@@ -223,7 +223,7 @@ fetch size = i32(0)
 )");
 
 extern constexpr op_def stage_clear = op_of(
-    {"StageClear", "Drops the tuples of a staging area.", make<staging_order::line>, ask_clear},
+    {"StageClear", "Drops the tuples of a staging area.", make<staging_order::fifo>, ask_clear},
     infer::nothing, R"(
 put = Stage(f32(3)) shared_name="area5"
 clear = StageClear shared_name="area5"
@@ -240,7 +240,7 @@ extern constexpr op_def map_stage = op_of(
      "Puts components of a tuple into a staging area under a key.\n\n"
      "`indices` says which of the `dtypes` the values are; the tuple is there once it has all. "
      "Waits while the area is full. Nodes of one name share the area (see Stage).",
-     make<staging_order::keys>,
+     make<staging_order::by_key>,
      ask_map_stage,
      {key, indices, {"values", "fake_dtypes"}},
      {},
@@ -262,7 +262,7 @@ extern constexpr op_def map_unstage = op_of(
     {"MapUnstage",
      "Takes components of the tuple with that key out of a staging area, as soon as it is there."
      "\n\nThe others stay in. What was taken goes back if the step fails later.",
-     make<staging_order::keys>,
+     make<staging_order::by_key>,
      ask_map_unstage,
      {key, indices},
      {values},
@@ -280,7 +280,7 @@ extern constexpr op_def map_unstage_no_key = op_of(
     {"MapUnstageNoKey",
      "Takes components of a tuple out of a staging area, whichever is there, and says its key."
      "\n\nIt goes back if the step fails later.",
-     make<staging_order::keys>,
+     make<staging_order::by_key>,
      ask_map_unstage_no_key,
      {indices},
      {{"key", "i64"}, values},
@@ -297,7 +297,7 @@ fetch get:0 = i64(7)
 extern constexpr op_def map_peek = op_of(
     {"MapPeek",
      "Looks at components of the tuple with that key in a staging area, as soon as it is there.",
-     make<staging_order::keys>,
+     make<staging_order::by_key>,
      ask_map_peek,
      {key, indices},
      {values},
@@ -314,7 +314,7 @@ fetch look = f32(1)
 extern constexpr op_def map_size =
     op_of({"MapSize",
            "Counts the complete tuples of a staging area at this moment.",
-           make<staging_order::keys>,
+           make<staging_order::by_key>,
            ask_size,
            {},
            {{"size", "i32"}}},
@@ -326,7 +326,7 @@ fetch size = i32(0)
 extern constexpr op_def map_incomplete_size =
     op_of({"MapIncompleteSize",
            "Counts the tuples of a staging area that lack a component.",
-           make<staging_order::keys>,
+           make<staging_order::by_key>,
            ask_incomplete_size,
            {},
            {{"size", "i32"}}},
@@ -338,9 +338,9 @@ run
 fetch size = i32(1)
 )");
 
-extern constexpr op_def map_clear =
-    op_of({"MapClear", "Drops the tuples of a staging area.", make<staging_order::keys>, ask_clear},
-          infer::nothing, R"(
+extern constexpr op_def map_clear = op_of(
+    {"MapClear", "Drops the tuples of a staging area.", make<staging_order::by_key>, ask_clear},
+    infer::nothing, R"(
 clear = MapClear shared_name="area12"
 target clear
 )");
@@ -350,7 +350,7 @@ extern constexpr op_def ordered_map_stage = op_of(
      "Puts components of a tuple into a staging area under a key.\n\n"
      "`indices` says which of the `dtypes` the values are; the tuple is there once it has all. "
      "Waits while the area is full. Nodes of one name share the area (see Stage).",
-     make<staging_order::sorted>,
+     make<staging_order::by_least_key>,
      ask_map_stage,
      {key, indices, {"values", "fake_dtypes"}},
      {},
@@ -372,7 +372,7 @@ extern constexpr op_def ordered_map_unstage = op_of(
     {"OrderedMapUnstage",
      "Takes components of the tuple with that key out of a staging area, as soon as it is there."
      "\n\nThe others stay in. What was taken goes back if the step fails later.",
-     make<staging_order::sorted>,
+     make<staging_order::by_least_key>,
      ask_map_unstage,
      {key, indices},
      {values},
@@ -391,7 +391,7 @@ extern constexpr op_def ordered_map_unstage_no_key =
            "Takes components of a tuple out of a staging area, the one with the least key, and "
            "says its key."
            "\n\nIt goes back if the step fails later.",
-           make<staging_order::sorted>,
+           make<staging_order::by_least_key>,
            ask_map_unstage_no_key,
            {indices},
            {{"key", "i64"}, values},
@@ -408,7 +408,7 @@ fetch get:0 = i64(7)
 extern constexpr op_def ordered_map_peek = op_of(
     {"OrderedMapPeek",
      "Looks at components of the tuple with that key in a staging area, as soon as it is there.",
-     make<staging_order::sorted>,
+     make<staging_order::by_least_key>,
      ask_map_peek,
      {key, indices},
      {values},
@@ -425,7 +425,7 @@ fetch look = f32(1)
 extern constexpr op_def ordered_map_size =
     op_of({"OrderedMapSize",
            "Counts the complete tuples of a staging area at this moment.",
-           make<staging_order::sorted>,
+           make<staging_order::by_least_key>,
            ask_size,
            {},
            {{"size", "i32"}}},
@@ -437,7 +437,7 @@ fetch size = i32(0)
 extern constexpr op_def ordered_map_incomplete_size =
     op_of({"OrderedMapIncompleteSize",
            "Counts the tuples of a staging area that lack a component.",
-           make<staging_order::sorted>,
+           make<staging_order::by_least_key>,
            ask_incomplete_size,
            {},
            {{"size", "i32"}}},
@@ -450,8 +450,8 @@ fetch size = i32(1)
 )");
 
 extern constexpr op_def ordered_map_clear =
-    op_of({"OrderedMapClear", "Drops the tuples of a staging area.", make<staging_order::sorted>,
-           ask_clear},
+    op_of({"OrderedMapClear", "Drops the tuples of a staging area.",
+           make<staging_order::by_least_key>, ask_clear},
           infer::nothing, R"(
 clear = OrderedMapClear shared_name="area19"
 target clear

@@ -16,9 +16,9 @@ struct ctc_beam_search_decoder_options {
 
 result<std::shared_ptr<void>> prepare_ctc_beam_search_decoder(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<ctc_beam_search_decoder_options>(
-      ctc_beam_search_decoder_options{setup.of.attr<int64_t>("beam_width"),
-                                      setup.of.attr<int64_t>("top_paths"),
-                                      setup.of.attr<bool>("merge_repeated")})};
+      ctc_beam_search_decoder_options{setup.origin.attr<int64_t>("beam_width"),
+                                      setup.origin.attr<int64_t>("top_paths"),
+                                      setup.origin.attr<bool>("merge_repeated")})};
 }
 
 // NaN, which infinite logits cause, becomes the log of 0.
@@ -99,7 +99,7 @@ struct ctc_greedy_decoder_options {
 result<std::shared_ptr<void>> prepare_ctc_greedy_decoder(const kernel_setup& setup) {
   return std::shared_ptr<void>{
       std::make_shared<ctc_greedy_decoder_options>(ctc_greedy_decoder_options{
-          setup.of.attr<bool>("merge_repeated"), setup.of.attr<int64_t>("blank_index")})};
+          setup.origin.attr<bool>("merge_repeated"), setup.origin.attr<int64_t>("blank_index")})};
 }
 
 template <class T>

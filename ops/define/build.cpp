@@ -60,8 +60,8 @@ edge build(std::string op, std::vector<edge> inputs, attr_map attrs, int output)
   if (inputs.empty() || !std::ranges::all_of(inputs, [](const edge& in) { return bool(in); }))
     return {};
   auto& in = inputs.front().node->graph();
-  auto created =
-      in.add_or_note({.op = std::move(op), .inputs = std::move(inputs), .attrs = std::move(attrs)});
+  auto created = in.add_or_record_error(
+      {.op = std::move(op), .inputs = std::move(inputs), .attrs = std::move(attrs)});
   return created ? edge{created.node, output} : edge{};
 }
 
@@ -75,7 +75,7 @@ edge constant_like(edge like, tensor value) {
   if (!like)
     return {};
   auto type = value.type();
-  return like.node->graph().add_or_note(
+  return like.node->graph().add_or_record_error(
       {.op = "Const", .attrs = {{"value", std::move(value)}, {"dtype", type}}});
 }
 

@@ -14,8 +14,8 @@ struct settings {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<settings>(
-      settings{static_cast<int>(setup.of.attr<int64_t>("channels")), setup.of.attr<dtype>("dtype"),
-               setup.of.attr<bool>("expand_animations")})};
+      settings{static_cast<int>(setup.origin.attr<int64_t>("channels")),
+               setup.origin.attr<dtype>("dtype"), setup.origin.attr<bool>("expand_animations")})};
 }
 
 result<std::string_view> contents_of(const kernel_context& at) {

@@ -10,7 +10,7 @@ namespace troupe::ops::jpeg_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare_decode_jpeg(const kernel_setup& setup) {
-  const auto& jpeg_node = setup.of;
+  const auto& jpeg_node = setup.origin;
   return std::shared_ptr<void>{std::make_shared<jpeg_options>(
       jpeg_options{.channels = static_cast<int>(jpeg_node.attr<int64_t>("channels")),
                    .ratio = static_cast<int>(jpeg_node.attr<int64_t>("ratio")),
@@ -54,7 +54,7 @@ struct jpeg_settings {
 };
 
 result<std::shared_ptr<void>> prepare_encode_jpeg(const kernel_setup& setup) {
-  const auto& jpeg_node = setup.of;
+  const auto& jpeg_node = setup.origin;
   const auto &format = jpeg_node.attr<std::string>("format"),
              &xmp = jpeg_node.attr<std::string>("xmp_metadata");
   std::string metadata;

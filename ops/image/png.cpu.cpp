@@ -7,8 +7,9 @@ namespace troupe::ops::png_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<png_options>(png_options{
-      static_cast<int>(setup.of.attr<int64_t>("channels")), setup.of.attr<dtype>("dtype")})};
+  return std::shared_ptr<void>{std::make_shared<png_options>(
+      png_options{static_cast<int>(setup.origin.attr<int64_t>("channels")),
+                  setup.origin.attr<dtype>("dtype")})};
 }
 
 status run_decode_png(kernel_context& at) {

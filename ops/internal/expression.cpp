@@ -42,11 +42,11 @@ struct expression::pieces {
 
 result<expression> expression::of(const node& fused) {
   expression fused_expression;
-  TROUPE_ASSIGN(fused_expression.form_, fused_stages::of(fused));
-  for (const auto& stage : fused_expression.form_.all) {
+  TROUPE_ASSIGN(fused_expression.form_, fused_stages::decode(fused));
+  for (const auto& stage : fused_expression.form_.stages) {
     auto* kernel = fused.graph().ops().find_kernel(stage.op->name, device_kind::cpu);
     auto* entry = kernel ? kernel->find(stage.operand_type) : nullptr;
-    if (!entry || !entry->inner_loop || entry->takes_second)
+    if (!entry || !entry->inner_loop || entry->accepts_second_input)
       return failure(error_kind::unimplemented, stage.op->name, " of ", stage.operand_type,
                      " cannot be part of an expression");
     fused_expression.loops_.push_back({.run = entry->inner_loop});
@@ -59,20 +59,20 @@ result<expression> expression::of(const node& fused) {
 // A buffer is reused after the last read of its value: by the reading stage if the types are equal,
 // otherwise by later stages.
 void expression::assign_buffers() {
-  std::vector<size_t> last_use(form_.inputs + form_.all.size(), 0);
-  for (size_t i = 0; i < form_.all.size(); ++i)
-    for (size_t k = 0; k < form_.all[i].arity; ++k)
-      last_use[form_.all[i].operands[k]] = i;
+  std::vector<size_t> last_use(form_.inputs + form_.stages.size(), 0);
+  for (size_t i = 0; i < form_.stages.size(); ++i)
+    for (size_t k = 0; k < form_.stages[i].arity; ++k)
+      last_use[form_.stages[i].operands[k]] = i;
   std::vector<size_t> free;
-  for (size_t i = 0; i + 1 < form_.all.size(); ++i) { // the last stage writes the output
-    const auto& at = form_.all[i];
+  for (size_t i = 0; i + 1 < form_.stages.size(); ++i) { // the last stage writes the output
+    const auto& at = form_.stages[i];
     widest_ = std::max(widest_, size_of(at.type));
     std::vector<size_t> in_place, released;
     for (size_t k = 0; k < at.arity; ++k) {
       auto value = at.operands[k];
       if (value < form_.inputs || last_use[value] != i || (k == 1 && at.operands[0] == value))
         continue;
-      const auto& from = form_.all[value - form_.inputs];
+      const auto& from = form_.stages[value - form_.inputs];
       (from.type == at.type ? in_place : released).push_back(loops_[value - form_.inputs].buffer);
     }
     auto& source = in_place.empty() ? free : in_place;
@@ -143,8 +143,8 @@ void expression::run_range(const pieces& layout, int64_t begin, int64_t end) con
     for (size_t i = 0; i < form_.inputs; ++i)
       if (const auto& as = layout.inputs[i]; as.period && !as.tile)
         count = std::min(count, as.period - begin % as.period);
-    for (size_t s = 0; s < form_.all.size(); ++s) {
-      const auto& stage = form_.all[s];
+    for (size_t s = 0; s < form_.stages.size(); ++s) {
+      const auto& stage = form_.stages[s];
       const void* from[2];
       int64_t steps[2];
       for (size_t k = 0; k < stage.arity; ++k) {
@@ -160,7 +160,7 @@ void expression::run_range(const pieces& layout, int64_t begin, int64_t end) con
         auto offset = as.period ? begin % as.period : begin * as.step;
         from[k] = (as.tile ? scratch + as.tile : as.data) + static_cast<size_t>(offset) * as.size;
       }
-      auto* to = s + 1 == form_.all.size()
+      auto* to = s + 1 == form_.stages.size()
                      ? bytes_at(layout.to, begin, layout.to_size)
                      : scratch + loops_[s].buffer * widest_ * static_cast<size_t>(layout.length);
       loops_[s].run(from, steps, to, count);
@@ -175,11 +175,11 @@ status expression::run_stage_by_stage(kernel_context& at, const fused_stages::sh
   std::vector<tensor> values;
   for (size_t i = 0; i < form_.inputs; ++i)
     values.push_back(at.input(static_cast<int>(i)));
-  for (size_t s = 0; s < form_.all.size(); ++s) {
-    const auto& stage = form_.all[s];
-    TROUPE_ASSIGN(auto stage_output, tensor::make(stage.type, *dims.of[s], at.memory()));
+  for (size_t s = 0; s < form_.stages.size(); ++s) {
+    const auto& stage = form_.stages[s];
+    TROUPE_ASSIGN(auto stage_output, tensor::make(stage.type, *dims.by_stage[s], at.memory()));
     const auto &a = values[stage.operands[0]], &b = values[stage.operands[stage.arity - 1]];
-    auto plan = strided_iterator::broadcast(*dims.of[s], a.dims(), b.dims());
+    auto plan = strided_iterator::broadcast(*dims.by_stage[s], a.dims(), b.dims());
     auto size = size_of(a.type());
     at.parallel_for(stage_output.elements(), cost_, [&](int64_t begin, int64_t end) {
       plan.runs(begin, end, [&](int64_t i, const strided_iterator::offsets& where, int64_t count) {
@@ -197,10 +197,10 @@ status expression::run_stage_by_stage(kernel_context& at, const fused_stages::sh
 status expression::run(kernel_context& at) const {
   fused_stages::shapes dims;
   TROUPE_TRY(form_.find_shapes(at, dims));
-  const auto& last = *dims.of[form_.all.size() - 1];
+  const auto& last = *dims.by_stage[form_.stages.size() - 1];
   auto is_last = [&](const shape* stage_dims) { return *stage_dims == last; };
   pieces layout;
-  if (!std::all_of(dims.of.begin(), dims.of.begin() + form_.all.size(), is_last) ||
+  if (!std::all_of(dims.by_stage.begin(), dims.by_stage.begin() + form_.stages.size(), is_last) ||
       !classify(at, last, layout))
     return run_stage_by_stage(at, dims);
   const auto result_dims = last; // an input of this shape may become the output

@@ -85,7 +85,7 @@ result<std::string> fused_code(const fused_stages& stages, std::span<const dtype
   out << preamble << scalar_functions_text << "\nnamespace troupe::ops {\n";
   std::vector<std::string_view> functions;
   std::set<std::string_view> written;
-  for (const auto& stage : stages.all) {
+  for (const auto& stage : stages.stages) {
     auto* kernel = ops.find_kernel(stage.op->name, device_kind::gpu);
     auto* entry = kernel ? kernel->find(stage.operand_type) : nullptr;
     if (!entry || !entry->code)
@@ -95,7 +95,7 @@ result<std::string> fused_code(const fused_stages& stages, std::span<const dtype
     if (written.insert(functions.back()).second)
       out << functions.back() << '\n';
   }
-  auto result_type = c_name(stages.all.back().type);
+  auto result_type = c_name(stages.stages.back().type);
 
   // One element.
   out << "__device__ inline " << result_type << " compute(";
@@ -104,16 +104,16 @@ result<std::string> fused_code(const fused_stages& stages, std::span<const dtype
   out << ") {\n";
   for (size_t i = 0; i < inputs.size(); ++i)
     out << "  auto v" << i << " = load(x" << i << ");\n";
-  for (size_t s = 0; s < stages.all.size(); ++s) {
-    const auto& stage = stages.all[s];
+  for (size_t s = 0; s < stages.stages.size(); ++s) {
+    const auto& stage = stages.stages[s];
     out << "  auto v" << inputs.size() + s << " = load(storing<" << c_name(stage.type)
         << ">::store(" << name_of(functions[s]) << "{}(v" << stage.operands[0];
     if (stage.arity == 2)
       out << ", v" << stage.operands[1];
     out << ")));\n";
   }
-  out << "  return storing<" << result_type << ">::store(v" << inputs.size() + stages.all.size() - 1
-      << ");\n}\n} // namespace troupe::ops\n";
+  out << "  return storing<" << result_type << ">::store(v"
+      << inputs.size() + stages.stages.size() - 1 << ");\n}\n} // namespace troupe::ops\n";
 
   auto step_type = [&](size_t i) {
     return variant.inputs[i] == beside::strided ? "steps" : "long";
@@ -124,14 +124,14 @@ result<std::string> fused_code(const fused_stages& stages, std::span<const dtype
   out << ") {\n  typedef " << (variant.narrow ? "unsigned" : "unsigned long") << " index;\n"
       << "  const long thread = (long)blockIdx.x * blockDim.x + threadIdx.x;\n";
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (variant.inputs[i] == beside::one)
+    if (variant.inputs[i] == beside::single)
       out << "  const auto one" << i << " = *in" << i << ";\n";
 
   // The offset of input i's element for the output index `at`.
   auto element = [&](size_t i, std::string_view at) {
     switch (variant.inputs[i]) {
-      case beside::whole: return concat("in", i, '[', at, ']');
-      case beside::one: return concat("one", i);
+      case beside::elementwise: return concat("in", i, '[', at, ']');
+      case beside::single: return concat("one", i);
       case beside::row: return concat("in", i, "[(index)(", at, ") % (index)step", i, ']');
       case beside::strided: break;
     }
@@ -141,7 +141,7 @@ result<std::string> fused_code(const fused_stages& stages, std::span<const dtype
       << "    const long first = p * " << variant.width << ";\n";
   for (size_t i = 0; i < inputs.size(); ++i) {
     auto type = concat("const pack<", c_name(inputs[i]), ", ", variant.width, '>');
-    if (variant.inputs[i] == beside::whole)
+    if (variant.inputs[i] == beside::elementwise)
       out << "    const auto x" << i << " = ((" << type << "*)in" << i << ")[p];\n";
     else if (variant.inputs[i] == beside::row)
       out << "    const auto x" << i << " = *(" << type << "*)(in" << i
@@ -151,7 +151,7 @@ result<std::string> fused_code(const fused_stages& stages, std::span<const dtype
       << "#pragma unroll\n    for (int k = 0; k < " << variant.width << "; ++k)\n"
       << "      made.items[k] = troupe::ops::compute(";
   for (size_t i = 0; i < inputs.size(); ++i) {
-    auto packed = variant.inputs[i] == beside::whole || variant.inputs[i] == beside::row;
+    auto packed = variant.inputs[i] == beside::elementwise || variant.inputs[i] == beside::row;
     out << (i ? ", " : "") << (packed ? concat('x', i, ".items[k]") : element(i, "first + k"));
   }
   out << ");\n    ((pack<" << result_type << ", " << variant.width << ">*)out)[p] = made;\n  }\n"

@@ -10,10 +10,10 @@ namespace troupe::ops {
 
 /// The layout of an input relative to the output.
 enum class beside : uint8_t {
-  whole,   ///< element for element
-  one,     ///< a single element
-  row,     ///< its elements repeat
-  strided, ///< any other broadcast
+  elementwise, ///< element for element
+  single,      ///< a single element
+  row,         ///< its elements repeat
+  strided,     ///< any other broadcast
 };
 
 /// The properties that a kernel is specialized for. One kernel serves all shapes with the same

@@ -4,7 +4,7 @@ namespace troupe::ops::fused_elementwise_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto fused_expression, expression::of(setup.of));
+  TROUPE_ASSIGN(auto fused_expression, expression::of(setup.origin));
   return std::shared_ptr<void>{std::make_shared<expression>(std::move(fused_expression))};
 }
 

@@ -32,21 +32,21 @@ struct fused_kernels {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
   auto kernels = std::make_shared<fused_kernels>();
-  TROUPE_ASSIGN(kernels->stages, fused_stages::of(setup.of));
-  for (const auto& input : setup.of.inputs())
+  TROUPE_ASSIGN(kernels->stages, fused_stages::decode(setup.origin));
+  for (const auto& input : setup.origin.inputs())
     kernels->types.push_back(input.type());
-  kernels->ops = &setup.of.graph().ops();
+  kernels->ops = &setup.origin.graph().ops();
   // Ops without code are detected here, not in the first step.
-  fused_variant plain{std::vector<beside>(kernels->types.size(), beside::whole)};
+  fused_variant plain{std::vector<beside>(kernels->types.size(), beside::elementwise)};
   TROUPE_TRY(fused_code(kernels->stages, kernels->types, *kernels->ops, plain).status());
   return std::shared_ptr<void>{std::move(kernels)};
 }
 
 beside place_of(const shape& input, const shape& output) {
   if (input.elements() == output.elements())
-    return beside::whole;
+    return beside::elementwise;
   if (input.elements() == 1)
-    return beside::one;
+    return beside::single;
   auto row = input.extents();
   while (!row.empty() && row.front() == 1)
     row = row.subspan(1);
@@ -69,9 +69,9 @@ int width_for(const kernel_context& at, const tensor& out, const std::vector<bes
     auto fits = is_aligned(out, width);
     for (int i = 0; i < at.inputs() && fits; ++i)
       if (auto place = places[static_cast<size_t>(i)];
-          place == beside::whole || place == beside::row)
+          place == beside::elementwise || place == beside::row)
         fits = is_aligned(at.input(i), width) &&
-               (place == beside::whole || at.input(i).elements() % width == 0);
+               (place == beside::elementwise || at.input(i).elements() % width == 0);
     if (fits)
       break;
   }
@@ -92,7 +92,7 @@ status run(kernel_context& at) {
   auto& kernels = at.state<fused_kernels>();
   fused_stages::shapes stage_shapes;
   TROUPE_TRY(kernels.stages.find_shapes(at, stage_shapes));
-  auto dims = *stage_shapes.of[kernels.stages.all.size() - 1];
+  auto dims = *stage_shapes.by_stage[kernels.stages.stages.size() - 1];
   // A stage that is smaller than the result may come before a stage that stretches it.
   for (int i = 0; i < at.inputs(); ++i) {
     TROUPE_ASSIGN(auto joint, broadcast(at.input(i).dims(), dims));
@@ -130,7 +130,7 @@ status run(kernel_context& at) {
     }
   }
   auto& device = gpu::gpu_of(at.device());
-  TROUPE_ASSIGN(auto kernel, kernels.find_or_make(variant, device.driver().about()));
+  TROUPE_ASSIGN(auto kernel, kernels.find_or_make(variant, device.driver().gpu_properties()));
   constexpr int64_t threads = 256, max_blocks = 1 << 16;
   auto items = std::max(packs, count - packs * variant.width);
   auto blocks = std::min((items + threads - 1) / threads, max_blocks);

@@ -9,7 +9,7 @@ struct fused_matmul : adjoints {
 };
 
 inline result<std::shared_ptr<void>> prepare_fused_matmul(const kernel_setup& setup) {
-  auto flag = [&](std::string_view name) { return setup.of.attr<bool>(name); };
+  auto flag = [&](std::string_view name) { return setup.origin.attr<bool>(name); };
   return std::shared_ptr<void>{std::make_shared<fused_matmul>(fused_matmul{
       {flag("transpose_a"), flag("transpose_b")}, flag("broadcasts"), flag("rectify")})};
 }

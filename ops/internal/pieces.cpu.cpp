@@ -1,6 +1,6 @@
 // Collective operations between tasks: split tensors, reduce the pieces of all tasks, and join
 // them.
-#include "troupe/devices/cpu/exchange.hpp"
+#include "troupe/devices/cpu/collective.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 #include "troupe/runtime/graph/piece.hpp"
@@ -28,8 +28,8 @@ result<tensor> part_of(const tensor& whole, piece part, const shape& dims, alloc
     return whole.reshaped(dims);
   auto* from = static_cast<char*>(whole.raw()) + offset;
   if (bytes > 0 && offset % tensor_alignment == 0)
-    return tensor::over(new buffer{from, bytes, release_part, new tensor{whole}}, whole.type(),
-                        dims);
+    return tensor::from_buffer(new buffer{from, bytes, release_part, new tensor{whole}},
+                               whole.type(), dims);
   TROUPE_ASSIGN(auto copy, tensor::make(whole.type(), dims, memory));
   if (bytes > 0)
     std::memcpy(copy.raw(), from, bytes);
@@ -46,11 +46,11 @@ struct pieces_form {
 };
 
 result<std::shared_ptr<void>> prepare_pieces(const kernel_setup& setup) {
-  const auto& shares = setup.of.attr<std::vector<int64_t>>("shares");
+  const auto& shares = setup.origin.attr<std::vector<int64_t>>("shares");
   return std::shared_ptr<void>{
-      std::make_shared<pieces_form>(setup.of.attr<int64_t>("count"), shares,
+      std::make_shared<pieces_form>(setup.origin.attr<int64_t>("count"), shares,
                                     std::accumulate(shares.begin(), shares.end(), int64_t{0}),
-                                    setup.of.attr<int64_t>("tells_dims") == 1)};
+                                    setup.origin.attr<int64_t>("tells_dims") == 1)};
 }
 
 status cut_rows(kernel_context& at, const pieces_form& form) {
@@ -107,16 +107,16 @@ struct reduce_form {
 };
 
 result<std::shared_ptr<void>> prepare_reduce(const kernel_setup& setup) {
-  const auto& merge = setup.of.attr<std::string>("merge_op");
+  const auto& merge = setup.origin.attr<std::string>("merge_op");
   auto merge_reduction = merge == "Mul"   ? reduction::product
                          : merge == "Min" ? reduction::min
                          : merge == "Max" ? reduction::max
                                           : reduction::sum;
   return std::shared_ptr<void>{std::make_shared<reduce_form>(
-      static_cast<int>(setup.of.attr<int64_t>("count")), setup.of.attr<int64_t>("dims_count") > 0,
-      merge_reduction, setup.of.attr<int64_t>("divide_by"),
-      static_cast<int>(setup.of.attr<int64_t>("own")),
-      setup.of.attr<std::vector<std::string>>("tasks"))};
+      static_cast<int>(setup.origin.attr<int64_t>("count")),
+      setup.origin.attr<int64_t>("dims_count") > 0, merge_reduction,
+      setup.origin.attr<int64_t>("divide_by"), static_cast<int>(setup.origin.attr<int64_t>("own")),
+      setup.origin.attr<std::vector<std::string>>("tasks"))};
 }
 
 // The text of a shape. The extents may come from another process.
@@ -186,10 +186,10 @@ struct join_form {
 };
 
 result<std::shared_ptr<void>> prepare_join(const kernel_setup& setup) {
-  auto has_like = setup.of.attr<int64_t>("like_count") > 0;
-  const auto& dims = setup.of.attr<partial_shape>("shape");
+  auto has_like = setup.origin.attr<int64_t>("like_count") > 0;
+  const auto& dims = setup.origin.attr<partial_shape>("shape");
   return std::shared_ptr<void>{std::make_shared<join_form>(
-      static_cast<int>(setup.of.attr<int64_t>("count")), setup.of.attr<dtype>("U"),
+      static_cast<int>(setup.origin.attr<int64_t>("count")), setup.origin.attr<dtype>("U"),
       has_like || !dims.fully_known() ? shape{} : dims.known())};
 }
 
@@ -220,8 +220,8 @@ struct rows_form {
 
 result<std::shared_ptr<void>> prepare_rows(const kernel_setup& setup) {
   return std::shared_ptr<void>{
-      std::make_shared<rows_form>(setup.of.attr<std::vector<int64_t>>("shares"),
-                                  setup.of.attr<std::vector<std::string>>("tasks"))};
+      std::make_shared<rows_form>(setup.origin.attr<std::vector<int64_t>>("shares"),
+                                  setup.origin.attr<std::vector<std::string>>("tasks"))};
 }
 
 // The shape of one member's rows.

@@ -1,14 +1,14 @@
 // Moves tensors to the host's memory for a while. Devices that cannot do so keep them.
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/device/swapping.hpp"
+#include "troupe/runtime/device/swap_support.hpp"
 #include "troupe/runtime/graph/kernel.hpp"
 
 namespace troupe::ops::swap_any {
 namespace {
 
-swapping* swapping_of(kernel_context& at) {
+swap_support* swapping_of(kernel_context& at) {
   auto* device = at.device().as_accelerator();
-  return device ? device->as_swapping() : nullptr;
+  return device ? device->as_swap_support() : nullptr;
 }
 
 status run_out(kernel_context& at) {

@@ -12,12 +12,13 @@ struct tuple_form {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  auto count = setup.of.attr<int64_t>("count");
+  auto count = setup.origin.attr<int64_t>("count");
   std::vector<bool> swaps(static_cast<size_t>(count));
-  for (auto place : setup.of.attr<std::vector<int64_t>>("swap"))
+  for (auto place : setup.origin.attr<std::vector<int64_t>>("swap"))
     swaps[static_cast<size_t>(place)] = true;
-  return std::shared_ptr<void>{std::make_shared<tuple_form>(
-      setup.of.attr<std::vector<int64_t>>("places"), static_cast<size_t>(count), std::move(swaps))};
+  return std::shared_ptr<void>{
+      std::make_shared<tuple_form>(setup.origin.attr<std::vector<int64_t>>("places"),
+                                   static_cast<size_t>(count), std::move(swaps))};
 }
 
 status run_tuple(kernel_context& at) {
@@ -39,8 +40,8 @@ struct items_form {
 
 result<std::shared_ptr<void>> prepare_items(const kernel_setup& setup) {
   return std::shared_ptr<void>{
-      std::make_shared<items_form>(setup.of.attr<std::vector<int64_t>>("places"),
-                                   setup.of.attr<std::vector<partial_shape>>("shapes"))};
+      std::make_shared<items_form>(setup.origin.attr<std::vector<int64_t>>("places"),
+                                   setup.origin.attr<std::vector<partial_shape>>("shapes"))};
 }
 
 status run_items(kernel_context& at) {

@@ -73,7 +73,7 @@ result<shapes> infer_fixed(const infer_context& at) {
 // The queue must hold scalar strings, as far as its components are known.
 status check_queue(const infer_context& at) {
   const auto* queue = at.resource(1);
-  if (!queue || !queue->op().make_responder || queue->op().makes != resource::queue)
+  if (!queue || !queue->op().make_responder || queue->op().state_kind != resource::queue)
     return {};
   const auto& types = queue->attr<std::vector<dtype>>("component_types");
   if (types != std::vector{dtype::string})
@@ -103,7 +103,7 @@ bool goes_back(const question& request) {
 }
 
 void ask_read(responder& resource, question&& request, answers& done) {
-  as_reader(resource).read(request.who, {.goes_back = goes_back(request)}, done);
+  as_reader(resource).read(request.who, {.return_on_failure = goes_back(request)}, done);
 }
 
 void ask_read_up_to(responder& resource, question&& request, answers& done) {
@@ -111,9 +111,11 @@ void ask_read_up_to(responder& resource, question&& request, answers& done) {
   if (count.rank() != 0)
     done.push_back({request.who, invalid("num_records must be a scalar, got ", count.dims())});
   else
-    as_reader(resource).read(
-        request.who,
-        {.count = *count.data<int64_t>(), .many = true, .goes_back = goes_back(request)}, done);
+    as_reader(resource).read(request.who,
+                             {.count = *count.data<int64_t>(),
+                              .as_batch = true,
+                              .return_on_failure = goes_back(request)},
+                             done);
 }
 
 void ask_records(responder& resource, question&& request, answers& done) {
@@ -151,12 +153,12 @@ struct form {
 
 constexpr op_def reader_of(const form& reader_form, std::string_view example) {
   op_def make_reader{.name = reader_form.name,
-                     .also = reader_form.also,
+                     .second_name = reader_form.also,
                      .doc = reader_form.doc,
                      .outputs = {out},
                      .attrs = reader_form.attrs,
                      .effects = effect::stateful,
-                     .makes = resource::reader,
+                     .state_kind = resource::reader,
                      .make_responder = reader_form.make,
                      .infer = reader_form.infer,
                      .no_gradient = no_gradient,
@@ -250,7 +252,7 @@ fetch next:1 = string("a.png")
 
 extern constexpr op_def reader_read{
     .name = "ReaderRead",
-    .also = "ReaderReadV2",
+    .second_name = "ReaderReadV2",
     .doc = "Gives the next record of a reader, which takes the name of another file from the queue "
            "where it needs one.\n\n"
            "Waits for the name, and fails with out_of_range when the queue is closed and empty. "
@@ -260,8 +262,8 @@ extern constexpr op_def reader_read{
     .outputs = {{"key", "string"}, {"value", "string"}},
     .attrs = {{"drop_if_step_fails", false}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_read,
-    .goes_back = true,
+    .start_operation = ask_read,
+    .returns_answer_on_failure = true,
     .infer = infer_read,
     .no_gradient = no_gradient,
     .example = R"(
@@ -279,7 +281,7 @@ fetch next:0 = string("b")
 
 extern constexpr op_def reader_read_up_to{
     .name = "ReaderReadUpTo",
-    .also = "ReaderReadUpToV2",
+    .second_name = "ReaderReadUpToV2",
     .doc = "Gives up to `num_records` next records of a reader: all of one file, and fewer only "
            "where it ends.\n\n"
            "Else like ReaderRead.",
@@ -287,8 +289,8 @@ extern constexpr op_def reader_read_up_to{
     .outputs = {{"keys", "string"}, {"values", "string"}},
     .attrs = {{"drop_if_step_fails", false}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_read_up_to,
-    .goes_back = true,
+    .start_operation = ask_read_up_to,
+    .returns_answer_on_failure = true,
     .infer = infer_read_up_to,
     .no_gradient = no_gradient,
     .example = R"(
@@ -304,12 +306,12 @@ fetch next:0 = string["a"]
 
 extern constexpr op_def reader_num_records_produced{
     .name = "ReaderNumRecordsProduced",
-    .also = "ReaderNumRecordsProducedV2",
+    .second_name = "ReaderNumRecordsProducedV2",
     .doc = "Counts the records that a reader has given, without those that went back.",
     .inputs = {out},
     .outputs = {{"records_produced", "i64"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_records,
+    .start_operation = ask_records,
     .infer = infer::scalar,
     .no_gradient = no_gradient,
     .example = R"(
@@ -321,12 +323,12 @@ fetch count = i64(0)
 
 extern constexpr op_def reader_num_work_units_completed{
     .name = "ReaderNumWorkUnitsCompleted",
-    .also = "ReaderNumWorkUnitsCompletedV2",
+    .second_name = "ReaderNumWorkUnitsCompletedV2",
     .doc = "Counts the files whose end a reader has come to.",
     .inputs = {out},
     .outputs = {{"units_completed", "i64"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_work_units,
+    .start_operation = ask_work_units,
     .infer = infer::scalar,
     .no_gradient = no_gradient,
     .example = R"(
@@ -338,13 +340,13 @@ fetch count = i64(0)
 
 extern constexpr op_def reader_serialize_state{
     .name = "ReaderSerializeState",
-    .also = "ReaderSerializeStateV2",
+    .second_name = "ReaderSerializeStateV2",
     .doc = "Gives the place at which a reader stands, for ReaderRestoreState.\n\n"
            "Readers of all kinds have one; in TensorFlow, only IdentityReader does.",
     .inputs = {out},
     .outputs = {{"state", "string"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_state,
+    .start_operation = ask_state,
     .infer = infer::scalar,
     .no_gradient = no_gradient,
     .example = R"(
@@ -356,13 +358,13 @@ fetch state = string("")
 
 extern constexpr op_def reader_restore_state{
     .name = "ReaderRestoreState",
-    .also = "ReaderRestoreStateV2",
+    .second_name = "ReaderRestoreStateV2",
     .doc = "Brings a reader to the place at which another one, of the same kind, has stood.\n\n"
            "The file that it stood in is opened by the next read. Names of files that the queue "
            "has given already do not come again.",
     .inputs = {out, {"state", "string"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_restore,
+    .start_operation = ask_restore,
     .infer = infer::nothing,
     .no_gradient = no_gradient,
     .example = R"(
@@ -376,11 +378,11 @@ target restore
 
 extern constexpr op_def reader_reset{
     .name = "ReaderReset",
-    .also = "ReaderResetV2",
+    .second_name = "ReaderResetV2",
     .doc = "Makes a reader as new: it leaves its file, and counts from 0.",
     .inputs = {out},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_reset,
+    .start_operation = ask_reset,
     .infer = infer::nothing,
     .no_gradient = no_gradient,
     .example = R"(

@@ -7,7 +7,7 @@ namespace {
 
 result<std::shared_ptr<void>> keep_shape(const kernel_setup& setup) {
   return std::shared_ptr<void>{
-      std::make_shared<shape>(setup.of.attr<partial_shape>("shape").known())};
+      std::make_shared<shape>(setup.origin.attr<partial_shape>("shape").known())};
 }
 
 status run(kernel_context& at) {

@@ -18,7 +18,7 @@ struct attr_name {
 /// For `kernel_def::prepare`: the kernel reads the attribute as `at.state<T>()`.
 template <class T, attr_name Name>
 result<std::shared_ptr<void>> cache_attr(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<T>(setup.of.attr<T>(Name.text))};
+  return std::shared_ptr<void>{std::make_shared<T>(setup.origin.attr<T>(Name.text))};
 }
 
 } // namespace troupe::ops

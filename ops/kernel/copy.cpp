@@ -8,7 +8,7 @@ constexpr int64_t tile = 16;
 
 template <class T>
 T* elements(const elements_from& part) {
-  return static_cast<T*>(part.of.raw()) + part.first;
+  return static_cast<T*>(part.source.raw()) + part.first;
 }
 
 template <class T>
@@ -50,17 +50,17 @@ void transpose_tiles(kernel_context& at, const strided_iterator& places, const T
 // waits for the device.
 
 char* address(const elements_from& part) {
-  return static_cast<char*>(part.of.raw()) +
-         part.first * static_cast<int64_t>(size_of(part.of.type()));
+  return static_cast<char*>(part.source.raw()) +
+         part.first * static_cast<int64_t>(size_of(part.source.type()));
 }
 
 // The strided_iterator's operands `from_operand` and `to_operand` give the positions in `from` and
 // in `to`; -1 stands for consecutive elements.
 void launch_copy(const memory_space& in, const strided_iterator& places, elements_from from,
                  int from_operand, elements_from to, int to_operand) {
-  strided_copy description{.to = address(to),
-                           .from = address(from),
-                           .element_bytes = size_of(to.of.type()),
+  strided_copy description{.target = address(to),
+                           .source = address(from),
+                           .element_bytes = size_of(to.source.type()),
                            .rank = places.rank()};
   int64_t in_order = 1;
   for (int axis = places.rank() - 1; axis >= 0; --axis) {
@@ -73,13 +73,13 @@ void launch_copy(const memory_space& in, const strided_iterator& places, element
 }
 
 void launch_fill(const memory_space& in, const tensor& value, elements_from to, int64_t count) {
-  auto bytes = size_of(to.of.type());
+  auto bytes = size_of(to.source.type());
   if (value.on_host()) {
     static_cast<void>(in.fill(address(to), value.raw(), bytes, count));
     return;
   }
   strided_copy description{
-      .to = address(to), .from = value.raw(), .element_bytes = bytes, .rank = 1};
+      .target = address(to), .source = value.raw(), .element_bytes = bytes, .rank = 1};
   description.loops[0] = {count, 0, 1};
   static_cast<void>(in.copy(description));
 }
@@ -87,12 +87,12 @@ void launch_fill(const memory_space& in, const tensor& value, elements_from to, 
 } // namespace
 
 void copy_elements(elements_from from, elements_from to, int64_t count) {
-  if (auto* space = to.of.space()) {
+  if (auto* space = to.source.space()) {
     static_cast<void>(space->copy(address(to), address(from),
-                                  static_cast<size_t>(count) * size_of(to.of.type())));
+                                  static_cast<size_t>(count) * size_of(to.source.type())));
     return;
   }
-  with_word(to.of.type(), [&](auto word_type) {
+  with_word(to.source.type(), [&](auto word_type) {
     using T = typename decltype(word_type)::type;
     std::copy_n(elements<T>(from), count, elements<T>(to));
   });
@@ -111,9 +111,9 @@ void copy_bytes(kernel_context& at, const tensor& from, const tensor& to) {
 }
 
 void fill_elements(const tensor& value, elements_from to, int64_t count) {
-  if (auto* space = to.of.space())
+  if (auto* space = to.source.space())
     return launch_fill(*space, value, to, count);
-  with_word(to.of.type(), [&](auto word_type) {
+  with_word(to.source.type(), [&](auto word_type) {
     using T = typename decltype(word_type)::type;
     std::fill_n(elements<T>(to), count, *static_cast<const T*>(value.raw()));
   });
@@ -176,7 +176,7 @@ void copy_to_strided(kernel_context& at, const strided_iterator& places, const t
                      elements_from to) {
   if (from.elements() == 0)
     return;
-  if (auto* space = to.of.space())
+  if (auto* space = to.source.space())
     return launch_copy(*space, places, {from}, -1, to, 0);
   with_word(from.type(), [&](auto word_type) {
     using T = typename decltype(word_type)::type;
@@ -197,9 +197,9 @@ void copy_to_strided(kernel_context& at, const strided_iterator& places, const t
 
 void copy_between(kernel_context& at, const strided_iterator& places, elements_from from,
                   elements_from to) {
-  if (auto* space = to.of.space())
+  if (auto* space = to.source.space())
     return launch_copy(*space, places, from, 0, to, 1);
-  with_word(from.of.type(), [&](auto word_type) {
+  with_word(from.source.type(), [&](auto word_type) {
     using T = typename decltype(word_type)::type;
     auto* source = elements<T>(from);
     auto* target = elements<T>(to);

@@ -30,7 +30,7 @@ auto with_word(dtype type, Body&& body) {
 
 /// A part of a tensor: its elements from `first` on.
 struct elements_from {
-  const tensor& of;
+  const tensor& source;
   int64_t first = 0;
 };
 

@@ -13,7 +13,7 @@ struct scan_options {
 
 inline result<std::shared_ptr<void>> prepare_scan(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<scan_options>(
-      scan_options{setup.of.attr<bool>("exclusive"), setup.of.attr<bool>("reverse")})};
+      scan_options{setup.origin.attr<bool>("exclusive"), setup.origin.attr<bool>("reverse")})};
 }
 
 /// The axis in input 1.

@@ -9,7 +9,7 @@ status run_empty(kernel_context& at) {
     return invalid("max_num_elements must be a scalar, got shape ", at.input(1).dims());
   TROUPE_ASSIGN(auto dims, element_shape(at, 0));
   TROUPE_ASSIGN(auto* list, new_list(at, 0, at.state<dtype>(), std::move(dims)));
-  list->most = to_integers(at.input(1))[0];
+  list->max_items = to_integers(at.input(1))[0];
   return {};
 }
 

@@ -30,7 +30,7 @@ edges from_value_gradient(gradient_context& at) {
 
 edges get_value_gradient(gradient_context& at) {
   edges components;
-  for (int i = 0; i < at.of().outputs(); ++i)
+  for (int i = 0; i < at.source_node().outputs(); ++i)
     components.push_back(at.output_gradient(i));
   return {at.op("OptionalFromValue", components)};
 }

@@ -16,21 +16,21 @@ status run_from_value(kernel_context& at) {
 
 status run_none(kernel_context& at) {
   TROUPE_ASSIGN(auto* list, new_list(at, 0, dtype::none, {}));
-  list->most = without_value;
+  list->max_items = without_value;
   return {};
 }
 
 status run_has_value(kernel_context& at) {
   TROUPE_ASSIGN(const auto* list, list_at(at, 0));
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{}));
-  *out->data<bool>() = list->most != without_value;
+  *out->data<bool>() = list->max_items != without_value;
   return {};
 }
 
 status run_get_value(kernel_context& at) {
   const auto& expected_shapes = at.state<std::vector<partial_shape>>();
   TROUPE_ASSIGN(const auto* list, list_at(at, 0));
-  if (list->most == without_value)
+  if (list->max_items == without_value)
     return failure(error_kind::failed_precondition, "the optional has no value");
   if (static_cast<int>(list->items.size()) != at.outputs())
     return invalid("the optional has ", list->items.size(), " components, wanted ", at.outputs());

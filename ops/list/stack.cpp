@@ -67,7 +67,7 @@ fetch y = string("some")
 
 extern constexpr op_def stack_push{
     .name = "StackPushV2",
-    .also = "StackPush",
+    .second_name = "StackPush",
     .doc = "Puts a tensor on a stack, and gives it.\n\nStacks lie in the host's memory: what a GPU "
            "pushes goes there. With swap_memory, tensors of 16 KiB and more go to files, if the "
            "session or task has a folder for them; else nothing is copied on processors.",
@@ -91,7 +91,7 @@ fetch first = f32[1, 2]
 
 extern constexpr op_def stack_pop{
     .name = "StackPopV2",
-    .also = "StackPop",
+    .second_name = "StackPop",
     .doc = "Takes the tensor off a stack that was put on it last.",
     .inputs = {{"handle", "variant"}},
     .outputs = {{"elem", "elem_type"}},
@@ -109,7 +109,7 @@ error invalid_argument "it is empty"
 
 extern constexpr op_def stack_close{
     .name = "StackCloseV2",
-    .also = "StackClose",
+    .second_name = "StackClose",
     .doc = "Lets go of all elements of a stack.\n\nAny use of it afterwards is an error. There is "
            "no need to close one: it goes with its last handle.",
     .inputs = {{"handle", "variant"}},

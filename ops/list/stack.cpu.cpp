@@ -11,9 +11,9 @@ struct stack_form {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  const auto& name = setup.of.attr<std::string>("stack_name");
-  return std::shared_ptr<void>{std::make_shared<stack_form>(name.empty() ? setup.of.name() : name,
-                                                            setup.of.attr<dtype>("elem_type"))};
+  const auto& name = setup.origin.attr<std::string>("stack_name");
+  return std::shared_ptr<void>{std::make_shared<stack_form>(
+      name.empty() ? setup.origin.name() : name, setup.origin.attr<dtype>("elem_type"))};
 }
 
 status run_stack(kernel_context& at) {
@@ -28,14 +28,14 @@ status run_stack(kernel_context& at) {
 }
 
 result<std::shared_ptr<void>> prepare_push(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<bool>(setup.of.attr<bool>("swap_memory"))};
+  return std::shared_ptr<void>{std::make_shared<bool>(setup.origin.attr<bool>("swap_memory"))};
 }
 
 status run_push(kernel_context& at) {
   TROUPE_ASSIGN(auto* to, stack_at(at));
   // In TensorFlow's graphs the attribute is a hint about the host's memory, not about files.
   const auto* space = at.device().swap();
-  auto swaps = at.state<bool>() && space && space->is_chosen();
+  auto swaps = at.state<bool>() && space && space->has_chosen_folder();
   TROUPE_ASSIGN(auto value, swaps ? swapped(at, at.input(1)) : at.input(1));
   TROUPE_TRY(to->push(std::move(value)));
   at.set_output(0, at.input(1));

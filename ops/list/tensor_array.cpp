@@ -32,7 +32,7 @@ fetch n = i32(3)
 
 extern constexpr op_def tensor_array_v2{
     .name = "TensorArrayV2",
-    .also = "TensorArray",
+    .second_name = "TensorArray",
     .doc = "Makes an array of size elements that are not written.\n\nAs TensorArrayV3, which gives "
            "the first flow as well.",
     .inputs = {on_host("size", "i32")},
@@ -80,7 +80,7 @@ fetch nothing = f32(0)
 
 extern constexpr op_def tensor_array_grad_v2{
     .name = "TensorArrayGradV2",
-    .also = "TensorArrayGrad",
+    .second_name = "TensorArrayGrad",
     .doc = "Gives the array of gradients that belongs to an array and a source.\n\nAs "
            "TensorArrayGradV3, which hands the flow on as well.",
     .inputs = {{"handle", "variant"}, {"flow_in", "f32"}},
@@ -117,7 +117,7 @@ fetch y = f32[[0, 0], [0, 0], [0, 0]]
 
 extern constexpr op_def tensor_array_write_v3{
     .name = "TensorArrayWriteV3",
-    .also = "TensorArrayWriteV2",
+    .second_name = "TensorArrayWriteV2",
     .doc = "Writes an element of a TensorArray.\n\nEach can be written once, unless it is of an "
            "array of gradients. Nothing is copied, and what was written does not change later.",
     .inputs = {{"handle", "variant"}, on_host("index", "i32"), {"value", "T"}, {"flow_in", "f32"}},
@@ -137,7 +137,7 @@ fetch y = f32[[3, 4], [1, 2]]
 
 extern constexpr op_def tensor_array_read_v3{
     .name = "TensorArrayReadV3",
-    .also = "TensorArrayReadV2",
+    .second_name = "TensorArrayReadV2",
     .doc = "Reads an element of a TensorArray.\n\nOne that was not written counts as zeros where "
            "the array's element_shape is known, and is an error else; so is one that was read "
            "before, unless clear_after_read is false.",
@@ -157,7 +157,7 @@ fetch y = f32[1, 2]
 
 extern constexpr op_def tensor_array_gather_v3{
     .name = "TensorArrayGatherV3",
-    .also = "TensorArrayGatherV2",
+    .second_name = "TensorArrayGatherV2",
     .doc = "Joins the elements that indices name along a new first axis.\n\nThey must have one "
            "shape, and fit element_shape, which must be known where there are none. All of them "
            "are read.",
@@ -177,7 +177,7 @@ fetch y = f32[7, 5]
 
 extern constexpr op_def tensor_array_scatter_v3{
     .name = "TensorArrayScatterV3",
-    .also = "TensorArrayScatterV2",
+    .second_name = "TensorArrayScatterV2",
     .doc = "Writes the slices of a value along its first axis to the elements that indices name.",
     .inputs = {{"handle", "variant"},
                on_host("indices", "i32"),
@@ -198,7 +198,7 @@ fetch y = f32[6, 0, 5]
 
 extern constexpr op_def tensor_array_concat_v3{
     .name = "TensorArrayConcatV3",
-    .also = "TensorArrayConcatV2",
+    .second_name = "TensorArrayConcatV2",
     .doc = "Joins all elements of a TensorArray along their first axis.\n\nAlso gives the extent "
            "of each along that axis. The others must be equal, and fit element_shape_except0, "
            "which must be known where there are no elements. All of them are read.",
@@ -219,7 +219,7 @@ fetch y:1 = i64[1, 2]
 
 extern constexpr op_def tensor_array_split_v3{
     .name = "TensorArraySplitV3",
-    .also = "TensorArraySplitV2",
+    .second_name = "TensorArraySplitV2",
     .doc = "Cuts a value along its first axis into the elements of a TensorArray.\n\nThere is one "
            "length for each element, and they add up to the extent of the axis.",
     .inputs = {{"handle", "variant"},
@@ -241,7 +241,7 @@ fetch y = f32[2, 3]
 
 extern constexpr op_def tensor_array_size_v3{
     .name = "TensorArraySizeV3",
-    .also = "TensorArraySizeV2",
+    .second_name = "TensorArraySizeV2",
     .doc = "Counts the elements of a TensorArray, written or not.",
     .inputs = {{"handle", "variant"}, {"flow_in", "f32"}},
     .outputs = {{"size", "i32"}},
@@ -258,7 +258,7 @@ fetch n = i32(5)
 
 extern constexpr op_def tensor_array_close_v3{
     .name = "TensorArrayCloseV3",
-    .also = "TensorArrayCloseV2",
+    .second_name = "TensorArrayCloseV2",
     .doc = "Lets go of all elements of a TensorArray.\n\nAny use of it afterwards is an error. "
            "There is no need to close one: it goes with its last handle.",
     .inputs = {{"handle", "variant"}},

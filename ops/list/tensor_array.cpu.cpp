@@ -12,7 +12,7 @@ namespace {
 // -- making ---------------------------------------------------------------------------------------
 
 result<std::shared_ptr<void>> prepare_array(const kernel_setup& setup) {
-  const auto& array_node = setup.of;
+  const auto& array_node = setup.origin;
   auto form = std::make_shared<tensor_array::form>();
   const auto& name = array_node.attr<std::string>("tensor_array_name");
   form->name = name.empty() ? array_node.name() : name;

@@ -5,7 +5,7 @@ namespace troupe::ops::hash_table_op {
 
 extern constexpr op_def hash_table = table_maker({
     .name = "HashTable",
-    .also = "HashTableV2",
+    .second_name = "HashTableV2",
     .doc = "Holds pairs of keys and values that are given once, and outputs a reference to the "
            "table.\n\n"
            "The table lives in the named container of its task, under shared_name or else the "
@@ -18,7 +18,7 @@ extern constexpr op_def hash_table = table_maker({
               {"use_node_name_sharing", false},
               {"key_dtype", table_keys},
               {"value_dtype", table_values}},
-    .make = make_constant_table,
+    .create_state = make_constant_table,
     .infer = infer_table,
     .example = R"(
 t = HashTable key_dtype=string value_dtype=i64
@@ -32,7 +32,7 @@ fetch found = i64[2, -1]
 
 extern constexpr op_def mutable_hash_table = table_maker({
     .name = "MutableHashTable",
-    .also = "MutableHashTableV2",
+    .second_name = "MutableHashTableV2",
     .doc = "Holds pairs of keys and values that steps look up, add, replace and remove, and "
            "outputs a reference to the table.\n\n"
            "The table lives in the named container of its task, under shared_name or else the "
@@ -46,7 +46,7 @@ extern constexpr op_def mutable_hash_table = table_maker({
               {"use_node_name_sharing", false},
               {"key_dtype", table_keys},
               {"value_dtype", table_values}},
-    .make = make_table,
+    .create_state = make_table,
     .infer = infer_table,
     .example = R"(
 t = MutableHashTable key_dtype=i64 value_dtype=f32
@@ -60,7 +60,7 @@ fetch found = f32[1.5, 0]
 
 extern constexpr op_def mutable_hash_table_of_tensors = table_maker({
     .name = "MutableHashTableOfTensors",
-    .also = "MutableHashTableOfTensorsV2",
+    .second_name = "MutableHashTableOfTensorsV2",
     .doc = "Holds pairs of keys and values, each value a tensor of shape value_shape, and "
            "outputs a reference to the table.\n\n"
            "All else is as with MutableHashTable: values have the axes of the keys, then those "
@@ -71,7 +71,7 @@ extern constexpr op_def mutable_hash_table_of_tensors = table_maker({
               {"key_dtype", table_keys},
               {"value_dtype", table_values},
               {"value_shape", attr_kind::shape}},
-    .make = make_table,
+    .create_state = make_table,
     .infer = infer_table_of_tensors,
     .example = R"(
 t = MutableHashTableOfTensors key_dtype=i64 value_dtype=f32 value_shape=[2]

@@ -5,7 +5,7 @@ namespace troupe::ops::initialize_table_op {
 
 extern constexpr op_def initialize_table = table_user({
     .name = "InitializeTable",
-    .also = "InitializeTableV2",
+    .second_name = "InitializeTableV2",
     .doc = "Gives a HashTable its pairs: keys [n] and a value for each.\n\n"
            "A key may come twice with the same value. Fails with invalid_argument where it comes "
            "with two, and with failed_precondition where the table has other pairs already; it "
@@ -29,7 +29,7 @@ error failed_precondition "was initialised already, with other pairs"
 
 extern constexpr op_def initialize_table_from_text_file = table_user({
     .name = "InitializeTableFromTextFile",
-    .also = "InitializeTableFromTextFileV2",
+    .second_name = "InitializeTableFromTextFileV2",
     .doc = "Gives a HashTable its pairs from a text file, a pair a line.\n\n"
            "key_index and value_index say what of a line is the key and the value: the number of "
            "a column (columns lie between delimiters), -2 the whole line, -1 the number of the "

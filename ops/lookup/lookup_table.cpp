@@ -5,7 +5,7 @@ namespace troupe::ops::lookup_table_op {
 
 extern constexpr op_def lookup_table_find = table_user({
     .name = "LookupTableFind",
-    .also = "LookupTableFindV2",
+    .second_name = "LookupTableFindV2",
     .doc = "Looks up the values of keys: outputs one for each, with the shape of keys.\n\n"
            "Keys that are not there give default_value: one value for all, or one for each key. "
            "Fails with failed_precondition where a HashTable is not initialised.",
@@ -29,7 +29,7 @@ fetch each = string[["20", "10"], ["20", "3"]]
 
 extern constexpr op_def lookup_table_insert = table_user({
     .name = "LookupTableInsert",
-    .also = "LookupTableInsertV2",
+    .second_name = "LookupTableInsertV2",
     .doc = "Adds pairs to a table, or replaces the values of keys that are there.\n\n"
            "Keys may have any shape; values have the same, then that of each value. Of several "
            "values for one key the last stays. All pairs are there for a step that looks, or "
@@ -69,7 +69,7 @@ fetch found = i64[0, 20, 30, 0]
 
 extern constexpr op_def lookup_table_size = table_user({
     .name = "LookupTableSize",
-    .also = "LookupTableSizeV2",
+    .second_name = "LookupTableSizeV2",
     .doc = "Counts the pairs of a table; there are none while it is not initialised.",
     .inputs = {table_handle},
     .outputs = {{"size", "i64"}},
@@ -88,7 +88,7 @@ fetch size = i64(2)
 
 extern constexpr op_def lookup_table_export = table_user({
     .name = "LookupTableExport",
-    .also = "LookupTableExportV2",
+    .second_name = "LookupTableExportV2",
     .doc = "Copies all pairs of a table: keys [n], and a value for each.\n\n"
            "They come in the order in which the keys were added, but a key may take the place of "
            "one that was removed. All are of one moment. This is how a table is saved: "
@@ -110,7 +110,7 @@ fetch all:1 = i64[30, 10]
 
 extern constexpr op_def lookup_table_import = table_user({
     .name = "LookupTableImport",
-    .also = "LookupTableImportV2",
+    .second_name = "LookupTableImportV2",
     .doc = "Makes keys [n], with a value for each, all that a table has.\n\n"
            "What it had before is gone; of several values for one key the last stays. For a "
            "HashTable it is the same as InitializeTable.",

@@ -70,7 +70,7 @@ struct csv_format {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  const auto& csv_node = setup.of;
+  const auto& csv_node = setup.origin;
   return std::shared_ptr<void>{std::make_shared<csv_format>(csv_format{
       {csv_node.attr<std::string>("field_delim")[0], csv_node.attr<bool>("use_quote_delim")},
       csv_node.attr<std::string>("na_value"),
@@ -119,7 +119,7 @@ public:
       outcome = std::move(first_error);
     if (outcome && next != outputs_.size())
       outcome = invalid("must have ", outputs_.size(), " fields, got ", next);
-    return outcome ? status{} : std::move(outcome).within(concat("record ", i));
+    return outcome ? status{} : std::move(outcome).with_context(concat("record ", i));
   }
 
 private:

@@ -4,7 +4,7 @@ namespace troupe::ops::parse_example_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare_parse_example(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<feature_plan>(plan_features(setup.of))};
+  return std::shared_ptr<void>{std::make_shared<feature_plan>(plan_features(setup.origin))};
 }
 
 // The scalars that name the features.
@@ -33,9 +33,9 @@ status run_parse_example(kernel_context& at) {
 }
 
 result<std::shared_ptr<void>> prepare_parse_single_example(const kernel_setup& setup) {
-  auto plan = std::make_shared<feature_plan>(plan_features(setup.of));
-  plan->keys = setup.of.attr<std::vector<std::string>>("sparse_keys");
-  const auto& dense = setup.of.attr<std::vector<std::string>>("dense_keys");
+  auto plan = std::make_shared<feature_plan>(plan_features(setup.origin));
+  plan->keys = setup.origin.attr<std::vector<std::string>>("sparse_keys");
+  const auto& dense = setup.origin.attr<std::vector<std::string>>("dense_keys");
   plan->keys.insert(plan->keys.end(), dense.begin(), dense.end());
   return std::shared_ptr<void>{std::move(plan)};
 }

@@ -4,7 +4,7 @@ namespace troupe::ops::parse_example_v2_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare_parse_example_v2(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<feature_plan>(plan_features(setup.of))};
+  return std::shared_ptr<void>{std::make_shared<feature_plan>(plan_features(setup.origin))};
 }
 
 // The vectors that name the sparse and the dense features.

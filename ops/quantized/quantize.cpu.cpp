@@ -17,10 +17,11 @@ struct quantize_v2_settings {
 };
 
 result<std::shared_ptr<void>> prepare_quantize_v2(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto mode, quantization_mode(setup.of.attr<std::string>("mode")));
-  quantize_v2_settings settings{mode, setup.of.attr<std::string>("round_mode") == "HALF_TO_EVEN",
-                                setup.of.attr<bool>("narrow_range"), setup.of.attr<int64_t>("axis"),
-                                static_cast<float>(setup.of.attr<double>("ensure_minimum_range"))};
+  TROUPE_ASSIGN(auto mode, quantization_mode(setup.origin.attr<std::string>("mode")));
+  quantize_v2_settings settings{
+      mode, setup.origin.attr<std::string>("round_mode") == "HALF_TO_EVEN",
+      setup.origin.attr<bool>("narrow_range"), setup.origin.attr<int64_t>("axis"),
+      static_cast<float>(setup.origin.attr<double>("ensure_minimum_range"))};
   return std::shared_ptr<void>{std::make_shared<quantize_v2_settings>(settings)};
 }
 
@@ -117,9 +118,9 @@ struct dequantize_settings {
 };
 
 result<std::shared_ptr<void>> prepare_dequantize(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto mode, quantization_mode(setup.of.attr<std::string>("mode")));
-  dequantize_settings settings{mode, setup.of.attr<bool>("narrow_range"),
-                               setup.of.attr<int64_t>("axis")};
+  TROUPE_ASSIGN(auto mode, quantization_mode(setup.origin.attr<std::string>("mode")));
+  dequantize_settings settings{mode, setup.origin.attr<bool>("narrow_range"),
+                               setup.origin.attr<int64_t>("axis")};
   return std::shared_ptr<void>{std::make_shared<dequantize_settings>(settings)};
 }
 

@@ -9,7 +9,7 @@ namespace troupe::ops::quantized_conv2d_cpu {
 namespace {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto options, read_windows(setup.of, quantized_convolution_form));
+  TROUPE_ASSIGN(auto options, read_windows(setup.origin, quantized_convolution_form));
   return std::shared_ptr<void>{std::make_shared<window_options>(std::move(options))};
 }
 

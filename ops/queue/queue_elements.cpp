@@ -11,7 +11,7 @@ result<queue_components> queue_at(const infer_context& at, std::vector<dtype> ty
   queue_components checked{std::move(types), {}};
   checked.shapes.resize(checked.types.size());
   auto* queue = at.resource(0);
-  if (!queue || !queue->op().make_responder || queue->op().makes != resource::queue)
+  if (!queue || !queue->op().make_responder || queue->op().state_kind != resource::queue)
     return checked;
   auto queue_elements = components_of(*queue);
   if (queue_elements.types.size() != checked.types.size())
@@ -113,7 +113,7 @@ void ask_enqueue_many(responder& resource, question&& request, answers& done) {
 
 void ask_dequeue(responder& resource, question&& request, answers& done) {
   auto drops = request.origin->attr<bool>("drop_if_step_fails");
-  as_queue(resource).dequeue(request.who, {.goes_back = !drops}, done);
+  as_queue(resource).dequeue(request.who, {.return_on_failure = !drops}, done);
 }
 
 void ask_batch(responder& resource, const question& request, bool up_to, answers& done) {
@@ -122,12 +122,13 @@ void ask_batch(responder& resource, const question& request, bool up_to, answers
     done.push_back({request.who, invalid("n must be one i32, got ", count)});
     return;
   }
-  as_queue(resource).dequeue(request.who,
-                             {.count = *count.data<int32_t>(),
-                              .many = true,
-                              .up_to = up_to,
-                              .goes_back = !request.origin->attr<bool>("drop_if_step_fails")},
-                             done);
+  as_queue(resource).dequeue(
+      request.who,
+      {.count = *count.data<int32_t>(),
+       .as_batch = true,
+       .up_to = up_to,
+       .return_on_failure = !request.origin->attr<bool>("drop_if_step_fails")},
+      done);
 }
 
 void ask_dequeue_many(responder& resource, question&& request, answers& done) {
@@ -142,13 +143,13 @@ void ask_dequeue_up_to(responder& resource, question&& request, answers& done) {
 
 extern constexpr op_def queue_enqueue{
     .name = "QueueEnqueue",
-    .also = "QueueEnqueueV2",
+    .second_name = "QueueEnqueueV2",
     .doc = "Puts an element into a queue, as soon as there is room.\n\n"
            "Fails with cancelled when the queue is closed. A positive timeout_ms bounds the wait.",
     .inputs = {ref("handle", "string", resource::queue), {"components", "Tcomponents"}},
     .attrs = {{"Tcomponents", attr_kind::types}, {"timeout_ms", -1}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_enqueue,
+    .start_operation = ask_enqueue,
     .infer = infer_queue_enqueue,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -163,14 +164,14 @@ fetch size = i32(1)
 
 extern constexpr op_def queue_enqueue_many{
     .name = "QueueEnqueueMany",
-    .also = "QueueEnqueueManyV2",
+    .second_name = "QueueEnqueueManyV2",
     .doc = "Cuts tensors along their first axis and puts the pieces into a queue, one element "
            "each.\n\n"
            "Waits for room before each element; elements that went in stay in if it fails later.",
     .inputs = {ref("handle", "string", resource::queue), {"components", "Tcomponents"}},
     .attrs = {{"Tcomponents", attr_kind::types}, {"timeout_ms", -1}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_enqueue_many,
+    .start_operation = ask_enqueue_many,
     .infer = infer_queue_enqueue_many,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -187,7 +188,7 @@ fetch get = f32(2)
 
 extern constexpr op_def queue_dequeue{
     .name = "QueueDequeue",
-    .also = "QueueDequeueV2",
+    .second_name = "QueueDequeueV2",
     .doc =
         "Takes the first element from a queue, as soon as there is one.\n\n"
         "Fails with out_of_range when the queue is closed and empty. A positive timeout_ms "
@@ -199,8 +200,8 @@ extern constexpr op_def queue_dequeue{
               {"timeout_ms", -1},
               {"drop_if_step_fails", false}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_dequeue,
-    .goes_back = true,
+    .start_operation = ask_dequeue,
+    .returns_answer_on_failure = true,
     .infer = infer_queue_dequeue,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -216,7 +217,7 @@ fetch get:1 = string("a")
 
 extern constexpr op_def queue_dequeue_many{
     .name = "QueueDequeueMany",
-    .also = "QueueDequeueManyV2",
+    .second_name = "QueueDequeueManyV2",
     .doc = "Takes n elements from a queue and stacks them along a new first axis.\n\n"
            "Waits until there are n. Their shapes must be equal, unless the queue pads. Fails with "
            "out_of_range when the queue is closed and has fewer.",
@@ -226,8 +227,8 @@ extern constexpr op_def queue_dequeue_many{
               {"timeout_ms", -1},
               {"drop_if_step_fails", false}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_dequeue_many,
-    .goes_back = true,
+    .start_operation = ask_dequeue_many,
+    .returns_answer_on_failure = true,
     .infer = infer_queue_dequeue_many,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -242,7 +243,7 @@ fetch get = f32[1, 2]
 
 extern constexpr op_def queue_dequeue_up_to{
     .name = "QueueDequeueUpTo",
-    .also = "QueueDequeueUpToV2",
+    .second_name = "QueueDequeueUpToV2",
     .doc =
         "Takes n elements from a queue, or what is left when it is closed, and stacks them along "
         "a new first axis.\n\n"
@@ -254,8 +255,8 @@ extern constexpr op_def queue_dequeue_up_to{
               {"timeout_ms", -1},
               {"drop_if_step_fails", false}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_dequeue_up_to,
-    .goes_back = true,
+    .start_operation = ask_dequeue_up_to,
+    .returns_answer_on_failure = true,
     .infer = infer_queue_dequeue_up_to,
     .no_gradient = "queues do not carry gradients",
     .example = R"(

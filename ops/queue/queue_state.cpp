@@ -31,7 +31,7 @@ extern constexpr op_def queue_serialize_state{
     .inputs = {ref("handle", "string", resource::queue)},
     .outputs = {{"state", "string"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_state,
+    .start_operation = ask_state,
     .infer = infer::scalar,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -55,7 +55,7 @@ extern constexpr op_def queue_restore_state{
            "What it held before is dropped. It may hold more than its capacity then.",
     .inputs = {ref("handle", "string", resource::queue), {"state", "string"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_restore,
+    .start_operation = ask_restore,
     .infer = infer::nothing,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -75,7 +75,7 @@ extern constexpr op_def queue_suspend{
     .inputs = {ref("handle", "string", resource::queue)},
     .attrs = {{"suspended", true}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_suspend,
+    .start_operation = ask_suspend,
     .infer = infer::nothing,
     .no_gradient = "queues do not carry gradients",
     .example = R"(

@@ -7,12 +7,12 @@ namespace troupe::ops::queue_statistics_op {
 namespace {
 
 void ask_statistics(responder&, question&& request, answers& done) {
-  auto usage = request.meter ? request.meter->so_far() : responder_usage{};
+  auto usage = request.meter ? request.meter->usage() : responder_usage{};
   answer to{request.who, {}, {tensor::scalar(usage.seconds), tensor::scalar(usage.mean_size)}};
   for (const auto* operation : {&usage.puts, &usage.takes}) {
     to.tensors.push_back(tensor::scalar(operation->requests));
     to.tensors.push_back(tensor::scalar(operation->total_seconds));
-    to.tensors.push_back(tensor::scalar(operation->some_seconds));
+    to.tensors.push_back(tensor::scalar(operation->any_waiting_seconds));
   }
   done.push_back(std::move(to));
 }
@@ -41,7 +41,7 @@ extern constexpr op_def queue_statistics{
                 {"dequeue_seconds", "f64"},
                 {"dequeue_waiting", "f64"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_statistics,
+    .start_operation = ask_statistics,
     .infer = infer_scalars,
     .no_gradient = "queues do not carry gradients",
     .example = R"(

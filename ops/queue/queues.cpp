@@ -65,7 +65,7 @@ void ask_is_closed(responder& resource, question&& request, answers& done) {
 
 extern constexpr op_def fifo_queue{
     .name = "FIFOQueue",
-    .also = "FIFOQueueV2",
+    .second_name = "FIFOQueueV2",
     .doc = "Holds elements, each a tuple of tensors, that come out in the order in which they "
            "went in.\n\n"
            "The queue lives in the named container of its task, under shared_name or else the "
@@ -79,7 +79,7 @@ extern constexpr op_def fifo_queue{
               {"container", ""},
               {"shared_name", ""}},
     .effects = effect::stateful,
-    .makes = resource::queue,
+    .state_kind = resource::queue,
     .make_responder = make_fifo_queue,
     .infer = infer_queue,
     .no_gradient = "queues do not carry gradients",
@@ -95,7 +95,7 @@ fetch get = f32(3)
 
 extern constexpr op_def random_shuffle_queue{
     .name = "RandomShuffleQueue",
-    .also = "RandomShuffleQueueV2",
+    .second_name = "RandomShuffleQueueV2",
     .doc = "Holds elements that come out in random order.\n\n"
            "Like FIFOQueue, but a dequeue takes any element, each with the same chance, and waits "
            "while it would leave fewer than `min_after_dequeue`, until the queue is closed. The "
@@ -111,7 +111,7 @@ extern constexpr op_def random_shuffle_queue{
               {"container", ""},
               {"shared_name", ""}},
     .effects = effect::stateful,
-    .makes = resource::queue,
+    .state_kind = resource::queue,
     .make_responder = make_random_shuffle_queue,
     .infer = infer_random_shuffle_queue,
     .no_gradient = "queues do not carry gradients",
@@ -127,7 +127,7 @@ fetch get = f32[5, 5]
 
 extern constexpr op_def padding_fifo_queue{
     .name = "PaddingFIFOQueue",
-    .also = "PaddingFIFOQueueV2",
+    .second_name = "PaddingFIFOQueueV2",
     .doc = "Holds elements of different extents, which zeros make equal in a batch.\n\n"
            "Like FIFOQueue, but `shapes` must say the rank of each component and may leave extents "
            "unknown (-1). QueueDequeueMany and QueueDequeueUpTo give each such axis the largest "
@@ -139,7 +139,7 @@ extern constexpr op_def padding_fifo_queue{
               {"container", ""},
               {"shared_name", ""}},
     .effects = effect::stateful,
-    .makes = resource::queue,
+    .state_kind = resource::queue,
     .make_responder = make_padding_fifo_queue,
     .infer = infer_padding_fifo_queue,
     .no_gradient = "queues do not carry gradients",
@@ -158,7 +158,7 @@ fetch get = f32[[1, 2], [3, 0]]
 
 extern constexpr op_def priority_queue{
     .name = "PriorityQueue",
-    .also = "PriorityQueueV2",
+    .second_name = "PriorityQueueV2",
     .doc =
         "Holds elements that come out in the order of their priorities, the least first.\n\n"
         "Like FIFOQueue, but each element has one more component before those that "
@@ -171,7 +171,7 @@ extern constexpr op_def priority_queue{
               {"container", ""},
               {"shared_name", ""}},
     .effects = effect::stateful,
-    .makes = resource::queue,
+    .state_kind = resource::queue,
     .make_responder = make_priority_queue,
     .infer = infer_priority_queue,
     .no_gradient = "queues do not carry gradients",
@@ -187,13 +187,13 @@ fetch get:1 = f32(0.1)
 
 extern constexpr op_def queue_close{
     .name = "QueueClose",
-    .also = "QueueCloseV2",
+    .second_name = "QueueCloseV2",
     .doc = "Closes a queue: later enqueues fail, dequeues go on while there are elements.\n\n"
            "Enqueues that wait for room at that time may finish, unless cancel_pending_enqueues.",
     .inputs = {ref("handle", "string", resource::queue)},
     .attrs = {{"cancel_pending_enqueues", false}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_close,
+    .start_operation = ask_close,
     .infer = infer::nothing,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -209,12 +209,12 @@ error out_of_range "closed"
 
 extern constexpr op_def queue_is_closed{
     .name = "QueueIsClosed",
-    .also = "QueueIsClosedV2",
+    .second_name = "QueueIsClosedV2",
     .doc = "Says whether a queue has been closed.",
     .inputs = {ref("handle", "string", resource::queue)},
     .outputs = {{"is_closed", "bool"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_is_closed,
+    .start_operation = ask_is_closed,
     .infer = infer::scalar,
     .no_gradient = "its output is a truth value",
     .example = R"(
@@ -231,12 +231,12 @@ fetch closed = bool(true)
 
 extern constexpr op_def queue_size{
     .name = "QueueSize",
-    .also = "QueueSizeV2",
+    .second_name = "QueueSizeV2",
     .doc = "Counts the elements of a queue at this moment.",
     .inputs = {ref("handle", "string", resource::queue)},
     .outputs = {{"size", "i32"}},
     .effects = effect::stateful | effect::blocking,
-    .ask = ask_size,
+    .start_operation = ask_size,
     .infer = infer::scalar,
     .no_gradient = "its output is a count",
     .example = R"(

@@ -20,7 +20,7 @@ struct counts {
 
 result<std::shared_ptr<void>> prepare_all_candidate_sampler(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<counts>(
-      counts{setup.of.attr<int64_t>("num_true"), setup.of.attr<int64_t>("num_sampled")})};
+      counts{setup.origin.attr<int64_t>("num_true"), setup.origin.attr<int64_t>("num_sampled")})};
 }
 
 status run(kernel_context& at) {
@@ -53,7 +53,7 @@ private:
 
 result<std::shared_ptr<void>> prepare_uniform_candidate_sampler(const kernel_setup& setup) {
   return make_sampler(setup,
-                      std::make_unique<uniform_classes>(setup.of.attr<int64_t>("range_max")));
+                      std::make_unique<uniform_classes>(setup.origin.attr<int64_t>("range_max")));
 }
 
 class log_uniform_classes final : public class_distribution {
@@ -76,8 +76,8 @@ private:
 };
 
 result<std::shared_ptr<void>> prepare_log_uniform_candidate_sampler(const kernel_setup& setup) {
-  return make_sampler(setup,
-                      std::make_unique<log_uniform_classes>(setup.of.attr<int64_t>("range_max")));
+  return make_sampler(
+      setup, std::make_unique<log_uniform_classes>(setup.origin.attr<int64_t>("range_max")));
 }
 
 class listed_classes final : public class_distribution {
@@ -126,7 +126,7 @@ result<std::vector<double>> read_weights(const std::string& path) {
 }
 
 result<std::shared_ptr<void>> prepare_fixed_unigram_candidate_sampler(const kernel_setup& setup) {
-  const auto& sampler_node = setup.of;
+  const auto& sampler_node = setup.origin;
   auto listed = sampler_node.attr<std::vector<double>>("unigrams");
   const auto& path = sampler_node.attr<std::string>("vocab_file");
   if (listed.empty() == path.empty())
@@ -172,35 +172,35 @@ extern constexpr kernel_def uniform_candidate_sampler_cpu{
     .op = "UniformCandidateSampler",
     .run = {{dtype::none, run_sampler}},
     .prepare = prepare_uniform_candidate_sampler,
-    .position = &sampler_position,
+    .state_format = &sampler_position,
 };
 
 extern constexpr kernel_def log_uniform_candidate_sampler_cpu{
     .op = "LogUniformCandidateSampler",
     .run = {{dtype::none, run_sampler}},
     .prepare = prepare_log_uniform_candidate_sampler,
-    .position = &sampler_position,
+    .state_format = &sampler_position,
 };
 
 extern constexpr kernel_def learned_unigram_candidate_sampler_cpu{
     .op = "LearnedUnigramCandidateSampler",
     .run = {{dtype::none, run_sampler}},
     .prepare = prepare_learned_unigrams,
-    .position = &sampler_position,
+    .state_format = &sampler_position,
 };
 
 extern constexpr kernel_def thread_unsafe_unigram_candidate_sampler_cpu{
     .op = "ThreadUnsafeUnigramCandidateSampler",
     .run = {{dtype::none, run_sampler}},
     .prepare = prepare_learned_unigrams,
-    .position = &sampler_position,
+    .state_format = &sampler_position,
 };
 
 extern constexpr kernel_def fixed_unigram_candidate_sampler_cpu{
     .op = "FixedUnigramCandidateSampler",
     .run = {{dtype::none, run_sampler}},
     .prepare = prepare_fixed_unigram_candidate_sampler,
-    .position = &sampler_position,
+    .state_format = &sampler_position,
 };
 
 } // namespace troupe::ops::candidate_sampler_cpu

@@ -59,7 +59,7 @@ extern constexpr kernel_def multinomial_cpu{
     .run = {{dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
     .key = "output_dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 } // namespace troupe::ops::multinomial_cpu

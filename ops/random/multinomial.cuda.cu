@@ -141,7 +141,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(multinomial){
     .run = {{dtype::i32, run_multinomial<int32_t>}, {dtype::i64, run_multinomial<int64_t>}},
     .key = "output_dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 } // namespace troupe::ops::multinomial_gpu

@@ -28,7 +28,7 @@ extern constexpr kernel_def random_gamma_cpu{
     .op = "RandomGamma",
     .run = {{dtype::f16, run<float16>}, {dtype::f32, run<float>}, {dtype::f64, run<double>}},
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def random_gamma_grad_cpu{

@@ -20,7 +20,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_gamma){
             {dtype::f32, gpu::reject<float, gpu::gamma_draw>},
             {dtype::f64, gpu::reject<double, gpu::gamma_draw>}},
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(random_gamma_grad){

@@ -55,7 +55,7 @@ extern constexpr kernel_def random_standard_normal_cpu{
     .run = drawn_kernels<normal_draw>(types::floating),
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def truncated_normal_cpu{
@@ -63,7 +63,7 @@ extern constexpr kernel_def truncated_normal_cpu{
     .run = drawn_kernels<truncated_normal_draw>(types::floating),
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def parameterized_truncated_normal_cpu{
@@ -74,7 +74,7 @@ extern constexpr kernel_def parameterized_truncated_normal_cpu{
             {dtype::f64, run<double>}},
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def stateless_random_normal_cpu{

@@ -59,7 +59,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_standard_normal){
     .run = gpu::drawn_kernels<normal_draw>(types::floating),
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(truncated_normal){
@@ -68,7 +68,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(truncated_normal){
     .run = gpu::drawn_kernels<truncated_normal_draw>(types::floating),
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(parameterized_truncated_normal){
@@ -80,7 +80,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(parameterized_truncated_normal){
             {dtype::f64, run_bounded_normal<double>}},
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(stateless_random_normal){

@@ -28,7 +28,7 @@ extern constexpr kernel_def random_poisson_cpu{
             {dtype::f64, draw_poisson<double>}},
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def random_poisson_v2_cpu{
@@ -40,7 +40,7 @@ extern constexpr kernel_def random_poisson_v2_cpu{
             {dtype::i64, draw_poisson<int64_t>}},
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 } // namespace troupe::ops::random_poisson_cpu

@@ -10,7 +10,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_poisson){
             {dtype::f64, gpu::reject<double, gpu::poisson_draw>}},
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(random_poisson_v2){
@@ -23,7 +23,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_poisson_v2){
             {dtype::i64, gpu::reject<int64_t, gpu::poisson_draw>}},
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 } // namespace troupe::ops::random_poisson_gpu

@@ -30,7 +30,7 @@ extern constexpr kernel_def random_shuffle_cpu{
     .op = "RandomShuffle",
     .run = {{dtype::none, run}},
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 } // namespace troupe::ops::random_shuffle_cpu

@@ -33,7 +33,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_shuffle){
     .device = device_kind::gpu,
     .run = {{dtype::none, run_shuffle}},
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 } // namespace troupe::ops::random_shuffle_gpu

@@ -21,7 +21,7 @@ extern constexpr kernel_def random_uniform_cpu{
     .run = drawn_kernels<uniform_draw>(types::floating),
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def random_uniform_int_cpu{
@@ -30,7 +30,7 @@ extern constexpr kernel_def random_uniform_int_cpu{
     .run = {{dtype::i32, run<int32_t>}, {dtype::i64, run<int64_t>}},
     .key = "Tout",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def stateless_random_uniform_cpu{

@@ -34,7 +34,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_uniform){
     .run = gpu::drawn_kernels<uniform_draw>(types::floating),
     .key = "dtype",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(random_uniform_int){
@@ -43,7 +43,7 @@ extern constexpr kernel_def TROUPE_GPU_KERNEL(random_uniform_int){
     .run = {{dtype::i32, run_random_integers<int32_t>}, {dtype::i64, run_random_integers<int64_t>}},
     .key = "Tout",
     .prepare = prepare_stream,
-    .position = &stream_position,
+    .state_format = &stream_position,
 };
 
 extern constexpr kernel_def TROUPE_GPU_KERNEL(stateless_random_uniform){

@@ -18,7 +18,7 @@ const char* lasting(const std::string& text) {
 
 result<std::shared_ptr<void>> prepare_check_numerics(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<const char*>(
-      lasting(setup.of.attr<std::string>("message") + ": not all values are finite"))};
+      lasting(setup.origin.attr<std::string>("message") + ": not all values are finite"))};
 }
 
 template <class T>

@@ -68,7 +68,7 @@ extern constexpr op_def zeros_like{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", any_value}},
-    .effects = effect::of_shape | effect::forwardable,
+    .effects = effect::reads_shapes_only | effect::forwardable,
     .infer = infer::same_as_input,
     .gradient = zeros_like_gradient,
     .example = R"(
@@ -83,7 +83,7 @@ extern constexpr op_def ones_like{
     .inputs = {{"x", "T"}},
     .outputs = {{"y", "T"}},
     .attrs = {{"T", numbers | one_of(dtype::boolean)}},
-    .effects = effect::of_shape | effect::forwardable,
+    .effects = effect::reads_shapes_only | effect::forwardable,
     .infer = infer::same_as_input,
     .gradient = ones_like_gradient,
     .example = R"(

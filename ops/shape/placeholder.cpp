@@ -22,7 +22,7 @@ extern constexpr op_def placeholder{
            "fed value must fit the shape, as far as that is given.",
     .outputs = {{"output", "dtype"}},
     .attrs = {{"dtype", any_value}, {"shape", attr_kind::shape, true}},
-    .effects = effect::stateful | effect::fed, // equal placeholders must not be merged
+    .effects = effect::stateful | effect::must_be_fed, // equal placeholders must not be merged
     .infer = infer::shape_attr,
     .no_gradient = "it has no inputs",
     .example = R"(

@@ -26,7 +26,7 @@ extern constexpr op_def shape{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "out_type"}},
     .attrs = {{"T", any_type}, {"out_type", index_types, dtype::i32}},
-    .effects = effect::of_shape,
+    .effects = effect::reads_shapes_only,
     .infer = infer_shape,
     .no_gradient = "extents are whole numbers",
     .example = R"(
@@ -41,7 +41,7 @@ extern constexpr op_def shape_n{
     .inputs = {{"input", "T", "N"}},
     .outputs = {{"output", "out_type", "N"}},
     .attrs = {{"N", at_least{1}}, {"T", any_type}, {"out_type", index_types, dtype::i32}},
-    .effects = effect::of_shape,
+    .effects = effect::reads_shapes_only,
     .infer = infer_shape_n,
     .no_gradient = "extents are whole numbers",
     .example = R"(
@@ -57,7 +57,7 @@ extern constexpr op_def rank{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "i32"}},
     .attrs = {{"T", any_type}},
-    .effects = effect::of_shape,
+    .effects = effect::reads_shapes_only,
     .infer = infer::scalar,
     .no_gradient = "it is a whole number",
     .example = R"(
@@ -72,7 +72,7 @@ extern constexpr op_def size{
     .inputs = {{"input", "T"}},
     .outputs = {{"output", "out_type"}},
     .attrs = {{"T", any_type}, {"out_type", index_types, dtype::i32}},
-    .effects = effect::of_shape,
+    .effects = effect::reads_shapes_only,
     .infer = infer::scalar,
     .no_gradient = "extents are whole numbers",
     .example = R"(

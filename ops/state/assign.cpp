@@ -29,7 +29,7 @@ extern constexpr op_def assign{
     .by_handle = {.name = "AssignVariableOp",
                   .variable = "resource",
                   .type = "dtype",
-                  .locks = true,
+                  .without_use_locking = true,
                   .defined = true},
     .infer = infer,
     .no_gradient = "state does not carry gradients",
@@ -74,7 +74,7 @@ extern constexpr op_def assign_add{
     .by_handle = {.name = "AssignAddVariableOp",
                   .variable = "resource",
                   .type = "dtype",
-                  .locks = true},
+                  .without_use_locking = true},
     .infer = infer_update,
     .no_gradient = "state does not carry gradients",
     .example = R"(
@@ -103,7 +103,7 @@ extern constexpr op_def assign_sub{
     .by_handle = {.name = "AssignSubVariableOp",
                   .variable = "resource",
                   .type = "dtype",
-                  .locks = true},
+                  .without_use_locking = true},
     .infer = infer_update,
     .no_gradient = "state does not carry gradients",
     .example = R"(

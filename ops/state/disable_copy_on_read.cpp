@@ -9,7 +9,7 @@ extern constexpr op_def disable_copy_on_read{
            "In TensorFlow it ends a mode of a variable in which reads copy its value. Here they "
            "share it; updates copy it while a reader has it.",
     .inputs = {handle("resource", "")},
-    .effects = effect::stateful | effect::of_shape,
+    .effects = effect::stateful | effect::reads_shapes_only,
     .infer = infer::nothing,
     .no_gradient = "it has no outputs",
     .example = R"(

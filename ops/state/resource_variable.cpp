@@ -42,7 +42,7 @@ extern constexpr op_def variable_shape{
     .inputs = {behind_handle("input", "")},
     .outputs = {{"output", "out_type"}},
     .attrs = {{"out_type", index_types, dtype::i32}},
-    .effects = effect::of_shape,
+    .effects = effect::reads_shapes_only,
     .infer = infer_variable_shape,
     .no_gradient = "extents are whole numbers",
     .example = R"(

@@ -37,9 +37,9 @@ extern constexpr op_def temporary_variable{
     .outputs = {ref("ref", "dtype")},
     .attrs = {{"shape", attr_kind::shape}, {"dtype", any_type}, {"var_name", ""}},
     .effects = effect::stateful,
-    .makes = resource::variable,
+    .state_kind = resource::variable,
     .per_step = true,
-    .make = make,
+    .create_state = make,
     .infer = infer::shape_attr,
     .no_gradient = "it has no inputs",
     .example = R"(

@@ -13,7 +13,7 @@ struct number_format {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  const auto& string_node = setup.of;
+  const auto& string_node = setup.origin;
   auto precision = string_node.attr<int64_t>("precision"),
        width = string_node.attr<int64_t>("width");
   number_format format{"%", string_node.attr<bool>("shortest")     ? 'g'

@@ -65,7 +65,7 @@ status run_regex_full_match(kernel_context& at) {
 }
 
 result<std::shared_ptr<void>> prepare_static_regex_full_match(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto pattern, compile_regex(setup.of.attr<std::string>("pattern")));
+  TROUPE_ASSIGN(auto pattern, compile_regex(setup.origin.attr<std::string>("pattern")));
   return std::shared_ptr<void>{std::move(pattern)};
 }
 
@@ -77,9 +77,9 @@ status run_regex_replace(kernel_context& at) {
 }
 
 result<std::shared_ptr<void>> prepare_static_regex_replace(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto settings, make_replacement(setup.of.attr<std::string>("pattern"),
-                                                setup.of.attr<std::string>("rewrite"),
-                                                setup.of.attr<bool>("replace_global")));
+  TROUPE_ASSIGN(auto settings, make_replacement(setup.origin.attr<std::string>("pattern"),
+                                                setup.origin.attr<std::string>("rewrite"),
+                                                setup.origin.attr<bool>("replace_global")));
   return std::shared_ptr<void>{std::make_shared<replacement>(std::move(settings))};
 }
 

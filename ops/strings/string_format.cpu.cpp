@@ -10,7 +10,7 @@ struct format {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  const auto& format_node = setup.of;
+  const auto& format_node = setup.origin;
   return std::shared_ptr<void>{std::make_shared<format>(format{
       format_node.attr<std::string>("template"), format_node.attr<std::string>("placeholder"),
       format_node.attr<int64_t>("summarize")})};

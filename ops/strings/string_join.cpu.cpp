@@ -38,7 +38,7 @@ struct joining {
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<joining>(
-      joining{setup.of.attr<bool>("keep_dims"), setup.of.attr<std::string>("separator")})};
+      joining{setup.origin.attr<bool>("keep_dims"), setup.origin.attr<std::string>("separator")})};
 }
 
 status run_reduce_join(kernel_context& at) {

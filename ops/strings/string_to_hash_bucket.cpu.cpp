@@ -109,9 +109,9 @@ struct keyed_buckets {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  const auto& key = setup.of.attr<std::vector<int64_t>>("key");
+  const auto& key = setup.origin.attr<std::vector<int64_t>>("key");
   return std::shared_ptr<void>{std::make_shared<keyed_buckets>(
-      keyed_buckets{setup.of.attr<int64_t>("num_buckets"), static_cast<uint64_t>(key[0]),
+      keyed_buckets{setup.origin.attr<int64_t>("num_buckets"), static_cast<uint64_t>(key[0]),
                     static_cast<uint64_t>(key[1])})};
 }
 

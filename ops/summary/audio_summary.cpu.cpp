@@ -13,9 +13,9 @@ struct audio_options {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  audio_options options{setup.of.attr<int64_t>("max_outputs")};
-  if (setup.of.attrs().contains("sample_rate"))
-    options.sample_rate = static_cast<float>(setup.of.attr<double>("sample_rate"));
+  audio_options options{setup.origin.attr<int64_t>("max_outputs")};
+  if (setup.origin.attrs().contains("sample_rate"))
+    options.sample_rate = static_cast<float>(setup.origin.attr<double>("sample_rate"));
   return std::shared_ptr<void>{std::make_shared<audio_options>(options)};
 }
 

@@ -16,8 +16,8 @@ struct image_options {
 };
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  image_options options{setup.of.attr<int64_t>("max_images"), {255, 0, 0, 255}};
-  if (const auto& bad = setup.of.attr<tensor>("bad_color"); !bad.empty())
+  image_options options{setup.origin.attr<int64_t>("max_images"), {255, 0, 0, 255}};
+  if (const auto& bad = setup.origin.attr<tensor>("bad_color"); !bad.empty())
     options.bad_color.assign(bad.values<uint8_t>().begin(), bad.values<uint8_t>().end());
   return std::shared_ptr<void>{std::make_shared<image_options>(std::move(options))};
 }

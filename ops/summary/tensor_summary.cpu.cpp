@@ -32,7 +32,7 @@ status run(kernel_context& at) {
 }
 
 result<std::shared_ptr<void>> prepare_name(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<std::string>(setup.of.name())};
+  return std::shared_ptr<void>{std::make_shared<std::string>(setup.origin.name())};
 }
 
 } // namespace

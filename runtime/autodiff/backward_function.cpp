@@ -1,6 +1,6 @@
 #include "troupe/runtime/autodiff/function_gradient.hpp"
 
-#include "troupe/runtime/autodiff/run_again.hpp"
+#include "troupe/runtime/autodiff/recomputable_functions.hpp"
 #include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
 
@@ -41,7 +41,7 @@ public:
 private:
   bool is_of_forward(edge source) const { return source && &source.node->graph() == &forward_; }
 
-  bool stays_around(node_spec& spec) override {
+  bool keeps_in_outer_graph(node_spec& spec) override {
     if (spec.inputs.empty() ||
         !std::ranges::all_of(spec.inputs, [&](auto& input) { return is_of_forward(input); }))
       return false;
@@ -55,20 +55,20 @@ private:
 
   // Saves the value that was read of a variable, because nodes around the function may have changed
   // the variable since.
-  result<edge> bring_in(edge source) override {
+  result<edge> import_edge(edge source) override {
     if (is_of_forward(source) && source.node->output_is_ref(source.index)) {
       auto& value = read_[{source.node, source.index}];
       if (!value) {
         TROUPE_ASSIGN(auto* identity, forward_.add({.op = "Identity", .inputs = {source}}));
         value = identity->output(0);
       }
-      return function_body::bring_in(value);
+      return function_body::import_edge(value);
     }
     if (recomputes_ && is_of_forward(source) && is_recomputable(*source.node)) {
       TROUPE_TRY(recompute(*source.node));
       return edge{copies_.at(source.node), source.index};
     }
-    return function_body::bring_in(source);
+    return function_body::import_edge(source);
   }
 
   // Random numbers and effects must not be repeated, and the value of a variable is the one that
@@ -85,10 +85,10 @@ private:
 
   bool check_recomputable(const node& candidate) const {
     constexpr auto not_repeatable =
-        effect::stateful | effect::random | effect::blocking | effect::fed;
+        effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
     auto calls_functions = runs_functions(candidate.op());
     if ((!calls_functions && has(candidate.op().effects, not_repeatable)) ||
-        candidate.op().makes != resource::none || candidate.inputs().empty() ||
+        candidate.op().state_kind != resource::none || candidate.inputs().empty() ||
         (calls_functions && !functions_are_recomputable(candidate)))
       return false;
     for (int i = 0; i < candidate.outputs(); ++i)
@@ -99,7 +99,7 @@ private:
         }))
       return false;
     return std::ranges::none_of(accesses_of(candidate), [&](const state_access& access) {
-      return (!access.as_value && !calls_functions) || updated_.contains(access.state);
+      return (!access.is_read && !calls_functions) || updated_.contains(access.state);
     });
   }
 
@@ -121,7 +121,7 @@ private:
     for (const auto* dependency : needed) {
       std::vector<edge> inputs;
       for (const auto& input : dependency->inputs()) {
-        TROUPE_ASSIGN(auto input_here, bring_in(input));
+        TROUPE_ASSIGN(auto input_here, import_edge(input));
         inputs.push_back(input_here);
       }
       status outcome;
@@ -141,22 +141,22 @@ private:
     edge dims_edge;
     if (template_value.dims().fully_known()) {
       auto extents = template_value.dims().extents();
-      dims_edge = add_or_note({.op = "Const",
-                               .attrs = {{"value", tensor::vector(std::vector<int64_t>(
-                                                       extents.begin(), extents.end()))},
-                                         {"dtype", dtype::i64}}});
+      dims_edge = add_or_record_error({.op = "Const",
+                                       .attrs = {{"value", tensor::vector(std::vector<int64_t>(
+                                                               extents.begin(), extents.end()))},
+                                                 {"dtype", dtype::i64}}});
     } else {
-      dims_edge = forward_.add_or_note(
+      dims_edge = forward_.add_or_record_error(
           {.op = "Shape", .inputs = {template_value}, .attrs = {{"out_type", dtype::i64}}});
     }
-    auto number =
-        add_or_note({.op = "Const",
-                     .attrs = {{"value", tensor::scalar(spec.op == "OnesLike" ? 1.0f : 0.0f)},
-                               {"dtype", dtype::f32}}});
+    auto number = add_or_record_error(
+        {.op = "Const",
+         .attrs = {{"value", tensor::scalar(spec.op == "OnesLike" ? 1.0f : 0.0f)},
+                   {"dtype", dtype::f32}}});
     auto value =
         template_value.type() == dtype::f32
             ? number
-            : add_or_note(
+            : add_or_record_error(
                   {.op = "Cast", .inputs = {number}, .attrs = {{"DstT", template_value.type()}}});
     spec.op = "Fill";
     spec.inputs = {dims_edge, value};
@@ -176,7 +176,7 @@ result<function_gradients::forward_backward> function_gradients::split_forward_b
     const function& original, const std::vector<size_t>& result_indices,
     const std::vector<size_t>& argument_indices, const std::function<bool(size_t)>& stays,
     bool recomputes) {
-  forward_backward parts{opened(original), nullptr, {}, {}};
+  forward_backward parts{copy_body(original), nullptr, {}, {}};
   auto& forward = parts.forward;
   std::vector<edge> ys, xs;
   auto body = std::make_unique<backward_body>(*forward.body, recomputes);
@@ -185,9 +185,9 @@ result<function_gradients::forward_backward> function_gradients::split_forward_b
     ys.push_back(forward.results[result_index]);
     // In a loop, a value may have another shape in the next iteration.
     const auto& result = forward.results[result_index];
-    auto dims = result_index < original.arguments() && original.handed_on(result_index) < 0 &&
+    auto dims = result_index < original.arguments() && original.passed_through(result_index) < 0 &&
                         argument_indices == result_indices
-                    ? widened(result.dims(), forward.arguments[result_index].dims())
+                    ? join_shapes(result.dims(), forward.arguments[result_index].dims())
                     : result.dims();
     options.weights.push_back(body->add_argument(result.type(), dims));
   }
@@ -198,14 +198,14 @@ result<function_gradients::forward_backward> function_gradients::split_forward_b
     return body->node_to_differentiate(reached_node);
   });
   if (!gradients)
-    return gradients.status().within(context);
+    return gradients.status().with_context(context);
   for (size_t i = 0; i < argument_indices.size(); ++i)
     if (!(*gradients)[i])
-      (*gradients)[i] = forward.body->add_or_note({.op = "ZerosLike", .inputs = {xs[i]}});
-  if (auto noted = forward.body->take_note(); !noted)
-    return std::move(noted).within(context);
+      (*gradients)[i] = forward.body->add_or_record_error({.op = "ZerosLike", .inputs = {xs[i]}});
+  if (auto noted = forward.body->take_error(); !noted)
+    return std::move(noted).with_context(context);
   for (auto& gradient : *gradients) {
-    TROUPE_ASSIGN(gradient, body->own(gradient));
+    TROUPE_ASSIGN(gradient, body->localize(gradient));
   }
   auto captured = body->captured();
   TROUPE_ASSIGN(

@@ -32,7 +32,7 @@ std::vector<bool> arguments_of_result(edge result, size_t arguments) {
 }
 
 std::vector<std::vector<bool>> arguments_of_results(const function& source) {
-  auto opened_body = opened(source);
+  auto opened_body = copy_body(source);
   std::vector<std::vector<bool>> used_arguments;
   for (const auto& result_edge : opened_body.results)
     used_arguments.push_back(carries_gradients(result_edge.type())
@@ -98,9 +98,9 @@ attr_map with_functions(const node& source, const std::vector<function_value>& f
 // call finds the custom gradient. Other functions are returned unchanged.
 result<std::shared_ptr<const function>>
 wrap_custom_gradient(std::shared_ptr<const function> source) {
-  if (!source->gradient().by && source->gradient().to.empty())
+  if (!source->gradient().backward && source->gradient().arguments.empty())
     return source;
-  auto opened_body = opened(*source);
+  auto opened_body = copy_body(*source);
   auto body = std::make_unique<graph>(source->body().ops());
   std::vector<edge> arguments;
   for (size_t i = 0; i < source->arguments(); ++i) {
@@ -117,7 +117,7 @@ result<edges> recursive_call_gradient(gradient_context& at,
                                       const function_gradients::recursive& recursion,
                                       const function_value& forward,
                                       const function_value& backward) {
-  auto& call = at.widens();
+  auto& call = at.mutable_node();
   std::vector<dtype> types;
   for (int i = 0; i < call.outputs(); ++i)
     types.push_back(call.output_type(i));
@@ -145,12 +145,12 @@ status bind_recursive_calls(graph& target, const function_value& self);
 result<std::shared_ptr<const function>> with_bound_calls(std::shared_ptr<const function> target,
                                                          const function_value& self) {
   auto gradient = target->gradient();
-  if (gradient.by) {
-    TROUPE_ASSIGN(gradient.by, with_bound_calls(gradient.by, self));
+  if (gradient.backward) {
+    TROUPE_ASSIGN(gradient.backward, with_bound_calls(gradient.backward, self));
   }
-  if (gradient.by == target->gradient().by && !calls_itself(target->body(), self.name))
+  if (gradient.backward == target->gradient().backward && !calls_itself(target->body(), self.name))
     return target;
-  auto opened_body = opened(*target);
+  auto opened_body = copy_body(*target);
   TROUPE_TRY(bind_recursive_calls(*opened_body.body, self));
   return function::make(target->name(), std::move(opened_body.body), opened_body.results,
                         std::move(gradient));
@@ -219,8 +219,8 @@ result<edges> first_recursive_call_gradient(gradient_context& at, const function
 }
 
 // Calls the function's custom gradient.
-result<edges> custom_gradient(gradient_context& at, const function& callee) {
-  auto& call = at.widens();
+result<edges> differentiate_by_custom_gradient(gradient_context& at, const function& callee) {
+  auto& call = at.mutable_node();
   const auto& [backward, argument_indices] = callee.gradient();
   if (!backward)
     return failure(
@@ -228,8 +228,9 @@ result<edges> custom_gradient(gradient_context& at, const function& callee) {
         "' has a custom gradient that was not loaded: it is of an order that was not loaded, "
         "or of a variable");
   edges gradients(call.inputs().size());
-  if (std::ranges::none_of(argument_indices,
-                           [&](size_t position) { return at.wants(static_cast<int>(position)); }))
+  if (std::ranges::none_of(argument_indices, [&](size_t position) {
+        return at.needs_gradient(static_cast<int>(position));
+      }))
     return gradients;
   auto arguments = call.inputs();
   for (int i = 0; i < static_cast<int>(callee.results()); ++i)
@@ -249,7 +250,7 @@ result<edges> custom_gradient(gradient_context& at, const function& callee) {
 }
 
 result<edges> call_gradient(gradient_context& at) {
-  auto& call = at.widens();
+  auto& call = at.mutable_node();
   const auto value = *functions_of(call).front();
   auto& state = *at.functions();
   if (!value.body) {
@@ -260,8 +261,8 @@ result<edges> call_gradient(gradient_context& at) {
                                    {recursion->second.backward, {}});
   }
   const auto& callee = *value.body;
-  if (callee.gradient().by || !callee.gradient().to.empty())
-    return custom_gradient(at, callee);
+  if (callee.gradient().backward || !callee.gradient().arguments.empty())
+    return differentiate_by_custom_gradient(at, callee);
   if (calls_itself(callee.body(), value.name))
     return first_recursive_call_gradient(at, value);
   place_list result_indices, argument_indices;
@@ -275,7 +276,7 @@ result<edges> call_gradient(gradient_context& at) {
       is_needed[k] = is_needed[k] || used_by_result[i][k];
   }
   for (size_t i = 0; i < callee.arguments(); ++i)
-    if (is_needed[i] && at.wants(static_cast<int>(i)) && takes_gradients(callee, i))
+    if (is_needed[i] && at.needs_gradient(static_cast<int>(i)) && takes_gradients(callee, i))
       argument_indices.push_back(i);
   edges gradients(call.inputs().size());
   if (argument_indices.empty())
@@ -310,7 +311,7 @@ result<edges> call_gradient(gradient_context& at) {
 // -- branches -------------------------------------------------------------------------------------
 
 result<edges> branches_gradient(gradient_context& at) {
-  auto& branch = at.widens();
+  auto& branch = at.mutable_node();
   const auto first = static_cast<size_t>(first_argument(branch.op()));
   std::vector<std::shared_ptr<const function>> bodies;
   for (const auto* callee : functions_of(branch)) {
@@ -332,7 +333,7 @@ result<edges> branches_gradient(gradient_context& at) {
         carries_gradients(bodies.front()->result_type(i)))
       result_indices.push_back(i);
   for (size_t i = 0; i < is_needed.size(); ++i)
-    if (is_needed[i] && at.wants(static_cast<int>(first + i)) &&
+    if (is_needed[i] && at.needs_gradient(static_cast<int>(first + i)) &&
         takes_gradients(*bodies.front(), i))
       argument_indices.push_back(i);
   edges gradients(branch.inputs().size());
@@ -401,7 +402,7 @@ result<edges> branches_gradient(gradient_context& at) {
     inputs.push_back(branch.inputs()[first + position]);
   auto has_effects =
       std::ranges::any_of(backward, [](auto& value) { return value.body->has_effects(); });
-  auto by_number = branch.op().calls == calling::by_number;
+  auto by_number = branch.op().calls == call_kind::by_number;
   TROUPE_ASSIGN(auto* backward_node,
                 branch.graph().add({.op = by_number     ? has_effects ? "Case" : "StatelessCase"
                                           : has_effects ? "If"
@@ -424,7 +425,7 @@ place_list carried_variables(gradient_context& at, const function& body) {
   for (size_t i = 0; i < count; ++i) {
     auto is_differentiable = takes_gradients(body, i);
     reached[i] = is_differentiable && at.has_output_gradient(static_cast<int>(i));
-    matters[i] = is_differentiable && at.wants(static_cast<int>(i));
+    matters[i] = is_differentiable && at.needs_gradient(static_cast<int>(i));
   }
   for (bool grows = true; grows;) {
     grows = false;
@@ -473,7 +474,7 @@ status save_iterations(node& loop, function_gradients::forward_backward& split) 
                 add(body, {.op = "TensorListPushBack", .inputs = {list, tuple}}));
   split.forward.results.push_back(extended_list);
   auto functions = functions_of(loop);
-  auto condition = opened(*functions[0]->body);
+  auto condition = copy_body(*functions[0]->body);
   TROUPE_TRY(add_value_argument(*condition.body, count, list_like).status());
   TROUPE_ASSIGN(auto condition_function,
                 function::make(functions[0]->name, std::move(condition.body), condition.results));
@@ -486,7 +487,7 @@ status save_iterations(node& loop, function_gradients::forward_backward& split) 
 }
 
 result<edges> loop_gradient(gradient_context& at) {
-  auto& loop = at.widens();
+  auto& loop = at.mutable_node();
   auto functions = functions_of(loop);
   if (!functions[0]->body || !functions[1]->body)
     return failure(error_kind::unimplemented, "its body is a function that is not known here");
@@ -497,7 +498,7 @@ result<edges> loop_gradient(gradient_context& at) {
   if (carried.empty())
     return gradients;
   auto recomputes = loop.attr<bool>("_recompute");
-  auto stays = [&](size_t i) { return body->handed_on(i) == static_cast<int>(i); };
+  auto stays = [&](size_t i) { return body->passed_through(i) == static_cast<int>(i); };
   TROUPE_ASSIGN(auto split,
                 at.functions()->split_forward_backward(*body, carried, carried, stays, recomputes));
   std::map<size_t, size_t> kept_places; // the arguments passed unchanged, and their positions
@@ -586,8 +587,8 @@ result<edges> loop_gradient(gradient_context& at) {
 edges value_or_note(gradient_context& at, result<edges> gradients) {
   if (gradients)
     return *std::move(gradients);
-  at.widens().graph().note(gradients.status());
-  return edges(at.of().inputs().size());
+  at.mutable_node().graph().record_error(gradients.status());
+  return edges(at.source_node().inputs().size());
 }
 
 } // namespace

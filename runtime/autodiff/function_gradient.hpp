@@ -39,7 +39,7 @@ public:
   };
   /// The two functions. The backward function takes the gradients of results, then its needs.
   struct forward_backward {
-    open_function forward;
+    function_copy forward;
     std::shared_ptr<const function> backward;
     std::vector<edge> saved; // edges of the forward function
     std::vector<need> needs;

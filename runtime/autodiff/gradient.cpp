@@ -15,14 +15,14 @@ namespace troupe {
 namespace {
 
 edge ones_like(edge source) {
-  return source.node->graph().add_or_note(
+  return source.node->graph().add_or_record_error(
       {.op = "OnesLike", .inputs = {source}, .device = source.node->device()});
 }
 
 // Takes the error that was recorded in a graph or in the function that is being built within it.
 status take_error(graph& target) {
-  auto recorded = target.take_note();
-  return recorded ? target.innermost().take_note() : recorded;
+  auto recorded = target.take_error();
+  return recorded ? target.innermost().take_error() : recorded;
 }
 
 // The scope and device of new nodes. Ends by its destructor, because a user's function may throw.
@@ -52,9 +52,9 @@ class differentiator {
 public:
   differentiator(graph& target, const std::vector<edge>& ys, const gradient_options& options,
                  function_gradients& functions, const std::function<result<node*>(node&)>& reached)
-      : graph_(target), options_(options), stopped_(edge_keys_of(options.stop)),
-        recomputation_(target, options.recompute, ys, options.weights), functions_(functions),
-        reached_(reached) {}
+      : graph_(target), options_(options), stopped_(edge_keys_of(options.stop_edges)),
+        recomputation_(target, options.recomputed_parts, ys, options.weights),
+        functions_(functions), reached_(reached) {}
 
   result<std::vector<edge>> run(const std::vector<edge>& ys, const std::vector<edge>& xs) {
     backward_paths paths{ys, xs, stopped_};
@@ -84,7 +84,7 @@ private:
     if (partials == partials_.end())
       return {};
     if (partials->second.size() > 1)
-      partials->second = {graph_.add_or_note({.op = "AddN", .inputs = partials->second})};
+      partials->second = {graph_.add_or_record_error({.op = "AddN", .inputs = partials->second})};
     return partials->second.front();
   }
 
@@ -136,7 +136,7 @@ private:
     auto input_gradients =
         user_function ? (*user_function)(context) : forward_node.op().gradient(context);
     if (auto recorded = take_error(graph_); !recorded)
-      return std::move(recorded).within(concat("gradient of ", forward_node.description()));
+      return std::move(recorded).with_context(concat("gradient of ", forward_node.description()));
     return input_gradients;
   }
 
@@ -194,7 +194,7 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
 result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
                                     const gradient_options& options, std::source_location where) {
   auto context = concat("gradients (", to_string(where), ')');
-  auto invalid_call = [&](const auto&... parts) { return invalid(parts...).within(context); };
+  auto invalid_call = [&](const auto&... parts) { return invalid(parts...).with_context(context); };
   if (ys.empty() || xs.empty())
     return invalid_call("needs at least one y and one x");
   auto* target = ys.front() ? &ys.front().node->graph() : nullptr;
@@ -217,10 +217,10 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
       return invalid_call("weight '", weight, "' is ", weight.type(), weight.dims(), ", but '",
                           ys[i], "' is ", ys[i].type(), ys[i].dims());
   }
-  for (const auto& candidate : options.stop)
+  for (const auto& candidate : options.stop_edges)
     if (!candidate.exists() || &candidate.node->graph() != target)
       return invalid_call("an edge to stop at is not one of the graph of the ys");
-  for (const auto& part : options.recompute)
+  for (const auto& part : options.recomputed_parts)
     for (const auto* part_node : part)
       if (!part_node || &part_node->graph() != target)
         return invalid_call("a node to recompute is not one of the graph of the ys");
@@ -230,7 +230,7 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
           "a gradient is given for no node of the graph of the ys, or is no function");
   for (const auto& [op_name, function] : options.of_ops) {
     if (auto op = target->ops().find_op(op_name); !op)
-      return op.status().within(context);
+      return op.status().with_context(context);
     if (!function)
       return invalid_call("the gradient given for ", op_name, " is no function");
   }
@@ -239,7 +239,7 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
   function_gradients functions{options.of_ops, concat(target->scope(), ++call_count)};
   auto result_edges = differentiate(*target, ys, xs, options, functions);
   if (!result_edges)
-    return result_edges.status().within(context);
+    return result_edges.status().with_context(context);
   return result_edges;
 }
 

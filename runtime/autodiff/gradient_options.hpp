@@ -16,7 +16,7 @@ struct gradient_options {
   std::vector<edge> weights = {};
   /// Edges that count as constants: no gradient flows through them. The gradient of an x among them
   /// is still computed, so that xs that depend on each other get partial derivatives.
-  std::vector<edge> stop = {};
+  std::vector<edge> stop_edges = {};
   /// Gradient functions that replace the gradient of one node, or of all nodes of an op. A node's
   /// function has precedence over its op's. An op without a gradient may be given one.
   std::map<const node*, gradient_function> of_nodes = {};
@@ -25,7 +25,7 @@ struct gradient_options {
   /// recomputed when the first gradient reaches it. Values that other parts take from a part are
   /// kept. Values that cannot be recomputed are kept as well: random numbers, results of nodes with
   /// effects, and values read from a variable that is updated before the ys are computed.
-  std::vector<std::vector<node*>> recompute = {};
+  std::vector<std::vector<node*>> recomputed_parts = {};
 };
 
 /// Like gradients() of gradient.hpp. Fails, with the node's name, if a function of the options

@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::fed;
+constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
 
 void add_once(std::vector<node*>& list, node* added) {
   if (std::ranges::find(list, added) == list.end())
@@ -48,13 +48,14 @@ recomputation::recomputation(graph& target, const std::vector<std::vector<node*>
 // Random numbers must not be drawn again and effects must not be repeated. A variable must not be
 // read after an update that its first reader did not see.
 bool recomputation::is_recomputable(const node& node) const {
-  if (has(node.op().effects, impure) || node.op().makes != resource::none || node.inputs().empty())
+  if (has(node.op().effects, impure) || node.op().state_kind != resource::none ||
+      node.inputs().empty())
     return false;
   for (int i = 0; i < node.outputs(); ++i)
     if (node.output_is_ref(i))
       return false;
   return std::ranges::none_of(accesses_of(node), [&](const state_access& access) {
-    return !access.as_value || updated_.contains(access.state);
+    return !access.is_read || updated_.contains(access.state);
   });
 }
 

@@ -44,7 +44,7 @@ void note_partners(step_plan& plan) {
         if (&node->op() != &internal_ops::send && &node->op() != &internal_ops::send_control)
           continue;
         auto to = device_name::parse(node->attr<std::string>("to"));
-        auto partner = to ? index_of_task.find(to->on_task()) : index_of_task.end();
+        auto partner = to ? index_of_task.find(to->name_of_task()) : index_of_task.end();
         if (partner == index_of_task.end() || partner->second == i)
           continue;
         plan.tasks[i].partners.push_back(partner->second);
@@ -67,7 +67,7 @@ void note_moved(step_plan& plan, const std::vector<const node*>& moved) {
 }
 
 void note_softened(step_plan& plan, const placement& placed, const device_list& devices) {
-  for (const auto* node : placed.softened) {
+  for (const auto* node : placed.replaced_requests) {
     auto asked = plain_device(node->device());
     if (asked.empty() ||
         std::ranges::any_of(plan.softened, [&](const auto& entry) { return entry.first == asked; }))
@@ -90,17 +90,17 @@ public:
       return failure(error_kind::resource_exhausted, "branches and loops are nested more than ",
                      max_depth, " deep");
     TROUPE_TRY(optimize(planned, options_.passes, options_.host.get(), stop_, options_.devices));
-    if (stop_ && stop_->due())
+    if (stop_ && stop_->is_due())
       return failure(error_kind::deadline_exceeded,
                      "the deadline passed while the step was compiled");
-    take_devices_from_bodies(*planned.nodes);
+    infer_devices_from_bodies(*planned.nodes);
     auto frames = find_frames(*planned.nodes, options_.devices);
     TROUPE_ASSIGN(auto order, order_around_frames(*planned.nodes, frames));
     auto options = options_.how;
     if (frame > 0) // the caller of the functions has been placed already
       options.strategy = placement_strategy::first_worker;
     TROUPE_ASSIGN(auto placed, place(*planned.nodes, options_.devices, options));
-    note_moved(plan_, placed.moved);
+    note_moved(plan_, placed.moved_to_host);
     note_softened(plan_, placed, options_.devices);
     if (frame == 0)
       plan_.report = placed.report;
@@ -109,9 +109,9 @@ public:
     if (spread) {
       TROUPE_ASSIGN(order, order_around_frames(*planned.nodes, frames));
     }
-    late_sends late;
+    late_requests late;
     if (options_.receives == recv_schedule::late && frame == 0)
-      late = find_late_sends(*planned.nodes, placed.chosen, options_.devices, options);
+      late = find_late_requests(*planned.nodes, placed.chosen, options_.devices, options);
     placed_frames placed_as;
     for (const auto* frame_node : frames)
       TROUPE_TRY(plan_functions(*frame_node, placed.chosen, depth, placed_as[frame_node]));
@@ -122,7 +122,7 @@ public:
       part.frame = frame;
       part.function = function;
       part.of_node = of_node;
-      auto& task = plan_of(plan_, part.device.on_task());
+      auto& task = plan_of(plan_, part.device.name_of_task());
       if (frame == 0)
         note_feeds(task, *part.nodes);
       task.partitions.push_back(std::move(part));
@@ -151,9 +151,9 @@ private:
       TROUPE_ASSIGN(auto body, frame_graph(caller, i, places));
       auto description = caller.description();
       TROUPE_TRY(plan(body, frame.number, i, description, depth + 1)
-                     .within(concat("[", description, "]")));
+                     .with_context(concat("[", description, "]")));
     }
-    auto owner = options_.devices[static_cast<size_t>(chosen[caller.index()])].on_task();
+    auto owner = options_.devices[static_cast<size_t>(chosen[caller.index()])].name_of_task();
     for (const auto& task : plan_.tasks) {
       auto part = std::ranges::find(task.partitions, frame.number, &partition::frame);
       if (task.task == owner || part == task.partitions.end())

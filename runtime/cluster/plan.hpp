@@ -11,7 +11,7 @@ namespace troupe {
 
 struct plan_options {
   device_list devices;
-  placing how = {};
+  place_options how = {};
   pass_options passes = {};
   std::shared_ptr<device> host = {}; ///< evaluates constant expressions
   f32_transfer transfer_precision = f32_transfer::exact;
@@ -30,9 +30,11 @@ struct step_plan {
   std::vector<task_plan> tasks;
   /// Nodes that should run on a GPU and cannot: the first of each op, with a message.
   std::vector<std::pair<std::string, std::string>> moved;
-  /// The same for nodes that requested a missing device (placing::soft), by the requested device.
+  /// The same for nodes that requested a missing device (place_options::soft), by the requested
+  /// device.
   std::vector<std::pair<std::string, std::string>> softened;
-  std::shared_ptr<const placement_report> report = {}; ///< of the step itself (placing::explain)
+  std::shared_ptr<const placement_report> report =
+      {}; ///< of the step itself (place_options::explain)
 };
 
 /// Optimizes, places and cuts a step. Throws nothing.

@@ -31,7 +31,7 @@ inline status as_error(const std::vector<task_problem>& problems) {
   for (const auto& problem : problems)
     text += concat(text.empty() ? "" : "; ", problem.task,
                    " could not be asked: ", problem.why.message());
-  return failure(problems.front().why.kind(), text).on_task(problems.front().task);
+  return failure(problems.front().why.kind(), text).with_task(problems.front().task);
 }
 
 /// The devices of the tasks that answered, and the other tasks.

@@ -38,11 +38,11 @@ public:
   };
   /// Called before each launch. Creates the outputs' tensors, each in separate memory. Returns
   /// false if a tensor of an earlier launch is still referenced.
-  virtual bool claim(std::span<output> outputs) = 0;
+  virtual bool prepare_launch(std::span<output> outputs) = 0;
   /// Returns false after the device has reclaimed the memory because other work needed it. The
   /// device does not reclaim it between claim() and launch() or unclaim().
   virtual bool usable() const = 0;
-  virtual void unclaim() = 0;
+  virtual void cancel_launch() = 0;
   /// Launches all recorded work, after all work launched before.
   virtual status launch() = 0;
 };
@@ -56,7 +56,7 @@ struct replay_statistics {
 /// Counters of copied bytes since the start.
 struct copy_statistics {
   uint64_t uploaded = 0, downloaded = 0;
-  uint64_t taken_over = 0; ///< copied from other devices, without the host
+  uint64_t copied_from_devices = 0; ///< copied from other devices, without the host
 };
 
 /// Measures when the device reaches marks in its stream of launches. Used for one step at a time.
@@ -77,7 +77,7 @@ public:
   virtual int64_t time_of(uint32_t index) noexcept = 0;
 };
 
-class swapping;
+class swap_support;
 
 /// Kernels and the functions below only launch work: they return before the work has run. All work
 /// runs in the order of the launches, as on one stream. A tensor may therefore be passed on or
@@ -100,20 +100,20 @@ public:
 
   /// Launches a copy of another device's tensor, which may be released at once. Fails with
   /// `unimplemented` if a copy is possible only by way of the host.
-  virtual result<tensor> take_over(const tensor& from) {
+  virtual result<tensor> copy_from_device(const tensor& from) {
     return failure(error_kind::unimplemented, "a tensor in the memory of ",
                    from.space() ? from.space()->name() : "the host",
                    " is copied by way of the host");
   }
   virtual copy_statistics copies() const { return {}; }
 
-  /// Returns this device if it can move tensors to host memory for a while (swapping.hpp).
-  virtual swapping* as_swapping() noexcept { return nullptr; }
+  /// Returns this device if it can move tensors to host memory for a while (swap_support.hpp).
+  virtual swap_support* as_swap_support() noexcept { return nullptr; }
 
   /// Calls `done` once, when all work launched before has run, with an error if one occurred since
   /// the last call. `done` is called from a thread of the device and must not block.
   using on_done = std::function<void(status)>;
-  virtual void when_done(on_done done) = 0;
+  virtual void notify_when_done(on_done done) = 0;
 
   /// Starts a recording: until recording::end(), launches of this thread on this device are
   /// recorded instead of run, and memory that it allocates here belongs to the recording. Uploads

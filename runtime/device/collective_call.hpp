@@ -12,7 +12,7 @@ enum class reduction : uint8_t { sum, product, min, max };
 /// The computation of a group. All inputs have the same type and shape.
 struct collective_call {
   collective_kind kind = collective_kind::all_reduce;
-  reduction by = reduction::sum;
+  reduction operation = reduction::sum;
   bool average = false; ///< the sum is divided by the number of members
   dtype type = dtype::none;
   shape dims = {}; ///< the shape of each input
@@ -23,7 +23,7 @@ struct collective_call {
 
 /// The part of one member, on its device. A receiver of a broadcast has no input.
 struct collective_part {
-  device* on = nullptr;
+  device* target = nullptr;
   tensor input = {}, output = {};
   /// The device's event after which the input is ready, in the order of its launches. Null: the
   /// input is ready now.

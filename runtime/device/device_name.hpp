@@ -31,9 +31,11 @@ struct TROUPE_API device_name {
   /// /gpu:N.
   static result<device_name> parse(std::string_view text);
 
-  bool whole() const noexcept { return !job.empty() && task >= 0 && !kind.empty() && ordinal >= 0; }
+  bool is_complete() const noexcept {
+    return !job.empty() && task >= 0 && !kind.empty() && ordinal >= 0;
+  }
   bool matches(const device_name& complete) const noexcept; ///< whether no part contradicts
-  task_name on_task() const { return {job, task}; }
+  task_name name_of_task() const { return {job, task}; }
   auto operator<=>(const device_name&) const = default;
 };
 

@@ -8,7 +8,7 @@ namespace troupe {
 class pending_inputs {
 public:
   /// Orders all later launches after the operation that writes the tensor: a copy from the host
-  /// (swapping.hpp) or a collective (collective.hpp). Does nothing if no operation writes it.
+  /// (swap_support.hpp) or a collective (collective.hpp). Does nothing if no operation writes it.
   /// Returns without blocking.
   virtual status wait_for(const tensor& pending) = 0;
 

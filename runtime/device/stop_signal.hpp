@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-/// raised() becomes true when a step fails or is cancelled; due() also when its deadline passes.
-/// Once due() has returned true, raised() is true for the calling thread and all threads
+/// raised() becomes true when a step fails or is cancelled; is_due() also when its deadline passes.
+/// Once is_due() has returned true, raised() is true for the calling thread and all threads
 /// synchronized with it. Any thread may call any function except arm().
 class stop_signal {
 public:
@@ -29,7 +29,7 @@ public:
   /// Costs one load: for checks between instructions.
   bool raised() const noexcept { return state_.load(std::memory_order_relaxed) != not_raised; }
   /// Reads the clock, which costs about 30 ns: for checks between chunks of a long loop.
-  bool due() noexcept {
+  bool is_due() noexcept {
     if (raised())
       return true;
     if (deadline_ == clock::time_point::max() || clock::now() < deadline_)
@@ -38,7 +38,9 @@ public:
     return true;
   }
   /// Returns whether the deadline passed before the signal was raised.
-  bool late() const noexcept { return state_.load(std::memory_order_relaxed) == raised_by_clock; }
+  bool is_late() const noexcept {
+    return state_.load(std::memory_order_relaxed) == raised_by_clock;
+  }
 
 private:
   enum state : uint8_t { not_raised, raised_by_call, raised_by_clock };

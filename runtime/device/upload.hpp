@@ -7,7 +7,7 @@
 namespace troupe {
 
 /// A constant's copy on the device, shared by all steps of a program. Any thread may use it.
-class kept_upload {
+class cached_upload {
 public:
   result<tensor> get(accelerator& target, const tensor& source) {
     std::lock_guard guard{mutex_};
@@ -25,7 +25,7 @@ private:
 
 /// Returns the tensor on the device; the same tensor if it is there already. With `kept`, returns
 /// the copy of an earlier call.
-inline result<tensor> upload(accelerator& target, const tensor& source, kept_upload* kept) {
+inline result<tensor> upload(accelerator& target, const tensor& source, cached_upload* kept) {
   if (!source.on_host())
     return source;
   return kept ? kept->get(target, source) : target.upload(source);

@@ -8,10 +8,10 @@
 namespace troupe {
 
 bool iterations_overlap(const node& loop) {
-  return loop.op().calls == calling::while_true && loop.attr<int64_t>("parallel_iterations") > 1;
+  return loop.op().calls == call_kind::while_true && loop.attr<int64_t>("parallel_iterations") > 1;
 }
 
-bool changes(const node& user, const node& state) {
+bool changes_state(const node& user, const node& state) {
   auto is_update = [&](const state_access& access) {
     return access.state == &state && access.updates;
   };
@@ -29,7 +29,7 @@ bool changes(const node& user, const node& state) {
         return true; // a recursive call: its effects are unknown
       const auto& inner_state = callee->body->argument(argument);
       if (std::ranges::any_of(callee->body->body().nodes(), [&](const auto& body_node) {
-            return changes(*body_node, inner_state);
+            return changes_state(*body_node, inner_state);
           }))
         return true;
     }
@@ -37,7 +37,7 @@ bool changes(const node& user, const node& state) {
   return false;
 }
 
-frame_order order_of_turns(const node& frame) {
+frame_order order_of_iterations(const node& frame) {
   frame_order order;
   auto is_overlapping = iterations_overlap(frame);
   for (const auto* callee : functions_of(frame)) {
@@ -53,9 +53,9 @@ frame_order order_of_turns(const node& frame) {
         if (std::ranges::find(order.states, state) == order.states.end())
           order.states.push_back(state);
       }
-      order.others |=
-          acts_in_a_body(*body_node) && (!is_overlapping || runs_functions(body_node->op()) ||
-                                         std::ranges::none_of(accesses, &state_access::updates));
+      order.others |= has_effects_in_function(*body_node) &&
+                      (!is_overlapping || runs_functions(body_node->op()) ||
+                       std::ranges::none_of(accesses, &state_access::updates));
     }
   }
   return order;
@@ -71,10 +71,10 @@ std::vector<int> frame_outputs(const node& frame) {
 
 std::vector<int64_t> unchanged_outputs(const node& loop) {
   std::vector<int64_t> unchanged;
-  const auto* body = loop.op().calls == calling::while_true ? functions_of(loop)[1] : nullptr;
+  const auto* body = loop.op().calls == call_kind::while_true ? functions_of(loop)[1] : nullptr;
   const auto outputs = frame_outputs(loop);
   for (size_t index = 0; body && body->body && index < outputs.size(); ++index)
-    if (body->body->handed_on(static_cast<size_t>(outputs[index])) == outputs[index])
+    if (body->body->passed_through(static_cast<size_t>(outputs[index])) == outputs[index])
       unchanged.push_back(static_cast<int64_t>(index));
   return unchanged;
 }

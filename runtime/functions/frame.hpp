@@ -6,7 +6,7 @@
 namespace troupe {
 
 /// Returns whether a node changes state such as a variable or table, directly or in its functions.
-bool changes(const node& user, const node& state);
+bool changes_state(const node& user, const node& state);
 
 /// The effects of a frame that must be ordered. Each has a loop variable that carries no value,
 /// only the order. Overlapping iterations of a loop keep the order of each.
@@ -16,7 +16,7 @@ struct frame_order {
 
   size_t size() const noexcept { return states.size() + (others ? 1 : 0); }
 };
-frame_order order_of_turns(const node& frame);
+frame_order order_of_iterations(const node& frame);
 
 /// Returns whether iterations of a loop may start before earlier iterations have ended.
 bool iterations_overlap(const node& loop);

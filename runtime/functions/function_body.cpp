@@ -16,13 +16,13 @@ void function_body::leave() noexcept {
     std::exchange(around_, nullptr)->end_function();
 }
 
-bool function_body::reaches(const node& target) const noexcept {
-  return graph::reaches(target) || (around_ && around_->reaches(target));
+bool function_body::is_in_scope(const node& target) const noexcept {
+  return graph::is_in_scope(target) || (around_ && around_->is_in_scope(target));
 }
 
-status function_body::come_after(node& before) {
-  if (!around_ || !around_->reaches(before))
-    return graph::come_after(before);
+status function_body::run_after(node& before) {
+  if (!around_ || !around_->is_in_scope(before))
+    return graph::run_after(before);
   after_.push_back(&before);
   return {};
 }
@@ -39,7 +39,7 @@ edge function_body::add_argument(dtype type, const partial_shape& dims) {
                          .attrs = {{"index", index}, {"dtype", type}, {"shape", dims}}});
   if (added)
     return (*added)->output(0);
-  note(added.status());
+  record_error(added.status());
   return {};
 }
 
@@ -60,10 +60,10 @@ result<edge> function_body::add_state_argument(resource kind, dtype type,
   return added->output(0);
 }
 
-result<edge> function_body::bring_in(edge source) {
+result<edge> function_body::import_edge(edge source) {
   if (!around_)
-    return graph::bring_in(source);
-  TROUPE_ASSIGN(auto outer_edge, around_->own(source));
+    return graph::import_edge(source);
+  TROUPE_ASSIGN(auto outer_edge, around_->localize(source));
   if (const auto* value = constant_value(outer_edge);
       value && (copied_constant_ == SIZE_MAX ||
                 (value->bytes() <= copied_constant_ && value->type() < dtype::string))) {
@@ -93,13 +93,13 @@ result<edge> function_body::capture(edge source) {
     argument_edge = add_argument(source.type(), source.dims());
   } else {
     auto added =
-        add_state_argument(state->op().makes, state->output_type(0), state->output_shape(0));
+        add_state_argument(state->op().state_kind, state->output_type(0), state->output_shape(0));
     if (!added)
-      return added.status().within(concat('\'', source, '\''));
+      return added.status().with_context(concat('\'', source, '\''));
     argument_edge = *added;
   }
   if (!argument_edge)
-    return take_note();
+    return take_error();
   known_[key] = argument_edge;
   captured_.push_back(source);
   return argument_edge;
@@ -108,24 +108,24 @@ result<edge> function_body::capture(edge source) {
 result<std::shared_ptr<const function>> function_body::finish(std::unique_ptr<function_body> body,
                                                               std::string name,
                                                               const std::vector<edge>& results,
-                                                              own_gradient gradient) {
+                                                              custom_gradient gradient) {
   std::vector<edge> own_results;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i])
       return invalid("function '", name, "': result ", i, " is an empty edge");
-    auto own_result = body->own(results[i]);
+    auto own_result = body->localize(results[i]);
     if (!own_result)
-      return own_result.status().within(concat("function '", name, "': result ", i));
+      return own_result.status().with_context(concat("function '", name, "': result ", i));
     own_results.push_back(*own_result);
   }
-  TROUPE_TRY(body->take_note());
+  TROUPE_TRY(body->take_error());
   body->leave();
   return function::make(std::move(name), std::move(body), own_results, std::move(gradient));
 }
 
-open_function opened(const function& source_function) {
+function_copy copy_body(const function& source_function) {
   const auto& source = source_function.body();
-  open_function target{std::make_unique<graph>(source.ops()), {}, {}};
+  function_copy target{std::make_unique<graph>(source.ops()), {}, {}};
   auto& copies = target.copies;
   copies.resize(source.nodes().size());
   auto copy_of = [&](edge source_edge) {
@@ -152,7 +152,7 @@ open_function opened(const function& source_function) {
     copies[source_node->index()] = copy;
   }
   for (size_t i = 0; i < source_function.results(); ++i)
-    if (auto argument = source_function.handed_on(i); argument >= 0)
+    if (auto argument = source_function.passed_through(i); argument >= 0)
       target.results[i] = target.arguments[static_cast<size_t>(argument)];
   return target;
 }

@@ -32,7 +32,7 @@ public:
   const std::vector<edge>& captured() const noexcept { return captured_; }
   edge argument(size_t i);
   /// Returns the nodes around the function that must run before it.
-  const std::vector<node*>& after() const noexcept { return after_; }
+  const std::vector<node*>& predecessors() const noexcept { return after_; }
 
   /// Ends building: nodes that are added to the graph around the function stay in that graph.
   void leave() noexcept;
@@ -40,14 +40,14 @@ public:
   static result<std::shared_ptr<const function>> finish(std::unique_ptr<function_body> body,
                                                         std::string name,
                                                         const std::vector<edge>& results,
-                                                        own_gradient gradient = {});
+                                                        custom_gradient gradient = {});
 
 protected:
-  result<edge> bring_in(edge source) override;
+  result<edge> import_edge(edge source) override;
 
 private:
-  bool reaches(const node& target) const noexcept override;
-  status come_after(node& before) override;
+  bool is_in_scope(const node& target) const noexcept override;
+  status run_after(node& before) override;
 
   graph* around_;
   const size_t copied_constant_;
@@ -59,12 +59,12 @@ private:
 
 /// A copy of a function's graph, for changes before it becomes a function again. A result that is
 /// passed through is the edge of an argument.
-struct open_function {
+struct function_copy {
   std::unique_ptr<graph> body;
   std::vector<edge> arguments, results;
   std::vector<node*> copies = {}; ///< by index of the original node; nullptr for a _Fetch
 };
-open_function opened(const function& source);
+function_copy copy_body(const function& source);
 /// Adds an argument to a graph that becomes a function: a value with the type and shape of
 /// `source`.
 result<edge> add_value_argument(graph& target, size_t index, edge source);

@@ -23,10 +23,11 @@ std::vector<state_access> accesses_of(const node& source) {
     if (!state)
       continue;
     auto takes_ref = source.input_is_ref(i);
-    accesses.push_back({.state = state,
-                        .input = i,
-                        .updates = takes_ref && !has(source.op().effects, effect::of_shape),
-                        .as_value = !takes_ref && state->op().makes == resource::variable});
+    accesses.push_back(
+        {.state = state,
+         .input = i,
+         .updates = takes_ref && !has(source.op().effects, effect::reads_shapes_only),
+         .is_read = !takes_ref && state->op().state_kind == resource::variable});
   }
   return accesses;
 }
@@ -42,7 +43,7 @@ update_order::update_order(const graph& source) : graph_(source) {
 }
 
 // A node can depend on an update only if it is after the first update.
-int update_order::seen_by(const node& reader, const node& state) const {
+int update_order::last_seen_by(const node& reader, const node& state) const {
   auto state_updates = updates_by_state_.find(&state);
   if (state_updates == updates_by_state_.end() || reader.id() <= state_updates->second.ids.front())
     return none;

@@ -12,11 +12,11 @@ struct state_access {
   const node* state; ///< the node of the variable, queue or table
   int input;         ///< the index of the node's input
   bool updates;      ///< changes the state, may change it, or must be ordered like a change
-  bool as_value;     ///< reads the tensor that a variable holds
+  bool is_read;      ///< reads the tensor that a variable holds
 };
 
 /// Returns all uses of state by a node, in the order of its inputs. An input that takes a variable,
-/// queue or table itself is an update, unless the op reads no elements (effect::of_shape).
+/// queue or table itself is an update, unless the op reads no elements (effect::reads_shapes_only).
 std::vector<state_access> accesses_of(const node& source);
 
 /// Returns whether the node has a ref input or reads a ref's value. Cheaper than accesses_of().
@@ -33,7 +33,7 @@ public:
 
   /// Returns the id of the last update of `state` that the node depends on, by data or control, or
   /// none.
-  int seen_by(const node& reader, const node& state) const;
+  int last_seen_by(const node& reader, const node& state) const;
   /// Returns the id of the last update of `state` before the node, or none.
   int last_before(const node& reader, const node& state) const;
   /// Returns the id of the first update of `state` after this update (after none: the very first).

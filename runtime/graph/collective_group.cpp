@@ -26,22 +26,23 @@ reduction reduction_of(const node& node) {
 }
 
 auto key_of(const collective_call& call) {
-  return std::tuple{call.kind, call.by, call.average, call.type};
+  return std::tuple{call.kind, call.operation, call.average, call.type};
 }
 
 std::string devices_of(std::span<const placed_member> members) {
   std::string text;
   for (size_t i = 0; i < members.size() && i <= max_named_members; ++i)
-    text += i == max_named_members ? ", ..." : concat(i ? ", " : "", to_string(members[i].where));
+    text +=
+        i == max_named_members ? ", ..." : concat(i ? ", " : "", to_string(members[i].location));
   return text;
 }
 
 } // namespace
 
-collective_call call_of(const node& node) {
+collective_call collective_of(const node& node) {
   collective_call call{.kind = kind_of(node), .type = node.output_type(0)};
   if (call.kind == collective_kind::all_reduce || call.kind == collective_kind::reduce_scatter) {
-    call.by = reduction_of(node);
+    call.operation = reduction_of(node);
     call.average = node.attr<std::string>("final_op") == "Div";
   }
   return call;
@@ -51,7 +52,7 @@ bool is_sender(const node& member) { return !member.inputs().empty(); }
 
 status check_members(std::span<const placed_member> members) {
   const auto& first = members.front();
-  const auto call = call_of(*first.origin);
+  const auto call = collective_of(*first.origin);
   auto group_size = first.origin->attr<int64_t>("group_size");
   auto mismatch = [&](const placed_member& member, const auto&... parts) {
     return invalid(member.origin->description(), ": ", parts...);
@@ -61,13 +62,13 @@ status check_members(std::span<const placed_member> members) {
       return mismatch(member, "group_size is ", member.origin->attr<int64_t>("group_size"),
                       ", and that of ", first.origin->description(), " in the same group is ",
                       group_size);
-    if (key_of(call_of(*member.origin)) != key_of(call))
+    if (key_of(collective_of(*member.origin)) != key_of(call))
       return mismatch(member, "is in one group with ", first.origin->description(),
                       ", which computes another collective or another type: give them different "
                       "instance keys");
-    if (member.where.kind != first.where.kind)
-      return mismatch(member, "is on ", member.where, ", but ", first.origin->description(),
-                      " of the same group is on ", first.where,
+    if (member.location.kind != first.location.kind)
+      return mismatch(member, "is on ", member.location, ", but ", first.origin->description(),
+                      " of the same group is on ", first.location,
                       ": put all members on GPUs or all on CPUs");
   }
   if (static_cast<int64_t>(members.size()) != group_size)

@@ -11,11 +11,11 @@ namespace troupe {
 /// A member of a group and its device.
 struct placed_member {
   const node* origin = nullptr;
-  device_name where = {};
+  device_name location = {};
 };
 
 /// Returns the collective that the node takes part in, without the shape and the root.
-collective_call call_of(const node& member);
+collective_call collective_of(const node& member);
 
 /// Returns whether the member of a broadcast sends.
 bool is_sender(const node& member);

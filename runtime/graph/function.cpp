@@ -7,11 +7,11 @@
 namespace troupe {
 bool is_argument(const node& candidate) noexcept {
   return &candidate.op() == &internal_ops::feed ||
-         (candidate.op().makes != resource::none &&
-          internal_ops::state_argument(candidate.op().makes) == &candidate.op());
+         (candidate.op().state_kind != resource::none &&
+          internal_ops::state_argument(candidate.op().state_kind) == &candidate.op());
 }
 
-bool acts_in_a_body(const node& candidate) {
+bool has_effects_in_function(const node& candidate) {
   if (&candidate.op() == &internal_ops::fetch)
     return false;
   if (has(candidate.op().effects, effect::stateful | effect::random | effect::blocking))
@@ -27,7 +27,7 @@ bool acts_in_a_body(const node& candidate) {
 result<std::shared_ptr<const function>> function::make(std::string name,
                                                        std::unique_ptr<graph> body,
                                                        const std::vector<edge>& results,
-                                                       own_gradient gradient) {
+                                                       custom_gradient gradient) {
   std::vector<int> passed_through;
   for (size_t i = 0; i < results.size(); ++i) {
     const auto& source = results[i];
@@ -57,15 +57,15 @@ result<std::shared_ptr<const function>> function::make(std::string name,
 
 result<std::shared_ptr<const function>> function::make(std::string name,
                                                        std::unique_ptr<graph> body,
-                                                       std::vector<int> handed_on,
-                                                       own_gradient gradient) {
+                                                       std::vector<int> passed_through,
+                                                       custom_gradient gradient) {
   std::shared_ptr<function> created{new function};
   created->name_ = std::move(name);
   created->body_ = std::move(body);
-  created->handed_on_ = std::move(handed_on);
+  created->passed_through_ = std::move(passed_through);
   created->gradient_ = std::move(gradient);
-  TROUPE_TRY(created->collect_arguments().within(concat("function '", created->name_, "'")));
-  TROUPE_TRY(created->collect_results().within(concat("function '", created->name_, "'")));
+  TROUPE_TRY(created->collect_arguments().with_context(concat("function '", created->name_, "'")));
+  TROUPE_TRY(created->collect_results().with_context(concat("function '", created->name_, "'")));
   created->collect_run_nodes();
   return std::shared_ptr<const function>{std::move(created)};
 }
@@ -74,7 +74,7 @@ status function::collect_arguments() {
   for (const auto& body_node : body_->nodes()) {
     if (!is_argument(*body_node)) {
       if (outlives_steps(body_node->op()))
-        return invalid(body_node->description(), ": a ", to_string(body_node->op().makes),
+        return invalid(body_node->description(), ": a ", to_string(body_node->op().state_kind),
                        " outlives a call: create it outside of the function and use it inside");
       continue;
     }
@@ -94,18 +94,18 @@ status function::collect_arguments() {
 }
 
 status function::collect_results() {
-  computed_.resize(handed_on_.size());
+  computed_.resize(passed_through_.size());
   for (const auto& body_node : body_->nodes()) {
     if (&body_node->op() != &internal_ops::fetch)
       continue;
     auto position = static_cast<size_t>(body_node->attr<int64_t>("index"));
-    if (position >= computed_.size() || computed_[position] || handed_on_[position] >= 0)
+    if (position >= computed_.size() || computed_[position] || passed_through_[position] >= 0)
       return invalid(body_node->description(), ": there is no computed result ", position);
     computed_[position] = body_node.get();
   }
-  for (size_t i = 0; i < handed_on_.size(); ++i)
+  for (size_t i = 0; i < passed_through_.size(); ++i)
     if (!computed_[i] &&
-        (handed_on_[i] < 0 || static_cast<size_t>(handed_on_[i]) >= arguments_.size()))
+        (passed_through_[i] < 0 || static_cast<size_t>(passed_through_[i]) >= arguments_.size()))
       return invalid("result ", i, " is missing");
   return {};
 }
@@ -119,7 +119,7 @@ void function::collect_run_nodes() {
     runs_[visited.index()] = true;
   };
   for (const auto& body_node : body_->nodes()) {
-    auto has_effect = acts_in_a_body(*body_node);
+    auto has_effect = has_effects_in_function(*body_node);
     has_effects_ = has_effects_ || has_effect;
     if (has_effect || is_argument(*body_node) || &body_node->op() == &internal_ops::fetch)
       add(*body_node);
@@ -137,18 +137,18 @@ void function::collect_run_nodes() {
 dtype function::result_type(size_t i) const {
   return computed_[checked_place(i, "result", computed_.size())]
              ? computed_[i]->inputs()[0].type()
-             : arguments_[static_cast<size_t>(handed_on_[i])]->output_type(0);
+             : arguments_[static_cast<size_t>(passed_through_[i])]->output_type(0);
 }
 
 const partial_shape& function::result_dims(size_t i) const {
   return computed_[checked_place(i, "result", computed_.size())]
              ? computed_[i]->inputs()[0].dims()
-             : arguments_[static_cast<size_t>(handed_on_[i])]->output_shape(0);
+             : arguments_[static_cast<size_t>(passed_through_[i])]->output_shape(0);
 }
 
 bool function::result_is_ref(size_t i) const {
   return !computed_[checked_place(i, "result", computed_.size())] &&
-         argument_is_ref(static_cast<size_t>(handed_on_[i]));
+         argument_is_ref(static_cast<size_t>(passed_through_[i]));
 }
 
 bool calls_itself(const graph& body, std::string_view name) {
@@ -156,7 +156,7 @@ bool calls_itself(const graph& body, std::string_view name) {
     return std::ranges::any_of(functions_of(*caller), [&](const function_value* value) {
       if (!value->body)
         return value->name == name;
-      const auto& gradient_function = value->body->gradient().by;
+      const auto& gradient_function = value->body->gradient().backward;
       return value->name != name &&
              (calls_itself(value->body->body(), name) ||
               (gradient_function && calls_itself(gradient_function->body(), name)));
@@ -164,7 +164,7 @@ bool calls_itself(const graph& body, std::string_view name) {
   });
 }
 
-partial_shape widened(const partial_shape& a, const partial_shape& b) {
+partial_shape join_shapes(const partial_shape& a, const partial_shape& b) {
   if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank())
     return partial_shape::unknown();
   auto joined = a;
@@ -199,7 +199,7 @@ std::vector<const function_value*> functions_of(const node& caller) {
 
 const port ref_argument = ref("input", {}, resource::none);
 
-bool takes_ref(const op_def& op, const attr_map& attrs, size_t argument, edge source) {
+bool call_input_is_ref(const op_def& op, const attr_map& attrs, size_t argument, edge source) {
   if (!source.node->output_is_ref(source.index))
     return false;
   for (const auto* value : functions_of(op, attrs))
@@ -208,11 +208,11 @@ bool takes_ref(const op_def& op, const attr_map& attrs, size_t argument, edge so
   return true; // a recursive call takes what its caller was given
 }
 
-bool gives_ref(const op_def& op, const attr_map& attrs, size_t output) {
-  if (handed_on(op, attrs, output) < 0)
+bool call_output_is_ref(const op_def& op, const attr_map& attrs, size_t output) {
+  if (passed_through(op, attrs, output) < 0)
     return false;
   for (const auto* value : functions_of(op, attrs))
-    if (value->body && output < value->body->results() && value->body->handed_on(output) >= 0)
+    if (value->body && output < value->body->results() && value->body->passed_through(output) >= 0)
       return value->body->result_is_ref(output);
   return false;
 }
@@ -239,13 +239,14 @@ status check_call(const function& called, const std::vector<edge>& inputs, size_
     const auto& source = inputs[first + i];
     const auto& argument = called.argument(i);
     auto* state = source.node->output_is_ref(source.index) ? resource_behind(source) : nullptr;
-    if (called.argument_is_ref(i) && (!state || state->op().makes != argument.op().makes))
-      return mismatch("takes a ", to_string(argument.op().makes), " as argument ", i, ", got '",
-                      source, state ? concat("', a ", to_string(state->op().makes)) : "', a value");
-    if (!called.argument_is_ref(i) && state && state->op().makes != resource::variable)
+    if (called.argument_is_ref(i) && (!state || state->op().state_kind != argument.op().state_kind))
+      return mismatch("takes a ", to_string(argument.op().state_kind), " as argument ", i,
+                      ", got '", source,
+                      state ? concat("', a ", to_string(state->op().state_kind)) : "', a value");
+    if (!called.argument_is_ref(i) && state && state->op().state_kind != resource::variable)
       return mismatch("takes a value as argument ", i, ", got '", source, "', a ",
-                      to_string(state->op().makes));
-    if (argument.output_type(0) != source.type() && argument.op().makes != resource::table)
+                      to_string(state->op().state_kind));
+    if (argument.output_type(0) != source.type() && argument.op().state_kind != resource::table)
       return mismatch("takes ", argument.output_type(0), " as argument ", i, ", got ",
                       source.type(), " from '", source, "'");
     if (!argument.output_shape(0).compatible(source.dims()))
@@ -260,16 +261,16 @@ status check_call(const function& called, const std::vector<edge>& inputs, size_
   return {};
 }
 
-int handed_on(const op_def& op, const attr_map& attrs, size_t output) {
+int passed_through(const op_def& op, const attr_map& attrs, size_t output) {
   int argument = -1;
   bool is_known = false;
   auto functions = functions_of(op, attrs);
   for (const auto* value : functions) {
-    if (!value->body || (op.calls == calling::while_true && value == functions.front()))
+    if (!value->body || (op.calls == call_kind::while_true && value == functions.front()))
       continue;
     if (output >= value->body->results())
       return -1;
-    auto passed = value->body->handed_on(output);
+    auto passed = value->body->passed_through(output);
     if (passed < 0 || (is_known && passed != argument))
       return -1;
     argument = passed;

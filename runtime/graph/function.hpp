@@ -12,12 +12,12 @@ namespace troupe {
 
 class function;
 
-/// A custom gradient of a function. `by` takes the function's arguments, then the gradients of the
-/// results that carry gradients, and returns the gradients of the arguments listed in `to`. A `to`
-/// without a `by` marks a gradient of an order that was not loaded.
-struct own_gradient {
-  std::shared_ptr<const function> by = {};
-  std::vector<size_t> to = {};
+/// A custom gradient of a function. `backward` takes the function's arguments, then the gradients
+/// of the results that carry gradients, and returns the gradients of the arguments with the indices
+/// in `arguments`. Without `backward`, the gradient is of an order that was not loaded.
+struct custom_gradient {
+  std::shared_ptr<const function> backward = {};
+  std::vector<size_t> arguments = {};
 };
 
 /// A graph with arguments and results. Immutable; nodes hold it as an attribute.
@@ -27,11 +27,11 @@ public:
   /// A result that is an argument is passed through without a node.
   static result<std::shared_ptr<const function>> make(std::string name, std::unique_ptr<graph> body,
                                                       const std::vector<edge>& results,
-                                                      own_gradient gradient = {});
+                                                      custom_gradient gradient = {});
   /// Takes a graph in which _Fetch nodes mark the results that are not passed through.
   static result<std::shared_ptr<const function>> make(std::string name, std::unique_ptr<graph> body,
-                                                      std::vector<int> handed_on,
-                                                      own_gradient gradient = {});
+                                                      std::vector<int> passed_through,
+                                                      custom_gradient gradient = {});
 
   const std::string& name() const noexcept { return name_; }
   const graph& body() const noexcept { return *body_; }
@@ -45,22 +45,22 @@ public:
   /// Returns whether the argument is a variable or table itself instead of a value.
   bool argument_is_ref(size_t i) const { return argument(i).output_is_ref(0); }
 
-  size_t results() const noexcept { return handed_on_.size(); }
+  size_t results() const noexcept { return passed_through_.size(); }
   dtype result_type(size_t i) const;
   const partial_shape& result_dims(size_t i) const;
   bool result_is_ref(size_t i) const;
   /// Returns the argument that the result passes through, or -1 if the result is computed.
-  int handed_on(size_t i) const {
-    return handed_on_[checked_place(i, "result", handed_on_.size())];
+  int passed_through(size_t i) const {
+    return passed_through_[checked_place(i, "result", passed_through_.size())];
   }
   /// Returns, for each result, the argument that it passes through, or -1.
-  const std::vector<int>& handed_on() const noexcept { return handed_on_; }
+  const std::vector<int>& passed_through() const noexcept { return passed_through_; }
 
   /// Returns whether a node has effects: two calls may differ, and a call must run even if its
   /// results are not used.
   bool has_effects() const noexcept { return has_effects_; }
 
-  const own_gradient& gradient() const noexcept { return gradient_; }
+  const custom_gradient& gradient() const noexcept { return gradient_; }
 
   /// Returns whether a call runs the node, because a result or an effect needs it. Arguments count
   /// as run.
@@ -81,32 +81,32 @@ private:
   std::unique_ptr<graph> body_;
   std::vector<const node*> arguments_;
   std::vector<const node*> computed_; // for each result: its _Fetch, or nullptr
-  std::vector<int> handed_on_;
+  std::vector<int> passed_through_;
   std::vector<bool> runs_; // indexed by node
-  own_gradient gradient_;
+  custom_gradient gradient_;
   bool has_effects_ = false;
 };
 
 /// Returns whether nodes of the op own state that outlives steps. A function cannot contain them.
 constexpr bool outlives_steps(const op_def& op) noexcept {
-  return op.makes != resource::none && !op.ask;
+  return op.state_kind != resource::none && !op.start_operation;
 }
 
 /// Returns whether the node is an argument of a function.
 TROUPE_API bool is_argument(const node& candidate) noexcept;
 /// Returns whether a node in a function has effects besides computing results.
-TROUPE_API bool acts_in_a_body(const node& candidate);
+TROUPE_API bool has_effects_in_function(const node& candidate);
 
 /// Returns whether `body` calls a function of this name without containing it: a recursive call.
 TROUPE_API bool calls_itself(const graph& body, std::string_view name);
 
 /// Returns the most specific shape that covers both, for a result that has either shape.
-partial_shape widened(const partial_shape& a, const partial_shape& b);
+partial_shape join_shapes(const partial_shape& a, const partial_shape& b);
 
 // -- nodes that run functions ---------------------------------------------------------------------
 
 /// Returns whether nodes of the op run functions.
-inline bool runs_functions(const op_def& op) noexcept { return op.calls != calling::never; }
+inline bool runs_functions(const op_def& op) noexcept { return op.calls != call_kind::never; }
 
 /// Returns the functions that a node runs, in the order of its attributes.
 std::vector<const function_value*> functions_of(const node& caller);
@@ -120,11 +120,11 @@ status check_call(const function& called, const std::vector<edge>& inputs, size_
                   const std::vector<dtype>& results);
 
 /// Returns the argument that all functions of the node pass through as this output, or -1.
-int handed_on(const op_def& op, const attr_map& attrs, size_t output);
+int passed_through(const op_def& op, const attr_map& attrs, size_t output);
 
 /// The port of a variable or table that a function takes as itself.
 extern const port ref_argument;
-bool takes_ref(const op_def& op, const attr_map& attrs, size_t argument, edge source);
-bool gives_ref(const op_def& op, const attr_map& attrs, size_t output);
+bool call_input_is_ref(const op_def& op, const attr_map& attrs, size_t argument, edge source);
+bool call_output_is_ref(const op_def& op, const attr_map& attrs, size_t output);
 
 } // namespace troupe

@@ -5,7 +5,7 @@
 
 namespace troupe {
 
-result<fused_stages> fused_stages::of(const node& fused) {
+result<fused_stages> fused_stages::decode(const node& fused) {
   auto malformed = [] { return invalid("its attributes are inconsistent"); };
   const auto& names = fused.attr<std::vector<std::string>>("ops");
   const auto& types = fused.attr<std::vector<dtype>>("types");
@@ -42,7 +42,7 @@ result<fused_stages> fused_stages::of(const node& fused) {
       added.operands[k] = operand;
     }
     types_of_values.push_back(added.type);
-    decoded.all.push_back(std::move(added));
+    decoded.stages.push_back(std::move(added));
   }
   if (next_operand != operands.size() || types_of_values.back() != fused.output_type(0))
     return malformed();
@@ -51,12 +51,13 @@ result<fused_stages> fused_stages::of(const node& fused) {
 
 status fused_stages::find_shapes(const kernel_context& at, shapes& results) const {
   auto shape_of = [&](size_t value) -> const shape& {
-    return value < inputs ? at.input(static_cast<int>(value)).dims() : *results.of[value - inputs];
+    return value < inputs ? at.input(static_cast<int>(value)).dims()
+                          : *results.by_stage[value - inputs];
   };
-  for (size_t s = 0; s < all.size(); ++s) {
-    const auto& stage = all[s];
+  for (size_t s = 0; s < stages.size(); ++s) {
+    const auto& stage = stages[s];
     const auto& a = shape_of(stage.operands[0]);
-    results.of[s] = &a;
+    results.by_stage[s] = &a;
     if (stage.arity == 1 || a == shape_of(stage.operands[1]))
       continue;
     const auto& b = shape_of(stage.operands[1]);
@@ -64,12 +65,12 @@ status fused_stages::find_shapes(const kernel_context& at, shapes& results) cons
       return invalid(stage.origin, ": shapes ", a, " and ", b, " must be equal");
     auto joint = broadcast(a, b);
     if (!joint)
-      return joint.status().within(stage.origin);
+      return joint.status().with_context(stage.origin);
     if (*joint == b) {
-      results.of[s] = &b;
+      results.by_stage[s] = &b;
     } else if (!(*joint == a)) {
-      results.joint.reserve(all.size()); // keeps pointers to its elements valid
-      results.of[s] = &results.joint.emplace_back(*joint);
+      results.storage.reserve(stages.size()); // keeps pointers to its elements valid
+      results.by_stage[s] = &results.storage.emplace_back(*joint);
     }
   }
   return {};

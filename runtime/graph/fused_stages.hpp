@@ -21,15 +21,15 @@ struct fused_stages {
   static constexpr size_t max_stages = 32, max_inputs = 16;
 
   size_t inputs = 0;
-  std::vector<fused_stage> all;
+  std::vector<fused_stage> stages;
 
   /// Decodes a node. Fails for inconsistent attributes, because a peer may have sent them.
-  static result<fused_stages> of(const node& fused);
+  static result<fused_stages> decode(const node& fused);
 
   /// The shape of each stage's result.
   struct shapes {
-    std::array<const shape*, max_stages> of;
-    std::vector<shape> joint; ///< storage for shapes that differ from those of all operands
+    std::array<const shape*, max_stages> by_stage;
+    std::vector<shape> storage; ///< storage for shapes that differ from those of all operands
   };
   status find_shapes(const kernel_context& at, shapes& results) const;
 };

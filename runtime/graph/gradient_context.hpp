@@ -37,16 +37,16 @@ public:
   const T& attr(std::string_view name) const {
     return node_.attr<T>(name);
   }
-  const node& of() const noexcept { return node_; }
+  const node& source_node() const noexcept { return node_; }
   /// Returns whether the gradient with respect to an input is needed.
-  bool wants(int i) const {
+  bool needs_gradient(int i) const {
     return needed_inputs_.empty() ||
            needed_inputs_[checked_index(i, "input", needed_inputs_.size())];
   }
 
   /// For nodes that run functions (function_gradient.hpp): the node, whose inputs and outputs the
   /// gradient extends, and the state that all gradients of one call share about functions.
-  node& widens() noexcept { return node_; }
+  node& mutable_node() noexcept { return node_; }
   function_gradients* functions() const noexcept { return functions_; }
 
   /// Adds a node, with a name in the gradient's scope.

@@ -89,12 +89,12 @@ std::string node::description() const {
   return concat(op_->name, " '", name_, "' (", where, ')');
 }
 
-status within(const node& failed_node, status reason) {
+status with_node_context(const node& failed_node, status reason) {
   if (reason.ok()) // on the path of every step that replays
     return reason;
   return std::move(reason)
-      .about(failed_node.op().name, failed_node.name())
-      .within(failed_node.description());
+      .with_origin(failed_node.op().name, failed_node.name())
+      .with_context(failed_node.description());
 }
 
 void graph::set_origin(node& target, std::string_view where) {
@@ -147,29 +147,30 @@ void graph::begin_function(graph& body) {
   body.first_seed2_ = static_cast<int64_t>(first_seed >> 1);
 }
 
-result<edge> graph::own(edge source) {
+result<edge> graph::localize(edge source) {
   if (!source)
     return invalid("an empty edge is of no graph");
-  return &source.node->graph() == this ? result<edge>{source} : bring_in(source);
+  return &source.node->graph() == this ? result<edge>{source} : import_edge(source);
 }
 
-result<edge> graph::bring_in(edge source) {
+result<edge> graph::import_edge(edge source) {
   return invalid("input '", source, "' belongs to another graph");
 }
 
-bool graph::reaches(const node& target) const noexcept { return target.graph_ == this; }
+bool graph::is_in_scope(const node& target) const noexcept { return target.graph_ == this; }
 
-status graph::come_after(node&) { return invalid("a control input belongs to another graph"); }
+status graph::run_after(node&) { return invalid("a control input belongs to another graph"); }
 
 result<node*> graph::add(node_spec spec) {
   if (!inner_)
     return add_here(std::move(spec));
   if (auto op = ops_->find_op(spec.op); op && outlives_steps(**op))
-    return invalid("a ", to_string((*op)->makes),
+    return invalid("a ", to_string((*op)->state_kind),
                    " outlives a call: create it outside of the function and use it inside")
-        .about(spec.op, spec.name)
-        .within(concat(spec.op, " '", spec.name, "' (", to_string(spec.where), ')'));
-  return inner_->stays_around(spec) ? add_here(std::move(spec)) : inner_->add(std::move(spec));
+        .with_origin(spec.op, spec.name)
+        .with_context(concat(spec.op, " '", spec.name, "' (", to_string(spec.where), ')'));
+  return inner_->keeps_in_outer_graph(spec) ? add_here(std::move(spec))
+                                            : inner_->add(std::move(spec));
 }
 
 result<node*> graph::add_before(node& later, node_spec spec) {
@@ -213,7 +214,7 @@ status graph::widen(node& target, const std::vector<edge>& new_inputs, attr_map 
   version_ = next_version();
   auto inferred = target.op_->infer(infer_context{target});
   if (!inferred)
-    return inferred.status().within(target.description());
+    return inferred.status().with_context(target.description());
   target.shapes_ = *std::move(inferred);
   return {};
 }
@@ -226,26 +227,26 @@ result<node*> graph::add_here(node_spec spec) {
   };
   auto name = name_for(spec);
   if (!name)
-    return name.status().about(spec.op, spec.name).within(context(spec.name));
+    return name.status().with_origin(spec.op, spec.name).with_context(context(spec.name));
   auto op = ops_->find_op(spec.op);
   if (!op)
-    return op.status().about(spec.op, *name).within(context(*name));
+    return op.status().with_origin(spec.op, *name).with_context(context(*name));
   for (auto& input : spec.inputs) {
     if (input && &input.node->graph() != this) {
-      auto converted = bring_in(input);
+      auto converted = import_edge(input);
       if (!converted)
-        return converted.status().about(spec.op, *name).within(context(*name));
+        return converted.status().with_origin(spec.op, *name).with_context(context(*name));
       input = *converted;
     }
     if (input && !input.exists())
       return invalid("there is no output '", input, "', ", input.node->description(), " has ",
                      input.node->outputs())
-          .about(spec.op, *name)
-          .within(context(*name));
+          .with_origin(spec.op, *name)
+          .with_context(context(*name));
   }
   auto matched = match_signature(**op, spec.inputs, std::move(spec.attrs));
   if (!matched)
-    return matched.status().about(spec.op, *name).within(context(*name));
+    return matched.status().with_origin(spec.op, *name).with_context(context(*name));
 
   auto new_node = std::make_unique<node>();
   new_node->id_ = static_cast<int>(nodes_.size());
@@ -267,9 +268,9 @@ result<node*> graph::add_here(node_spec spec) {
   for (auto*& before : new_node->controls_) {
     if (before && before->graph_ == this)
       continue;
-    auto ordered = before ? come_after(*before) : invalid("a control input is no node");
+    auto ordered = before ? run_after(*before) : invalid("a control input is no node");
     if (!ordered)
-      return std::move(ordered).about(spec.op, *name).within(context(*name));
+      return std::move(ordered).with_origin(spec.op, *name).with_context(context(*name));
     before = nullptr;
   }
   std::erase(new_node->controls_, nullptr);
@@ -280,7 +281,7 @@ result<node*> graph::add_here(node_spec spec) {
   if ((*op)->infer) {
     auto inferred = (*op)->infer(infer_context{*new_node});
     if (!inferred)
-      return inferred.status().about(spec.op, *name).within(context(*name));
+      return inferred.status().with_origin(spec.op, *name).with_context(context(*name));
     new_node->shapes_ = *std::move(inferred);
     if ((*op)->outputs.empty())
       new_node->shapes_.clear();
@@ -288,13 +289,13 @@ result<node*> graph::add_here(node_spec spec) {
   if (new_node->shapes_.size() != new_node->types_.size())
     return failure(error_kind::internal, "its shape function returned ", new_node->shapes_.size(),
                    " shapes for ", new_node->types_.size(), " outputs")
-        .about(spec.op, *name)
-        .within(context(*name));
+        .with_origin(spec.op, *name)
+        .with_context(context(*name));
   for (size_t i = 0; i < new_node->shapes_.size(); ++i)
     if (auto checked = partial_shape::make(new_node->shapes_[i].extents()); !checked)
       return checked.status()
-          .about(spec.op, *name)
-          .within(
+          .with_origin(spec.op, *name)
+          .with_context(
               concat(context(*name), ": output ", i, " would have shape ", new_node->shapes_[i]));
   auto* added = new_node.get();
   by_name_.emplace(added->name_, added);
@@ -443,18 +444,18 @@ void graph::pop_controls() {
   control_scopes_.pop_back();
 }
 
-edge graph::add_or_note(node_spec spec) {
+edge graph::add_or_record_error(node_spec spec) {
   for (const auto& input : spec.inputs)
     if (!input)
       return {}; // the error that caused this is recorded already
   auto added = add(std::move(spec));
   if (added)
     return (*added)->output(0);
-  note(added.status());
+  record_error(added.status());
   return {};
 }
 
-void graph::note(status error) {
+void graph::record_error(status error) {
   if (noted_.ok())
     noted_ = std::move(error);
 }
@@ -491,9 +492,10 @@ const tensor* constant_value(edge source) noexcept {
 }
 
 const node* resource_behind(edge ref) noexcept {
-  while (ref && ref.node->op().makes == resource::none) {
+  while (ref && ref.node->op().state_kind == resource::none) {
     if (runs_functions(ref.node->op())) {
-      auto argument = handed_on(ref.node->op(), ref.node->attrs(), static_cast<size_t>(ref.index));
+      auto argument =
+          passed_through(ref.node->op(), ref.node->attrs(), static_cast<size_t>(ref.index));
       auto input = static_cast<size_t>(argument + first_argument(ref.node->op()));
       ref = argument >= 0 && input < ref.node->inputs().size() ? ref.node->inputs()[input] : edge{};
       continue;

@@ -205,11 +205,11 @@ public:
   graph& innermost() noexcept { return inner_ ? inner_->innermost() : *this; }
   /// Returns the edge, or the argument that stands for it if it belongs to a graph around this
   /// function.
-  result<edge> own(edge source);
+  result<edge> localize(edge source);
 
   /// The variables that builders have added, in the order of adding.
   std::span<const variable_handle> variables() const noexcept { return variables_; }
-  void note_variable(const variable_handle& added) { variables_.push_back(added); }
+  void record_variable(const variable_handle& added) { variables_.push_back(added); }
 
   /// Makes random numbers reproducible, for random ops that are added afterwards and have no seed
   /// of their own (seed and seed2 are 0). Each op gets this seed, and as seed2 the number of nodes
@@ -224,10 +224,10 @@ public:
   std::vector<std::vector<node*>> recomputed_parts() const;
 
   /// For code that builds many nodes, such as gradients: records the first error and returns an
-  /// empty edge. The caller of that code gets the error from take_note().
-  edge add_or_note(node_spec spec);
-  void note(status error);
-  status take_note() { return std::exchange(noted_, {}); }
+  /// empty edge. The caller of that code gets the error from take_error().
+  edge add_or_record_error(node_spec spec);
+  void record_error(status error);
+  status take_error() { return std::exchange(noted_, {}); }
 
   /// Sets the source location of a node from another process, for its description.
   void set_origin(node& target, std::string_view where);
@@ -235,16 +235,16 @@ public:
   friend class rewriter; // changes the graphs that steps own
 
   /// Returns whether the node belongs to this graph or to a graph around this function.
-  virtual bool reaches(const node& target) const noexcept;
+  virtual bool is_in_scope(const node& target) const noexcept;
 
 protected:
   /// Converts an edge of another graph into an edge of this graph, if possible.
-  virtual result<edge> bring_in(edge source);
+  virtual result<edge> import_edge(edge source);
   /// Makes this whole function run after a node of a graph around it.
-  virtual status come_after(node& before);
+  virtual status run_after(node& before);
   /// For a function that is being built: returns whether a node that is added to the graph around
   /// it stays there. May change the node.
-  virtual bool stays_around(node_spec&) { return false; }
+  virtual bool keeps_in_outer_graph(node_spec&) { return false; }
   /// Adds to this graph even while a function is being built within it.
   result<node*> add_here(node_spec spec);
 
@@ -278,7 +278,7 @@ private:
 };
 
 /// Returns the error with the node's description before its text, and with the node as its origin.
-TROUPE_API status within(const node& failed_node, status reason);
+TROUPE_API status with_node_context(const node& failed_node, status reason);
 
 /// Prints a line for each node: `sum = Add(x, split:1, ^init) f32[2,3]`.
 TROUPE_API std::string describe(const graph& printed);

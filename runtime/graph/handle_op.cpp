@@ -45,9 +45,9 @@ std::string without_outputs(std::string_view text, std::string_view name) {
 }
 
 std::string example_of(const op_def& ref_op) {
-  auto text = with_word(ref_op.example, ref_op.name, ref_op.by_handle.name);
-  text = with_word(text, "VariableV2", "VarHandleOp");
-  text = with_word(text, "Assign", "AssignVariableOp");
+  auto text = replace_word(ref_op.example, ref_op.name, ref_op.by_handle.name);
+  text = replace_word(text, "VariableV2", "VarHandleOp");
+  text = replace_word(text, "Assign", "AssignVariableOp");
   return all_refs(ref_op.outputs) ? without_outputs(text, ref_op.by_handle.name) : text;
 }
 
@@ -62,7 +62,7 @@ op_def definition(const op_def& ref_op, std::string_view doc, std::string_view e
   };
   auto handle_form_op = ref_op;
   handle_form_op.name = form.name;
-  handle_form_op.also = {};
+  handle_form_op.second_name = {};
   handle_form_op.by_handle = {};
   handle_form_op.doc = doc;
   handle_form_op.example = example;
@@ -79,7 +79,8 @@ op_def definition(const op_def& ref_op, std::string_view doc, std::string_view e
       handle_form_op.outputs.push_back(convert(original));
   handle_form_op.attrs = {};
   for (auto attr : ref_op.attrs) {
-    if ((form.locks && attr.name == "use_locking") || (form.untyped && attr.name == original_type))
+    if ((form.without_use_locking && attr.name == "use_locking") ||
+        (form.untyped && attr.name == original_type))
       continue;
     attr.name = attr.name == original_type ? type : attr.name;
     handle_form_op.attrs.push_back(attr);
@@ -89,7 +90,7 @@ op_def definition(const op_def& ref_op, std::string_view doc, std::string_view e
 
 } // namespace
 
-std::string with_word(std::string_view text, std::string_view from, std::string_view to) {
+std::string replace_word(std::string_view text, std::string_view from, std::string_view to) {
   auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   std::string replaced;
   for (size_t position = 0; position < text.size();) {

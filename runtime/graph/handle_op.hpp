@@ -30,6 +30,6 @@ private:
 };
 
 /// Returns the text with each whole word `from` replaced by `to`.
-std::string with_word(std::string_view text, std::string_view from, std::string_view to);
+std::string replace_word(std::string_view text, std::string_view from, std::string_view to);
 
 } // namespace troupe

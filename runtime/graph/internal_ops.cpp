@@ -102,7 +102,7 @@ edges tuple_items_gradient(gradient_context& at) {
   std::vector<int64_t> differentiable_places;
   edges components;
   for (size_t i = 0; i < places.size(); ++i)
-    if (carries_gradients(at.of().output_type(static_cast<int>(i)))) {
+    if (carries_gradients(at.source_node().output_type(static_cast<int>(i)))) {
       differentiable_places.push_back(places[i]);
       components.push_back(at.output_gradient(static_cast<int>(i)));
     }
@@ -115,8 +115,9 @@ edges tuple_items_gradient(gradient_context& at) {
 bool is_boundary(const node& node) noexcept { return &node.op() == &feed || &node.op() == &fetch; }
 
 bool is_constant(const node& node) noexcept {
-  constexpr auto varying = effect::stateful | effect::random | effect::fed | effect::blocking;
-  return node.inputs().empty() && node.op().makes == resource::none &&
+  constexpr auto varying =
+      effect::stateful | effect::random | effect::must_be_fed | effect::blocking;
+  return node.inputs().empty() && node.op().state_kind == resource::none &&
          !has(node.op().effects, varying);
 }
 
@@ -125,7 +126,7 @@ extern constexpr op_def feed{
     .doc = "Returns the tensor that the client fed or that a function was called with.",
     .outputs = {{"value", "dtype"}},
     .attrs = {{"index", at_least{0}}, {"dtype", any_value}, {"shape", attr_kind::shape, true}},
-    .effects = effect::fed,
+    .effects = effect::must_be_fed,
     .infer = infer::shape_attr,
     .no_gradient = no_gradient,
 };
@@ -135,7 +136,7 @@ extern constexpr op_def variable_argument{
     .doc = "Stands for the variable that a function was called with.",
     .outputs = {{"variable", "dtype", {}, true, resource::variable, false, true}},
     .attrs = {{"index", at_least{0}}, {"dtype", any_type}, {"shape", attr_kind::shape, true}},
-    .makes = resource::variable,
+    .state_kind = resource::variable,
     .infer = infer::shape_attr,
     .no_gradient = no_gradient,
 };
@@ -145,7 +146,7 @@ extern constexpr op_def table_argument{
     .doc = "Stands for the table that a function was called with.",
     .outputs = {{"table", "string", {}, true, resource::table, false, true}},
     .attrs = {{"index", at_least{0}}},
-    .makes = resource::table,
+    .state_kind = resource::table,
     .infer = infer::scalar,
     .no_gradient = no_gradient,
 };
@@ -159,7 +160,7 @@ constexpr op_def responder_argument(std::string_view name, std::string_view doc,
       .doc = doc,
       .outputs = {ref("handle", "string", kind)},
       .attrs = {{"index", at_least{0}}},
-      .makes = kind,
+      .state_kind = kind,
       .infer = infer::scalar,
       .no_gradient = no_gradient,
   };

@@ -20,7 +20,7 @@ using inner_loop_fn = void (*)(const void* const* inputs, const int64_t* steps, 
 
 /// Returns whether an op that may fail accepts these elements as its second input, such as
 /// divisors.
-using takes_second_fn = bool (*)(const void* elements, int64_t count);
+using accepts_second_input_fn = bool (*)(const void* elements, int64_t count);
 
 struct typed_kernel {
   dtype type = dtype::none; ///< none: any type
@@ -30,18 +30,18 @@ struct typed_kernel {
   /// On a GPU, instead of an inner loop: the source of a functor, compiled once the graph is known.
   const char* code = nullptr;
   /// For an op that may fail: the inner loop must not be called for elements that this rejects.
-  takes_second_fn takes_second = nullptr;
+  accepts_second_input_fn accepts_second_input = nullptr;
 };
 
 /// The arguments of `kernel_def::prepare`, called once per node when its program is compiled.
 struct kernel_setup {
-  const node& of;
-  troupe::device& on;
+  const node& origin;
+  troupe::device& device;
 };
 
 /// Functions that save and restore the state of a kernel as text. Steps may run the kernel
 /// meanwhile.
-struct kernel_position {
+struct kernel_state_format {
   std::string (*text)(const void* state);
   status (*set)(void* state, std::string_view text);
 };
@@ -55,7 +55,7 @@ struct kernel_def {
   /// Creates the kernel's state from the attributes. All concurrent steps share it.
   result<std::shared_ptr<void>> (*prepare)(const kernel_setup&) = nullptr;
   /// Saves the state in checkpoints. For stateful ops.
-  const kernel_position* position = nullptr;
+  const kernel_state_format* state_format = nullptr;
   /// Returns the inner loop of an element-wise op if it depends on more than the key, or null.
   inner_loop_fn (*find_inner_loop)(const node& computed) = nullptr;
   /// Only forwards or copies tensors (ops/kernel/copy.hpp), which every device supports.
@@ -91,7 +91,7 @@ struct instruction {
   uint16_t input_count = 0;
   uint16_t output_count = 0;
   uint16_t release_count = 0;
-  action what = action::run;
+  action kind = action::run;
   bool long_tail = false; // a token whose region runs for a long time afterwards
   uint64_t last_uses = 0; // bit i: the last use of input i (never set for inputs beyond 63)
   const node* origin = nullptr;
@@ -116,14 +116,14 @@ public:
   allocator& memory() const noexcept { return memory_; }
   /// Returns the state behind a ref input; the input's port determines its type.
   template <class State>
-  State& referred(int i) const noexcept {
+  State& state_of_input(int i) const noexcept {
     return static_cast<State&>(*code_->states[i]);
   }
   troupe::variable& variable(int i) const noexcept {
     auto in_step = code_->states[i]->index_in_step();
     if (in_step >= 0) [[unlikely]]
       return *temporaries_[in_step];
-    return referred<troupe::variable>(i);
+    return state_of_input<troupe::variable>(i);
   }
   /// Sets the variables that exist only in this step.
   void set_temporaries(const std::unique_ptr<troupe::variable>* variables) noexcept {
@@ -157,7 +157,7 @@ public:
   }
   /// Polled about every millisecond by a kernel with loops of its own. If true, the kernel may
   /// return anything.
-  bool stopped() const noexcept { return stop_ && stop_->due(); }
+  bool stopped() const noexcept { return stop_ && stop_->is_due(); }
   stop_signal* stop() const noexcept { return stop_; }
 
   const node& origin() const noexcept { return *code_->origin; }

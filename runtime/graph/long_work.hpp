@@ -14,7 +14,7 @@ namespace troupe {
 
 /// A run of a node. The node and the inputs stay valid until the work returns.
 struct work_context {
-  const node& of;
+  const node& origin;
   std::span<const tensor> inputs; ///< in host memory
   /// Returns whether the step has failed, so that the outputs are not used. Polled by the work.
   std::function<bool()> stopped = [] { return false; };

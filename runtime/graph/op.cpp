@@ -32,8 +32,8 @@ void print_ports(std::ostream& out, const port_list& ports) {
     out << separator << printed.name << ": ";
     if (!printed.count.empty())
       out << printed.count << " * ";
-    if (printed.ref && printed.to != resource::variable)
-      out << "ref " << to_string(printed.to);
+    if (printed.ref && printed.state_kind != resource::variable)
+      out << "ref " << to_string(printed.state_kind);
     else
       out << (printed.handle ? "handle "
               : printed.ref  ? "ref "
@@ -85,8 +85,8 @@ std::string describe(const op_def& op) {
   out << ") -> (";
   print_ports(out, op.outputs);
   out << ")\n\n" << op.doc << '\n';
-  if (!op.also.empty())
-    out << "\nAlso named " << op.also << ".\n";
+  if (!op.second_name.empty())
+    out << "\nAlso named " << op.second_name << ".\n";
   if (!op.by_handle.name.empty())
     out << "\nFor variables given by handles: " << op.by_handle.name << ".\n";
   if (!op.attrs.empty())

@@ -72,7 +72,7 @@ enum class resource : uint8_t {
 TROUPE_API std::string_view to_string(resource kind) noexcept; ///< "variable", "queue", "table"
 
 /// Returns whether nodes wait for operations on it, which an actor runs.
-constexpr bool is_asked(resource kind) noexcept { return kind >= resource::queue; }
+constexpr bool has_operations(resource kind) noexcept { return kind >= resource::queue; }
 
 /// An input or output of an op.
 struct port {
@@ -85,7 +85,7 @@ struct port {
   std::string_view count = {};
   /// The port carries a variable, a queue or a table itself instead of a value (TensorFlow's Ref).
   bool ref = false;
-  resource to = resource::none; ///< the kind of state that a ref refers to
+  resource state_kind = resource::none; ///< the kind of state that a ref refers to
   /// Kernels of every device read this input from host memory: a shape, an axis, a count.
   bool on_host = false;
   /// TensorFlow carries it as a resource. An input that is not also a ref takes the value behind
@@ -165,10 +165,10 @@ enum class effect : uint32_t {
   none = 0,
 
   // Purity.
-  stateful = 1u << 0, ///< reads or changes state: two runs may differ; never folded or merged
-  random = 1u << 1,   ///< draws random numbers
-  blocking = 1u << 2, ///< may wait for another step: ends its region
-  fed = 1u << 4,      ///< has a value only if it is fed
+  stateful = 1u << 0,    ///< reads or changes state: two runs may differ; never folded or merged
+  random = 1u << 1,      ///< draws random numbers
+  blocking = 1u << 2,    ///< may wait for another step: ends its region
+  must_be_fed = 1u << 4, ///< has a value only if it is fed
 
   // Aliasing.
   /// May write its output over an input of the same size that no other node reads. An input that
@@ -198,7 +198,7 @@ enum class effect : uint32_t {
   autocast_infer = 1u << 10,
 
   // Shapes.
-  of_shape = 1u << 8, ///< reads the types and shapes of its inputs, never their elements
+  reads_shapes_only = 1u << 8, ///< reads the types and shapes of its inputs, never their elements
   /// The shapes of the outputs depend on elements of the inputs. GPU kernels of such an op have two
   /// phases (two_phase_op.hpp, ops/kernel/gpu/two_phase.cuda.hpp).
   data_dependent_shape = 1u << 15,
@@ -214,17 +214,17 @@ constexpr bool has(effect effects, effect tested) {
 /// The variant of an op that takes variables by handle and outputs no handle: ResourceApplyAdam for
 /// ApplyAdam. A registry creates it from the op (handle_op.hpp).
 struct handle_form {
-  std::string_view name = {};     ///< empty: there is no such variant
-  std::string_view variable = {}; ///< the first input's name, if it differs
-  std::string_view type = {};     ///< the name of the type attribute, if it differs
-  bool untyped = false;           ///< has no type attribute
-  bool locks = false;             ///< has no use_locking: updates always exclude each other
-  bool defined = false;           ///< has a definition of its own; the registry creates none
+  std::string_view name = {};       ///< empty: there is no such variant
+  std::string_view variable = {};   ///< the first input's name, if it differs
+  std::string_view type = {};       ///< the name of the type attribute, if it differs
+  bool untyped = false;             ///< has no type attribute
+  bool without_use_locking = false; ///< has no use_locking: updates always exclude each other
+  bool defined = false;             ///< has a definition of its own; the registry creates none
 };
 
 /// The rule by which a node runs the functions in its attributes (function.hpp), in the order of
 /// the definition.
-enum class calling : uint8_t {
+enum class call_kind : uint8_t {
   never,
   once,       ///< runs the only function
   if_true,    ///< runs the first function if the first input is true, else the second
@@ -242,28 +242,29 @@ struct TROUPE_API op_def {
   std::string_view name;
   /// A second name for the same op, such as that of a later version without other differences;
   /// empty: none.
-  std::string_view also = {};
+  std::string_view second_name = {};
   std::string_view doc; ///< a sentence; then, after an empty line, details
   port_list inputs = {};
   port_list outputs = {};
   attr_list attrs = {};
   effect effects = effect::none;
-  calling calls = calling::never;
+  call_kind calls = call_kind::never;
   /// The variant of the op for variables given by handle.
   handle_form by_handle = {};
-  resource makes = resource::none;
+  resource state_kind = resource::none;
   bool per_step = false; ///< each step has its own state, which is destroyed with the step
   /// Creates the state of a node from its attributes.
-  std::shared_ptr<named_state> (*make)(const node& source, std::string name) = nullptr;
+  std::shared_ptr<named_state> (*create_state)(const node& source, std::string name) = nullptr;
   /// Creates state whose operations nodes wait for; an actor runs it. Fails if attributes
   /// contradict each other.
   result<std::unique_ptr<responder>> (*make_responder)(const node& source,
                                                        std::string name) = nullptr;
   /// Starts the operation of a blocking node on the responder behind its first input, or on the
   /// node's own responder if it has no such input. The answer's tensors are the node's outputs.
-  void (*ask)(responder& target, question&& request, std::vector<answer>& done) = nullptr;
+  void (*start_operation)(responder& target, question&& request,
+                          std::vector<answer>& done) = nullptr;
   /// If the step fails, the answer's tensors are returned to the responder: responder::settle.
-  bool goes_back = false;
+  bool returns_answer_on_failure = false;
   /// Returns one shape per output tensor. Reports errors that are known before a run. For an op
   /// without outputs, only success or failure matters.
   result<shapes> (*infer)(const infer_context&) = nullptr;

@@ -21,14 +21,15 @@ status check(const op_def& op) {
   for (const auto& attr : op.attrs)
     if (op.find_attr(attr.name) != &attr)
       return defect("declares attribute ", attr.name, " twice");
-  if (op.makes != resource::none && !op.make && !op.make_responder)
-    return defect("has no function that creates the ", to_string(op.makes));
+  if (op.state_kind != resource::none && !op.create_state && !op.make_responder)
+    return defect("has no function that creates the ", to_string(op.state_kind));
   for (const auto& declared : op.inputs)
-    if (is_asked(declared.to) && !op.ask)
-      return defect("takes a ", to_string(declared.to), " without an operation on it");
-  if (op.ask && !has(op.effects, effect::blocking))
+    if (has_operations(declared.state_kind) && !op.start_operation)
+      return defect("takes a ", to_string(declared.state_kind), " without an operation on it");
+  if (op.start_operation && !has(op.effects, effect::blocking))
     return defect("starts an operation without waiting for its answer");
-  if (op.ask && op.makes == resource::none && (op.inputs.empty() || !is_asked(op.inputs[0].to)))
+  if (op.start_operation && op.state_kind == resource::none &&
+      (op.inputs.empty() || !has_operations(op.inputs[0].state_kind)))
     return defect("starts an operation, but its first input has no operations");
   for (const auto* ports : {&op.inputs, &op.outputs})
     for (const auto& declared : *ports) {
@@ -50,9 +51,9 @@ struct registry::second_name {
   explicit second_name(const op_def& first)
       : doc(concat(first.doc.substr(0, first.doc.find("\n\n")), "\n\nThe same as ", first.name,
                    " in all but its name, for graphs that use this one.")),
-        example(with_word(first.example, first.name, first.also)), op(first) {
-    op.name = first.also;
-    op.also = {};
+        example(replace_word(first.example, first.name, first.second_name)), op(first) {
+    op.name = first.second_name;
+    op.second_name = {};
     op.doc = doc;
     op.example = example;
   }
@@ -63,7 +64,7 @@ struct registry::second_name {
 };
 
 registry::registry() {
-  for (const auto* op : internal_ops::all)
+  for (const auto* op : internal_ops::definitions)
     ops_.emplace(op->name, op);
 }
 
@@ -83,7 +84,7 @@ status registry::add(const op_def& op) {
       return failure(error_kind::already_exists, "op ", added->op.name, " is registered already");
     handle_ops_.emplace(op.name, std::move(added));
   }
-  return op.also.empty() ? status{} : add_second_name(op);
+  return op.second_name.empty() ? status{} : add_second_name(op);
 }
 
 status registry::add_second_name(const op_def& op) {
@@ -91,8 +92,8 @@ status registry::add_second_name(const op_def& op) {
     return failure(error_kind::internal, "op ", op.name,
                    ": ops with data-dependent shapes can't have a second name");
   auto added = std::make_shared<const second_name>(op);
-  if (!ops_.emplace(op.also, &added->op).second)
-    return failure(error_kind::already_exists, "op ", op.also, " is registered already");
+  if (!ops_.emplace(op.second_name, &added->op).second)
+    return failure(error_kind::already_exists, "op ", op.second_name, " is registered already");
   second_names_.emplace(op.name, std::move(added));
   return {};
 }
@@ -126,7 +127,7 @@ status registry::add(const kernel_def& kernel) {
 status registry::add(const work_def& work) {
   auto op = ops_.find(work.op);
   if (op == ops_.end() || !work.run || !has(op->second->effects, effect::blocking) ||
-      op->second->ask)
+      op->second->start_operation)
     return failure(error_kind::internal, "the long work of ", work.op,
                    " lacks a function, or the op does not wait for it");
   if (!work_.emplace(op->second->name, work.run).second)

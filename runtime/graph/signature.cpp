@@ -72,7 +72,7 @@ private:
                            type);
       if (auto* dims = value.get_if<partial_shape>(); dims && dims->has_rank())
         if (auto checked = partial_shape::make(dims->extents()); !checked)
-          return checked.status().within(concat("attribute ", name));
+          return checked.status().with_context(concat("attribute ", name));
       if (auto* number = value.get_if<int64_t>(); number && *number < attr->minimum)
         return invalid("attribute ", name, " must be at least ", attr->minimum, ", got ", *number);
     }
@@ -186,18 +186,18 @@ private:
       if (!source)
         return invalid("input ", declared.name, " is an empty edge");
       if (declared.ref && !source.node->output_is_ref(source.index))
-        return invalid("input ", declared.name, " must be a ", to_string(declared.to),
+        return invalid("input ", declared.name, " must be a ", to_string(declared.state_kind),
                        " itself, but '", source, "' carries a value");
       if (const auto* state = declared.ref ? resource_behind(source) : nullptr;
-          state && state->op().makes != declared.to)
-        return invalid("input ", declared.name, " must be a ", to_string(declared.to), ", but '",
-                       state->name(), "' is a ", to_string(state->op().makes));
+          state && state->op().state_kind != declared.state_kind)
+        return invalid("input ", declared.name, " must be a ", to_string(declared.state_kind),
+                       ", but '", state->name(), "' is a ", to_string(state->op().state_kind));
       if (declared.handle && !declared.ref && !is_variable(source))
         return invalid("input ", declared.name, " must be a variable itself, but '", source,
                        "' carries a value");
       TROUPE_TRY(match_type(declared, i, source));
-      auto as_ref =
-          runs_functions_ && is_type_list(declared) && takes_ref(op_, matched_.attrs, i, source);
+      auto as_ref = runs_functions_ && is_type_list(declared) &&
+                    call_input_is_ref(op_, matched_.attrs, i, source);
       matched_.input_ports.push_back(as_ref ? &ref_argument : &declared);
     }
     return {};
@@ -209,7 +209,7 @@ private:
       return true;
     const auto* state =
         source.node->output_is_ref(source.index) ? resource_behind(source) : nullptr;
-    return state && state->op().makes == resource::variable;
+    return state && state->op().state_kind == resource::variable;
   }
 
   status match_type(const port& declared, size_t i, edge source) {
@@ -296,7 +296,7 @@ private:
       if (!type)
         return failure(error_kind::internal, "output ", declared.name, " has no type");
       matched_.output_types.push_back(*type);
-      auto as_ref = runs_functions_ && gives_ref(op_, matched_.attrs, i);
+      auto as_ref = runs_functions_ && call_output_is_ref(op_, matched_.attrs, i);
       matched_.output_ports.push_back(as_ref ? &ref_argument : &declared);
     }
     return {};

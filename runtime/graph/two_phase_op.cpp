@@ -50,9 +50,9 @@ two_phase_op::two_phase_op(const op_def& original)
 std::string two_phase_op::name_of_first(std::string_view op) { return concat(first_prefix, op); }
 std::string two_phase_op::name_of_second(std::string_view op) { return concat(second_prefix, op); }
 
-bool is_first_half(const op_def& candidate) noexcept { return candidate.infer == infer_counts; }
+bool is_first_phase(const op_def& candidate) noexcept { return candidate.infer == infer_counts; }
 
-std::string_view users_name(std::string_view op) noexcept {
+std::string_view original_op_name(std::string_view op) noexcept {
   for (auto prefix : {second_prefix, first_prefix})
     if (op.starts_with(prefix))
       return op.substr(prefix.size());

@@ -35,9 +35,9 @@ struct two_phase_op {
 };
 
 /// Returns whether an op is the first phase of another op.
-bool is_first_half(const op_def& candidate) noexcept;
+bool is_first_phase(const op_def& candidate) noexcept;
 
 /// Returns the name of the original op for a phase of it; other names are returned unchanged.
-std::string_view users_name(std::string_view op) noexcept;
+std::string_view original_op_name(std::string_view op) noexcept;
 
 } // namespace troupe

@@ -9,8 +9,8 @@ namespace troupe {
 
 /// A wait for one task. A client that reaches all of its tasks has no waits.
 struct client_wait {
-  static constexpr size_t most = 64;       ///< waits that a client reports at once
-  static constexpr size_t most_text = 256; ///< bytes of each text
+  static constexpr size_t max_waits = 64; ///< waits that a client reports at once
+  static constexpr size_t max_text = 256; ///< bytes of each text
 
   std::string target = {}; ///< "/job:ps/task:0"
   std::string reason = {}; ///< "it is not connected"

@@ -77,7 +77,7 @@ std::string to_line(const log_event& event) {
   return line;
 }
 
-void event_log::rename(std::string task) {
+void event_log::set_task(std::string task) {
   std::lock_guard guard{mutex_};
   task_ = std::move(task);
 }
@@ -105,7 +105,7 @@ void event_log::emit(log_level level, std::string_view event, std::vector<proper
       recent.second = now;
       recent.emitted = 0;
     }
-    if (recent.emitted >= most_per_second) {
+    if (recent.emitted >= max_per_second) {
       ++recent.suppressed;
       return;
     }
@@ -139,7 +139,7 @@ void event_log::close() {
 }
 
 event_log::clock::time_point event_log::group::due() const {
-  return std::min(latest + pause_of_group, begun + age_of_group);
+  return std::min(latest + group_idle_time, begun + max_group_age);
 }
 
 void event_log::write_step(log_level level, const event_names& event, int64_t step,
@@ -169,7 +169,7 @@ bool event_log::add_to_group(log_level level, const event_names& event, int64_t 
     same_group->last = std::max(same_group->last, step);
     return true;
   }
-  if (groups_.size() == most_groups || closing_)
+  if (groups_.size() == max_groups || closing_)
     return false;
   try {
     if (!flusher_.joinable())

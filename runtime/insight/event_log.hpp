@@ -21,13 +21,13 @@ class event_log {
 public:
   /// Events of one name that are passed on per second. The next event that is passed on counts the
   /// dropped ones in its field "suppressed".
-  static constexpr int most_per_second = 20;
+  static constexpr int max_per_second = 20;
   /// Steps that end alike are grouped until no such step has ended for this time,
-  static constexpr std::chrono::milliseconds pause_of_group{200};
+  static constexpr std::chrono::milliseconds group_idle_time{200};
   /// or until the group is this old.
-  static constexpr std::chrono::milliseconds age_of_group{1000};
+  static constexpr std::chrono::milliseconds max_group_age{1000};
   /// Groups at the same time; while there are so many, steps of another group are logged singly.
-  static constexpr size_t most_groups = 64;
+  static constexpr size_t max_groups = 64;
 
   event_log() = default;
   event_log(std::string task, log_hook hook) : hook_(std::move(hook)), task_(std::move(task)) {}
@@ -39,7 +39,7 @@ public:
   /// threads still use the log. The hook must not call this.
   void close();
   /// Sets the task's name for events from now on.
-  void rename(std::string task);
+  void set_task(std::string task);
   /// True if there is a hook; without one, callers need not build fields.
   explicit operator bool() const noexcept { return static_cast<bool>(hook_); }
   void write(log_level level, std::string_view event, std::vector<property> fields = {});

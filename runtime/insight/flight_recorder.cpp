@@ -12,12 +12,12 @@ std::string_view to_string(flight_event kind) noexcept {
     case flight_event::wait_ended: return "got";
     case flight_event::sent: return "sent";
     case flight_event::failed: return "the step failed";
-    case flight_event::queues_asked: return "cancelled its waits";
+    case flight_event::waits_cancelled: return "cancelled its waits";
   }
   return "did something unknown";
 }
 
-std::vector<flight_recorder::event> flight_recorder::last_of(uint64_t step, size_t most) const {
+std::vector<flight_recorder::event> flight_recorder::last_events(uint64_t step, size_t most) const {
   auto to_ns = scale();
   std::vector<event> events;
   for (const auto& group : groups_)
@@ -30,7 +30,7 @@ std::vector<flight_recorder::event> flight_recorder::last_of(uint64_t step, size
         continue;
       events.push_back({.ns = to_ns.ns(ticks),
                         .step = event_step,
-                        .what = static_cast<flight_event>(where & 0xff),
+                        .kind = static_cast<flight_event>(where & 0xff),
                         .program = static_cast<uint32_t>(where >> 16 & 0xffff),
                         .index = static_cast<uint32_t>(where >> 32),
                         .thread = static_cast<uint32_t>(where >> 8 & 0xff)});

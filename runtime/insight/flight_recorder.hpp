@@ -12,12 +12,12 @@ namespace troupe {
 
 enum class flight_event : uint8_t {
   step_began,
-  region_ran,   ///< index: the region
-  wait_began,   ///< index: the wait, for a queue
-  wait_ended,   ///< index: the wait, which its queue or the other device has answered
-  sent,         ///< index: the export
-  failed,       ///< regions stop from now on; index: the error's kind
-  queues_asked, ///< the step's waits were cancelled
+  region_ran,      ///< index: the region
+  wait_began,      ///< index: the wait, for a queue
+  wait_ended,      ///< index: the wait, which its queue or the other device has answered
+  sent,            ///< index: the export
+  failed,          ///< regions stop from now on; index: the error's kind
+  waits_cancelled, ///< the step's waits were cancelled
 };
 
 std::string_view to_string(flight_event kind) noexcept;
@@ -31,7 +31,7 @@ public:
   struct event {
     int64_t ns = 0; ///< steady clock
     uint64_t step = 0;
-    flight_event what = flight_event::step_began;
+    flight_event kind = flight_event::step_began;
     uint32_t program = 0; ///< of the task's step
     uint32_t index = 0;
     uint32_t thread = 0;
@@ -56,7 +56,7 @@ public:
   tick_scale scale() const noexcept { return {created_, moment::now()}; }
 
   /// Returns the last events of one step, oldest first, at most `most` of them.
-  std::vector<event> last_of(uint64_t step, size_t most) const;
+  std::vector<event> last_events(uint64_t step, size_t most) const;
 
 private:
   static constexpr size_t groups = 8, slots_per_group = 192;

@@ -3,7 +3,7 @@
 namespace troupe {
 
 bool inspection_scope::includes(std::string_view kind) const noexcept {
-  std::string_view remaining_kinds{only};
+  std::string_view remaining_kinds{kinds};
   if (remaining_kinds.empty())
     return true;
   for (;;) {

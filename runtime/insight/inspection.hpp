@@ -16,7 +16,7 @@ struct inspection {
   std::string kind; ///< "task", "queue"
   std::vector<property> properties = {};
   std::vector<inspection> children = {}; ///< at the depth limit with ref and kind only
-  uint64_t left_out = 0;                 ///< number of children beyond the limit
+  uint64_t omitted_children = 0;         ///< number of children beyond the limit
 
   /// Returns the value of the property of that name, or nullptr.
   const property_value* find(std::string_view name) const noexcept {
@@ -33,8 +33,8 @@ struct inspection {
 
 /// Selects the parts below a part that an inspection includes.
 struct inspection_scope {
-  int depth = 1;         ///< 0: the names of its children
-  std::string only = {}; ///< kinds, separated by commas: "step,wait"; empty: every kind
+  int depth = 1;          ///< 0: the names of its children
+  std::string kinds = {}; ///< kinds, separated by commas: "step,wait"; empty: every kind
 
   bool includes(std::string_view kind) const noexcept;
   bool operator==(const inspection_scope&) const = default;

@@ -71,7 +71,7 @@ result<inspection_ref> inspection_ref::parse(std::string_view text) {
     auto end = std::min(text.find('/'), text.size());
     auto part = parse_part(text.substr(0, end));
     if (!part)
-      return part.status().within("ref");
+      return part.status().with_context("ref");
     ref.parts.push_back(*std::move(part));
     if (ref.parts.size() > max_parts)
       return invalid("a ref has more than ", max_parts, " parts");

@@ -54,18 +54,18 @@ void link_times::add(const step_statistics& step) {
     auto duration_ns =
         static_cast<double>(std::max<int64_t>(0, wait.span->end_ns - send->second.span->begin_ns));
     if (wait.span->bytes <= small_bytes)
-      blend(link.latency_ns, link.small, duration_ns);
+      blend(link.latency_ns, link.small_count, duration_ns);
     else if (wait.span->bytes >= large_bytes)
-      blend(link.ns_per_byte, link.large,
+      blend(link.ns_per_byte, link.large_count,
             std::max(0.0, duration_ns - link.latency_ns) / static_cast<double>(wait.span->bytes));
   }
 }
 
-std::vector<link_time> link_times::all() const {
+std::vector<link_time> link_times::list() const {
   std::lock_guard guard{mutex_};
   std::vector<link_time> times;
   for (const auto& [link_key, link] : links_)
-    if (link.small > 0 || link.large > 0)
+    if (link.small_count > 0 || link.large_count > 0)
       times.push_back(link);
   return times;
 }

@@ -15,9 +15,9 @@ namespace troupe {
 /// The times from one task to another: "/job:ps/task:0", "/job:worker/task:1".
 struct link_time {
   std::string from = {}, to = {};
-  uint64_t small = 0, large = 0; ///< numbers of measured tensors
-  double latency_ns = 0;         ///< mean time of small tensors, up to 4 KiB
-  double ns_per_byte = 0;        ///< of large tensors, from 64 KiB, without the latency
+  uint64_t small_count = 0, large_count = 0; ///< numbers of measured tensors
+  double latency_ns = 0;                     ///< mean time of small tensors, up to 4 KiB
+  double ns_per_byte = 0;                    ///< of large tensors, from 64 KiB, without the latency
 };
 
 /// Means over the steps that were added, weighted towards recent steps. A time runs from the moment
@@ -29,7 +29,7 @@ public:
   static constexpr size_t max_links = 65'536; ///< further links are ignored
 
   void add(const step_statistics& step);
-  std::vector<link_time> all() const;
+  std::vector<link_time> list() const;
   bool empty() const;
 
 private:

@@ -70,7 +70,7 @@ bool node_times::empty() const {
   return std::ranges::all_of(times_, [](const auto& entry) { return entry.second.empty(); });
 }
 
-std::vector<node_time> node_times::all() const {
+std::vector<node_time> node_times::list() const {
   std::lock_guard guard{mutex_};
   by_name best_measured;
   for (const auto& [graph, times] : times_)

@@ -37,7 +37,7 @@ public:
   void copy_to(node_times& to, uint64_t graph) const;
   /// Returns times by name. Where several graphs have a node of that name, the times with the most
   /// runs.
-  std::vector<node_time> all() const;
+  std::vector<node_time> list() const;
   bool empty() const;
 
 private:

@@ -18,8 +18,8 @@ public:
   static constexpr std::array<double, 14> bounds = {1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2,
                                                     3e-2, 1e-1, 3e-1, 1,    3,    10,   60};
 
-  void refused(error_kind kind) noexcept { add(refused_[index_of(kind)]); }
-  void ended(error_kind kind, std::chrono::nanoseconds duration) noexcept {
+  void count_refused(error_kind kind) noexcept { add(refused_[index_of(kind)]); }
+  void count_ended(error_kind kind, std::chrono::nanoseconds duration) noexcept {
     add(ended_[index_of(kind)]);
     auto seconds = std::chrono::duration<double>(duration).count();
     size_t bucket = 0;
@@ -31,8 +31,8 @@ public:
 
   uint64_t refused_with(error_kind kind) const noexcept { return read(refused_[index_of(kind)]); }
   uint64_t ended_with(error_kind kind) const noexcept { return read(ended_[index_of(kind)]); }
-  uint64_t in_class(size_t bucket) const noexcept { return read(buckets_[bucket]); }
-  double seconds() const noexcept { return static_cast<double>(read(nanoseconds_)) * 1e-9; }
+  uint64_t in_bucket(size_t bucket) const noexcept { return read(buckets_[bucket]); }
+  double total_seconds() const noexcept { return static_cast<double>(read(nanoseconds_)) * 1e-9; }
 
 private:
   using counter = std::atomic<uint64_t>;

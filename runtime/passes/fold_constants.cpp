@@ -16,7 +16,7 @@ constexpr size_t max_bytes = 1 << 18;
 tensor shape_only(edge source) {
   static buffer empty_buffer{nullptr, 0, [](buffer*) {}, nullptr};
   empty_buffer.retain();
-  return tensor::raw_over(&empty_buffer, source.type(), source.dims().known());
+  return tensor::from_buffer_unchecked(&empty_buffer, source.type(), source.dims().known());
 }
 
 bool may_fold(const node& candidate) {
@@ -33,7 +33,7 @@ bool may_fold(const node& candidate) {
   for (int i = 0; i < candidate.outputs(); ++i)
     if (candidate.output_type(i) == dtype::variant)
       return false; // lists are changed in place and cannot be sent with the graph
-  bool reads_only_shapes = has(candidate.op().effects, effect::of_shape);
+  bool reads_only_shapes = has(candidate.op().effects, effect::reads_shapes_only);
   return std::ranges::all_of(candidate.inputs(), [&](edge input) {
     auto* value = constant_value(input);
     return (value && input.node->controls().empty()) ||
@@ -84,10 +84,10 @@ void fold_constants(step_graph& step, device& host, stop_signal* stop) {
   rewriter graph_rewriter{step};
   for (auto* node : graph_rewriter.nodes()) {
     graph_rewriter.refresh(*node);
-    if (!may_fold(*node) || (stop && stop->due()))
+    if (!may_fold(*node) || (stop && stop->is_due()))
       continue;
     auto values = run(*node, host, stop);
-    if (stop && stop->due())
+    if (stop && stop->is_due())
       continue; // the results of a stopped kernel are undefined
     auto too_large = [](const tensor& value) { return value.empty() || value.bytes() > max_bytes; };
     if (!values || std::ranges::any_of(*values, too_large))

@@ -17,7 +17,7 @@
 namespace troupe {
 namespace {
 
-bool is_loop(const node& candidate) { return candidate.op().calls == calling::while_true; }
+bool is_loop(const node& candidate) { return candidate.op().calls == call_kind::while_true; }
 
 class frame_writer {
 public:
@@ -26,7 +26,7 @@ public:
         first_(static_cast<size_t>(first_argument(caller.op()))), built_{std::make_unique<graph>(
                                                                              caller.graph().ops()),
                                                                          {}},
-        order_of_effects_(order_of_turns(caller)) {}
+        order_of_effects_(order_of_iterations(caller)) {}
 
   result<step_graph> run(size_t function_index) {
     TROUPE_TRY(add_arguments());
@@ -71,7 +71,7 @@ private:
             {.op = "_FrameArgument",
              .name = concat(caller_.name(), "/_argument_", index),
              .attrs = {{"index", static_cast<int64_t>(index)}, {"dtype", type}, {"shape", dims}},
-             .device = places_.here,
+             .device = places_.boundary_device,
              .where = caller_.where()}));
     return argument_node->output(0);
   }
@@ -87,7 +87,7 @@ private:
       // The body's argument may have a more general shape than the initial value.
       const auto& body_dims =
           functions_of(caller_).back()->body->argument(i - first_).output_shape(0);
-      auto dims = is_loop(caller_) ? widened(inputs[i].dims(), body_dims) : inputs[i].dims();
+      auto dims = is_loop(caller_) ? join_shapes(inputs[i].dims(), body_dims) : inputs[i].dims();
       auto argument_edge = add_argument(inputs[i].type(), dims);
       if (!argument_edge)
         return argument_edge.status();
@@ -138,7 +138,7 @@ private:
     const auto& body = *called.body;
     std::vector<edge> results(body.results());
     for (size_t i = 0; i < body.results(); ++i)
-      if (auto argument = body.handed_on(i); argument >= 0)
+      if (auto argument = body.passed_through(i); argument >= 0)
         results[i] = arguments[static_cast<size_t>(argument)];
     std::vector<node*> copies(body.body().nodes().size());
     auto copied_edge = [&](edge source) {
@@ -167,7 +167,7 @@ private:
       for (auto* before : source_node->controls())
         if (!outlives_steps(copies[before->index()]->op()))
           controls.push_back(copies[before->index()]);
-      auto has_effect = acts_in_a_body(*source_node);
+      auto has_effect = has_effects_in_function(*source_node);
       auto* copied_node = nodes().add_copy(*source_node, prefix + source_node->name(),
                                            std::move(inputs), std::move(controls));
       rewriter::set_default_device(*copied_node, device_for(*copied_node));
@@ -213,7 +213,7 @@ private:
                                                .name = concat(caller_.name(), "/_after_body_",
                                                               &order - orders_.data()),
                                                .controls = std::move(order.users),
-                                               .device = places_.here,
+                                               .device = places_.boundary_device,
                                                .where = caller_.where()}));
         order.users.clear();
       }
@@ -231,7 +231,7 @@ private:
                        .name = concat(caller_.name(), "/_order_", &order - orders_.data()),
                        .attrs = {{"value", tensor::scalar(true)}, {"dtype", dtype::boolean}},
                        .controls = std::move(controls),
-                       .device = places_.here,
+                       .device = places_.boundary_device,
                        .where = caller_.where()}));
       TROUPE_TRY(add_result(order_node->output(0)));
     }
@@ -257,7 +257,7 @@ private:
               .name = concat(caller_.name(), "/_result_", index),
               .inputs = {source},
               .attrs = {{"index", static_cast<int64_t>(index)}, {"on_host", on_host}},
-              .device = places_.here,
+              .device = places_.boundary_device,
               .where = caller_.where()})
         .status();
   }
@@ -281,7 +281,7 @@ private:
 
 } // namespace
 
-void take_devices_from_bodies(graph& target) {
+void infer_devices_from_bodies(graph& target) {
   for (const auto& caller : target.nodes())
     if (runs_functions(caller->op()) && caller->device().empty())
       if (auto joint_device = device_of_functions(*caller);
@@ -289,8 +289,8 @@ void take_devices_from_bodies(graph& target) {
         rewriter::set_device(*caller, to_string(*joint_device));
 }
 
-result<further_order> order_around_frames(graph& target, const std::vector<node*>& frames) {
-  further_order orders;
+result<extra_order> order_around_frames(graph& target, const std::vector<node*>& frames) {
+  extra_order orders;
   if (frames.empty())
     return orders;
   std::set<const node*> frame_set{frames.begin(), frames.end()};
@@ -312,7 +312,8 @@ result<further_order> order_around_frames(graph& target, const std::vector<node*
   for (auto* frame : frames) {
     std::set<const node*> shared;
     for (const auto& frame_access : accesses_of(*frame))
-      if (outlives_steps(frame_access.state->op()) && !is_asked(frame_access.state->op().makes))
+      if (outlives_steps(frame_access.state->op()) &&
+          !has_operations(frame_access.state->op().state_kind))
         shared.insert(frame_access.state);
     if (shared.empty())
       continue;
@@ -320,8 +321,8 @@ result<further_order> order_around_frames(graph& target, const std::vector<node*
       for (const auto& access : accesses_of(*user)) {
         if (user.get() == frame || !shared.contains(access.state))
           continue;
-        auto is_changed = access.updates && changes(*user, *access.state);
-        if (!is_changed && !changes(*frame, *access.state))
+        auto is_changed = access.updates && changes_state(*user, *access.state);
+        if (!is_changed && !changes_state(*frame, *access.state))
           continue;
         if (&user->op() == &internal_ops::fetch || (is_changed && user->id() > frame->id()))
           orders[user.get()].push_back(frame);
@@ -335,7 +336,7 @@ result<further_order> order_around_frames(graph& target, const std::vector<node*
 result<step_graph> frame_graph(const node& caller, size_t function, const frame_places& places) {
   auto built = frame_writer{caller, places}.run(function);
   if (!built)
-    return within(caller, built.status());
+    return with_node_context(caller, built.status());
   return built;
 }
 

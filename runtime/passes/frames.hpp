@@ -9,16 +9,16 @@ namespace troupe {
 
 /// Sets the device of each branch and loop without one to the device that the nodes of its
 /// functions, or the state that these use, name.
-void take_devices_from_bodies(graph& target);
+void infer_devices_from_bodies(graph& target);
 
 /// Returns which nodes must run before or after frames with which they share variables or tables,
 /// in the order of the graph, if one of them changes the state. Redirects edges that a frame passes
 /// through to their source.
-result<further_order> order_around_frames(graph& target, const std::vector<node*>& frames);
+result<extra_order> order_around_frames(graph& target, const std::vector<node*>& frames);
 
 /// The devices of the parts of a frame.
 struct frame_places {
-  std::string here; ///< the device of arguments and results
+  std::string boundary_device; ///< the device of arguments and results
   std::function<std::string(const node& state)> device_of;
 };
 

@@ -17,15 +17,15 @@ constexpr size_t max_nodes = 1'000'000;
 
 // Returns the function that the node will run, if it is known before the step runs.
 const function_value* known_callee(const node& caller, const std::vector<edge>& inputs) {
-  if (!runs_functions(caller.op()) || caller.op().calls == calling::while_true)
+  if (!runs_functions(caller.op()) || caller.op().calls == call_kind::while_true)
     return nullptr;
   auto functions = functions_of(caller);
-  if (caller.op().calls == calling::once)
+  if (caller.op().calls == call_kind::once)
     return caller.attr<bool>("_noinline") ? nullptr : functions.front();
   const auto* selector = constant_value(inputs[0]);
   if (!selector || selector->rank() != 0)
     return nullptr;
-  if (caller.op().calls == calling::if_true)
+  if (caller.op().calls == call_kind::if_true)
     return selector->type() == dtype::boolean ? functions[*selector->data<bool>() ? 0 : 1]
                                               : nullptr;
   auto branch_index = *selector->data<int32_t>();
@@ -144,7 +144,7 @@ private:
     std::vector<edge> results(body.results());
     std::vector<node*> effects;
     for (size_t i = 0; i < body.results(); ++i)
-      if (auto argument = body.handed_on(i); argument >= 0)
+      if (auto argument = body.passed_through(i); argument >= 0)
         results[i] = arguments[static_cast<size_t>(argument)];
     for (const auto& body_node : body.body().nodes())
       if (!inner_frame.last.contains(body_node.get()) && body.runs(*body_node) &&
@@ -179,8 +179,8 @@ private:
       effects.push_back(result_edge.node);
     sort_controls(effects);
     std::erase_if(effects, [](const node* predecessor) {
-      return predecessor->op().makes != resource::none ||
-             has(predecessor->op().effects, effect::fed);
+      return predecessor->op().state_kind != resource::none ||
+             has(predecessor->op().effects, effect::must_be_fed);
     });
     auto end_node = inlined_->add({.op = "NoOp",
                                    .name = free_name(prefix + "_end"),
@@ -188,7 +188,7 @@ private:
                                    .device = call.device().empty() ? outer.device : call.device(),
                                    .where = call.where()});
     if (!end_node)
-      return within(call, end_node.status());
+      return with_node_context(call, end_node.status());
     note(**end_node);
     outer.last[&call] = *end_node;
     return {};
@@ -196,7 +196,7 @@ private:
 
   void note(const node& added) {
     auto is_after_effect = [this](const node* before) { return after_effects_[before->index()]; };
-    after_effects_.push_back((added.op().makes == resource::none &&
+    after_effects_.push_back((added.op().state_kind == resource::none &&
                               has(added.op().effects, effect::stateful | effect::blocking)) ||
                              std::ranges::any_of(added.inputs(), is_after_effect, &edge::node) ||
                              std::ranges::any_of(added.controls(), is_after_effect));
@@ -249,15 +249,15 @@ status change_functions(step_graph& step, const frame_rule& is_frame,
           controls.push_back(copies[before->index()]);
         auto*& added = copies[body_node->index()];
         added = copy.nodes->add_copy(*body_node, std::move(inputs), std::move(controls));
-        auto is_argument =
-            has(body_node->op().effects, effect::fed) || body_node->op().makes != resource::none;
+        auto is_argument = has(body_node->op().effects, effect::must_be_fed) ||
+                           body_node->op().state_kind != resource::none;
         // Arguments are kept even if they are not read, and so are effects.
         if (is_argument || has_effects_or_order(*body_node))
           copy.targets.push_back(added);
       }
-      TROUPE_TRY(change(copy).within(concat("function '", value.name, "'")));
-      TROUPE_ASSIGN(replacement,
-                    function::make(value.name, std::move(copy.nodes), value.body->handed_on()));
+      TROUPE_TRY(change(copy).with_context(concat("function '", value.name, "'")));
+      TROUPE_ASSIGN(replacement, function::make(value.name, std::move(copy.nodes),
+                                                value.body->passed_through()));
     }
     value.body = replacement;
     return {};

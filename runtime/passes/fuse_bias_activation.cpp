@@ -101,7 +101,7 @@ private:
     std::string origin{"joined from "};
     for (auto* fused : members) {
       for (auto* before : fused->controls())
-        controls.push_back(rewriter_.now({before, 0}).node);
+        controls.push_back(rewriter_.replacement_of({before, 0}).node);
       origin += concat(fused == &maker ? "" : ", ", fused->description());
     }
     sort_controls(controls);
@@ -109,13 +109,13 @@ private:
     attrs["rectify"] = last != sum;
     attrs["T"] = maker.output_type(0);
     attrs["shape"] = last->output_shape(0);
-    auto fused_node =
-        rewriter_.add({.op = std::string{fused_op.name},
-                       .inputs = {rewriter_.now(maker.inputs()[0]),
-                                  rewriter_.now(maker.inputs()[1]), rewriter_.now(*bias)},
-                       .attrs = std::move(attrs),
-                       .controls = std::move(controls)},
-                      *last);
+    auto fused_node = rewriter_.add(
+        {.op = std::string{fused_op.name},
+         .inputs = {rewriter_.replacement_of(maker.inputs()[0]),
+                    rewriter_.replacement_of(maker.inputs()[1]), rewriter_.replacement_of(*bias)},
+         .attrs = std::move(attrs),
+         .controls = std::move(controls)},
+        *last);
     if (!fused_node || !kernel->find(**fused_node))
       return; // finish() removes the node
     rewriter_.graph().set_origin(**fused_node, origin);

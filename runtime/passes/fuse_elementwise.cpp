@@ -51,7 +51,8 @@ private:
   static size_t id(const node& node) { return static_cast<size_t>(node.id()); }
 
   bool can_be_stage(const node& node) const {
-    constexpr auto excluded = effect::stateful | effect::random | effect::blocking | effect::fed;
+    constexpr auto excluded =
+        effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
     const auto& op = node.op();
     if (!has(op.effects, effect::elementwise) || has(op.effects, excluded) || node.outputs() != 1 ||
         node.inputs().empty() || node.inputs().size() > 2 || !node.output_shape(0).has_rank())
@@ -61,7 +62,7 @@ private:
         return false;
     auto* kernel = node.graph().ops().find_kernel(op.name, device_);
     auto* entry = kernel ? kernel->find(node.inputs()[0].type()) : nullptr;
-    return entry && !entry->takes_second && // a fused node has no errors of its own
+    return entry && !entry->accepts_second_input && // a fused node has no errors of its own
            (device_ == device_kind::cpu ? entry->inner_loop != nullptr : entry->code != nullptr);
   }
 
@@ -134,9 +135,9 @@ private:
       origins.push_back(stage_node.description());
     }
     for (auto& input : inputs)
-      input = rewriter_.now(input); // another cluster's root has been replaced
+      input = rewriter_.replacement_of(input); // another cluster's root has been replaced
     for (auto*& before : controls)
-      before = rewriter_.now({before, 0}).node;
+      before = rewriter_.replacement_of({before, 0}).node;
     sort_controls(controls);
     auto fused_node = rewriter_.add({.op = std::string{internal_ops::fused.name},
                                      .inputs = std::move(inputs),

@@ -38,7 +38,7 @@ bool expands_inputs(const node& candidate) {
 }
 
 bool may_move(const node& candidate) {
-  if (!is_pure(candidate) || acts_in_a_body(candidate) || !candidate.controls().empty() ||
+  if (!is_pure(candidate) || has_effects_in_function(candidate) || !candidate.controls().empty() ||
       candidate.outputs() == 0 || candidate.inputs().empty() ||
       internal_ops::is_boundary(candidate) || expands_inputs(candidate))
     return false;
@@ -62,7 +62,7 @@ bool is_worth_moving(const node& candidate, std::set<const function*>& seen) {
              });
     });
   if (candidate.inputs().empty() || internal_ops::is_boundary(candidate) ||
-      has(candidate.op().effects, effect::of_shape))
+      has(candidate.op().effects, effect::reads_shapes_only))
     return false;
   return !has(candidate.op().effects, effect::elementwise) ||
          known_bytes({const_cast<node*>(&candidate), 0}) > small_bytes;
@@ -75,7 +75,7 @@ bool is_exact(const node& candidate) {
   };
   if (!is_pure(candidate) || !candidate.controls().empty() || runs_functions(candidate.op()))
     return false;
-  if (!has(candidate.op().effects, effect::of_shape))
+  if (!has(candidate.op().effects, effect::reads_shapes_only))
     for (const auto& input : candidate.inputs())
       if (!is_exact_type(input.type()))
         return false;
@@ -135,8 +135,8 @@ private:
   void find_unchanged() {
     unchanged_.resize(body_->arguments());
     for (size_t i = 0; i < unchanged_.size(); ++i)
-      unchanged_[i] =
-          body_->handed_on(i) == static_cast<int>(i) && !body_->argument_is_ref(i) && is_value(i);
+      unchanged_[i] = body_->passed_through(i) == static_cast<int>(i) &&
+                      !body_->argument_is_ref(i) && is_value(i);
     for (const auto& body_node : body_->body().nodes()) {
       if (&body_node->op() != &internal_ops::fetch)
         continue;
@@ -255,7 +255,8 @@ private:
     for (const auto& condition_node : condition_->body().nodes())
       if (&condition_node->op() == &internal_ops::fetch)
         return condition_node->inputs()[0];
-    return {const_cast<node*>(&condition_->argument(static_cast<size_t>(condition_->handed_on(0)))),
+    return {const_cast<node*>(
+                &condition_->argument(static_cast<size_t>(condition_->passed_through(0)))),
             0};
   }
 
@@ -321,11 +322,12 @@ private:
   }
 
   result<edge> add_condition() {
-    TROUPE_ASSIGN(auto part, extract({condition_edge()}, "first_turn"));
-    TROUPE_ASSIGN(auto* call, add({.op = "PartitionedCall",
-                                   .name = free_name("/first_turn"),
-                                   .inputs = loop_inputs(part.arguments),
-                                   .attrs = {{"f", function_value{"first_turn", part.body}}}}));
+    TROUPE_ASSIGN(auto part, extract({condition_edge()}, "first_iteration"));
+    TROUPE_ASSIGN(auto* call,
+                  add({.op = "PartitionedCall",
+                       .name = free_name("/first_iteration"),
+                       .inputs = loop_inputs(part.arguments),
+                       .attrs = {{"f", function_value{"first_iteration", part.body}}}}));
     return call->output(0);
   }
 
@@ -344,7 +346,7 @@ private:
       spec.op = "StatelessIf";
       spec.inputs.insert(spec.inputs.begin(), condition);
       spec.attrs["then_branch"] = function_value{name, part.body};
-      spec.attrs["else_branch"] = function_value{"no_turn", std::move(zeros)};
+      spec.attrs["else_branch"] = function_value{"no_iteration", std::move(zeros)};
     } else {
       spec.attrs["f"] = function_value{name, part.body};
     }
@@ -380,13 +382,13 @@ private:
       TROUPE_ASSIGN(auto* fill, nodes->add({.op = "Fill", .inputs = {shape, value}}));
       results.push_back(fill->output(0));
     }
-    return function::make("no_turn", std::move(nodes), results);
+    return function::make("no_iteration", std::move(nodes), results);
   }
 
   // Adds the invariants to the inputs of the loop, which passes them through.
   status widen(const std::vector<edge>& condition_invariants,
                const std::vector<edge>& body_invariants, const std::vector<edge>& new_inputs) {
-    auto condition = opened(*condition_), body = opened(*body_);
+    auto condition = copy_body(*condition_), body = copy_body(*body_);
     const auto first = body_->arguments();
     for (auto* target : {&condition, &body}) {
       for (size_t i = 0; i < new_inputs.size(); ++i) {
@@ -418,7 +420,7 @@ private:
 
   using edge_map = std::map<std::pair<const node*, int>, edge>;
 
-  static void replace(open_function& target, const edge_map& replacements) {
+  static void replace(function_copy& target, const edge_map& replacements) {
     for (const auto& reader : target.body->nodes())
       for (size_t i = 0; i < reader->inputs().size(); ++i) {
         const auto& input = reader->inputs()[i];
@@ -447,14 +449,14 @@ result<bool> hoist_invariants(step_graph& step, const frame_rule& is_frame, devi
   rewriter graph_rewriter{step};
   auto has_moved = false;
   for (auto* loop : graph_rewriter.nodes()) {
-    if (loop->op().calls != calling::while_true || is_frame(*loop) || (stop && stop->due()))
+    if (loop->op().calls != call_kind::while_true || is_frame(*loop) || (stop && stop->is_due()))
       continue;
     const auto functions = functions_of(*loop);
     if (!functions[0]->body || !functions[1]->body)
       continue;
     auto is_moved = loop_hoister{graph_rewriter, *loop, host, stop}.run();
     if (!is_moved)
-      return within(*loop, is_moved.status());
+      return with_node_context(*loop, is_moved.status());
     has_moved = has_moved || *is_moved;
   }
   graph_rewriter.finish();

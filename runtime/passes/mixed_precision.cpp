@@ -11,11 +11,11 @@
 namespace troupe {
 namespace {
 
-constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::fed;
+constexpr auto impure = effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
 
 // Returns the type attribute of a node's f32 data that also allows `type`, or an empty name.
 std::string_view data_attr(const node& node, dtype type) {
-  if (has(node.op().effects, impure) || node.op().makes != resource::none)
+  if (has(node.op().effects, impure) || node.op().state_kind != resource::none)
     return {};
   for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i) {
     if (node.input_is_ref(i))
@@ -54,7 +54,7 @@ public:
           reads_.erase(access.state);
       if (part_of(*node).chosen())
         convert(*node);
-      else if (has(node->op().effects, effect::of_shape))
+      else if (has(node->op().effects, effect::reads_shapes_only))
         replace_shape_reader(*node);
     }
     rewriter_.finish();
@@ -108,7 +108,7 @@ private:
     for (auto* node : rewriter_.nodes())
       if (part_of(*node).chosen())
         for (const auto& access : accesses_of(*node))
-          if (updates.seen_by(*node, *access.state) != update_order::none)
+          if (updates.last_seen_by(*node, *access.state) != update_order::none)
             sees_update_.emplace(node, access.state);
   }
 

@@ -17,7 +17,7 @@ enum class swap_mode : uint8_t {
 struct swap_options {
   swap_mode mode = swap_mode::off;
   size_t memory = 0; ///< of each GPU, in bytes; 0: unknown, `automatic` then does nothing
-  size_t at_least = 256 * 1024; ///< bytes; smaller tensors are not moved
+  size_t min_bytes = 256 * 1024; ///< bytes; smaller tensors are not moved
 };
 
 /// The passes to run. All of them preserve results within rounding, and all effects. Only
@@ -26,7 +26,7 @@ struct pass_options {
   bool fold = true;              ///< computes constant subexpressions once
   bool simplify = true;          ///< removes x + 0, reshapes of reshapes and the like
   bool merge = true;             ///< computes common subexpressions once
-  bool dead = true;              ///< removes control edges without effect
+  bool remove_dead = true;       ///< removes control edges without effect
   bool fuse = true;              ///< fuses chains of element-wise ops into one loop
   bool schedule = true;          ///< orders nodes to reduce the peak of memory
   bool hoist_collectives = true; ///< starts exchanges with other devices as early as possible

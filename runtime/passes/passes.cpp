@@ -56,7 +56,7 @@ void run_step_passes(step_graph& step, const pass_options& options, device* host
     if (step.nodes->version() == before)
       break;
   }
-  if (options.dead)
+  if (options.remove_dead)
     remove_dead_nodes(step);
 }
 
@@ -64,7 +64,7 @@ void run_step_passes(step_graph& step, const pass_options& options, device* host
 // depend.
 status order_reads(step_graph& body) {
   auto makes_variable = [](const auto& body_node) {
-    return body_node->op().makes == resource::variable;
+    return body_node->op().state_kind == resource::variable;
   };
   if (std::ranges::none_of(body.nodes->nodes(), makes_variable))
     return {};

@@ -53,9 +53,9 @@ result<bool> hoist_invariants(step_graph& step, const frame_rule& is_frame, devi
 /// The estimated effect of the swap pass.
 struct swap_report {
   size_t tensors = 0;
-  int64_t bytes = 0;             ///< of these tensors
-  size_t late = 0;               ///< tensors whose copies start too late to end in time
-  int64_t peak = 0, reduced = 0; ///< the peak of live bytes before and after, with variables
+  int64_t bytes = 0;                  ///< of these tensors
+  size_t late = 0;                    ///< tensors whose copies start too late to end in time
+  int64_t peak = 0, reduced_peak = 0; ///< the peak of live bytes before and after, with variables
 };
 
 /// Moves long-lived tensors of a GPU's partition to host memory between two uses: inserts _SwapOut

@@ -12,7 +12,7 @@ namespace {
 
 bool updates_variable(const node& node) {
   return std::ranges::any_of(accesses_of(node), [](const state_access& access) {
-    return access.updates && access.state->op().makes == resource::variable;
+    return access.updates && access.state->op().state_kind == resource::variable;
   });
 }
 
@@ -88,9 +88,9 @@ result<std::vector<node*>> prune(const graph& source, const step_signature& sign
     if (!fed.exists() || &fed.node->graph() != &source)
       return invalid("feed ", i, " is an empty edge or of another graph");
     if (auto* state = fed.node->output_is_ref(fed.index) ? resource_behind(fed) : nullptr;
-        state && state->op().makes != resource::variable)
-      return invalid("feed ", i, ": ", state->description(), " is a ", to_string(state->op().makes),
-                     ", which cannot be fed");
+        state && state->op().state_kind != resource::variable)
+      return invalid("feed ", i, ": ", state->description(), " is a ",
+                     to_string(state->op().state_kind), ", which cannot be fed");
     if (contains_edge(std::span{signature.feeds}.first(i), fed))
       return invalid("'", fed, "' is fed twice");
   }
@@ -101,9 +101,9 @@ result<std::vector<node*>> prune(const graph& source, const step_signature& sign
       return invalid("fetch ", i, " is an empty edge or of another graph");
     if (auto* state =
             fetched.node->output_is_ref(fetched.index) ? resource_behind(fetched) : nullptr;
-        state && state->op().makes != resource::variable)
+        state && state->op().state_kind != resource::variable)
       return invalid("fetch ", i, ": ", state->description(), " is a ",
-                     to_string(state->op().makes), ", which has no value");
+                     to_string(state->op().state_kind), ", which has no value");
     if (!is_fed(fetched))
       pending.push_back(fetched.node);
   }
@@ -124,7 +124,7 @@ result<std::vector<node*>> prune(const graph& source, const step_signature& sign
     if (is_visited)
       continue;
     needed[static_cast<size_t>(visited->id())] = true;
-    if (has(visited->op().effects, effect::fed))
+    if (has(visited->op().effects, effect::must_be_fed))
       return invalid(visited->description(), ": must be fed with ", visited->output_type(0),
                      visited->output_shape(0), ", and is not");
     if (is_collective(visited->op()))
@@ -139,7 +139,7 @@ result<std::vector<node*>> prune(const graph& source, const step_signature& sign
     }
     for (auto* before : visited->controls())
       // A fed placeholder has its value before the step starts, so waiting for it is not needed.
-      if (!(has(before->op().effects, effect::fed) && is_fed({before, 0})))
+      if (!(has(before->op().effects, effect::must_be_fed) && is_fed({before, 0})))
         pending.push_back(before);
   }
   TROUPE_ASSIGN(auto order, topological_order(source));

@@ -21,8 +21,8 @@ std::vector<node*> predecessors(const node& node_after) {
 // effect.
 bool is_ready_at_once(const node& node) {
   return node.inputs().empty() && node.controls().empty() &&
-         (is_pure(node) || has(node.op().effects, effect::fed) ||
-          node.op().makes != resource::none);
+         (is_pure(node) || has(node.op().effects, effect::must_be_fed) ||
+          node.op().state_kind != resource::none);
 }
 
 } // namespace

@@ -16,11 +16,12 @@ namespace {
 // Negative output indices of replacements: the same output of the node, or an entry of several_.
 constexpr int same_output = -1, several = -2;
 
-constexpr auto impure_effects = effect::stateful | effect::random | effect::blocking | effect::fed;
+constexpr auto impure_effects =
+    effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
 
 // Returns whether a node runs even if no node reads it, because it has effects besides its outputs.
 bool is_root(const node& node) {
-  return node.op().makes == resource::none &&
+  return node.op().state_kind == resource::none &&
          has(node.op().effects, effect::stateful | effect::blocking);
 }
 
@@ -32,7 +33,7 @@ bool has_effect(const node& node) {
 } // namespace
 
 bool is_pure(const node& node) noexcept {
-  return !has(node.op().effects, impure_effects) && node.op().makes == resource::none &&
+  return !has(node.op().effects, impure_effects) && node.op().state_kind == resource::none &&
          !uses_state(node); // a variable may have another value at another time
 }
 
@@ -76,7 +77,7 @@ bool rewriter::is_target(const node& node) const noexcept {
   return std::ranges::binary_search(targets_, &node);
 }
 
-edge rewriter::now(edge source) const noexcept {
+edge rewriter::replacement_of(edge source) const noexcept {
   for (;;) {
     const auto& replacement = by_[index(*source.node)];
     if (!replacement.node)
@@ -93,13 +94,13 @@ edge rewriter::now(edge source) const noexcept {
 void rewriter::refresh(node& node) {
   bool has_news = false;
   for (auto& input : node.inputs_) {
-    auto replacement = now(input);
+    auto replacement = replacement_of(input);
     has_news = has_news || !is_same_edge(replacement, input) || learned_[index(*replacement.node)];
     input = replacement;
   }
   bool reordered = false;
   for (auto& before : node.controls_)
-    if (auto* new_control = now({before, 0}).node; new_control != before) {
+    if (auto* new_control = replacement_of({before, 0}).node; new_control != before) {
       before = new_control;
       reordered = true;
     }
@@ -177,16 +178,16 @@ bool rewriter::depends_on(const node& dependency, const std::vector<edge>& edges
       pending.push_back(candidate);
   };
   for (const auto& source : edges)
-    visit(now(source).node);
+    visit(replacement_of(source).node);
   while (!pending.empty()) {
     auto* candidate = pending.back();
     pending.pop_back();
     if (candidate == &dependency)
       return true;
     for (const auto& input : candidate->inputs())
-      visit(now(input).node);
+      visit(replacement_of(input).node);
     for (auto* before : candidate->controls())
-      visit(now({before, 0}).node);
+      visit(replacement_of({before, 0}).node);
   }
   return false;
 }
@@ -263,7 +264,7 @@ void rewriter::finish() {
   if (!changed_)
     return;
   for (auto*& target : step_.targets)
-    target = now({target, 0}).node;
+    target = replacement_of({target, 0}).node;
   std::vector<bool> needed(graph_.nodes_.size(), false);
   std::vector<node*> pending;
   auto require = [&](node* node) {
@@ -361,12 +362,12 @@ status rewriter::change_functions(node& target,
   for (auto& [name, value] : target.attrs_) {
     if (auto* single_value = value.get_if<function_value>()) {
       auto changed = *single_value;
-      TROUPE_TRY(within(target, change(changed)));
+      TROUPE_TRY(with_node_context(target, change(changed)));
       value = std::move(changed);
     } else if (auto* values = value.get_if<std::vector<function_value>>()) {
       auto changed = *values;
       for (auto& item : changed)
-        TROUPE_TRY(within(target, change(item)));
+        TROUPE_TRY(with_node_context(target, change(item)));
       value = std::move(changed);
     }
   }

@@ -40,7 +40,7 @@ public:
   /// Replaces the outputs by edges that all come after the dependencies and effects of `old`.
   void merge(node& old, const std::vector<edge>& replacements);
   bool is_replaced(const node& node) const noexcept { return by_[index(node)].node != nullptr; }
-  edge now(edge source) const noexcept; ///< returns the current replacement of an edge
+  edge replacement_of(edge source) const noexcept; ///< returns the current replacement of an edge
 
   /// Adds a node with the device and the origin of `like`, so that errors name `like`.
   result<node*> add(node_spec spec, const node& like);

@@ -17,7 +17,7 @@ constexpr double max_peak_ratio = 0.95;
 
 // Returns the live memory that running the node adds. Constants and variables are always live.
 int64_t output_bytes(const node& node) {
-  if (node.op().makes != resource::none || (is_pure(node) && node.inputs().empty()))
+  if (node.op().state_kind != resource::none || (is_pure(node) && node.inputs().empty()))
     return 0;
   int64_t bytes = 0;
   for (int i = 0; i < node.outputs(); ++i)
@@ -87,9 +87,9 @@ private:
         state.readers_since.push_back(node.index());
       }
     }
-    bool is_internal =
-        std::ranges::find(internal_ops::all, &node.op()) != std::end(internal_ops::all);
-    if (!accesses_state && !is_internal && node.op().makes == resource::none &&
+    bool is_internal = std::ranges::find(internal_ops::definitions, &node.op()) !=
+                       std::end(internal_ops::definitions);
+    if (!accesses_state && !is_internal && node.op().state_kind == resource::none &&
         has(node.op().effects, effect::stateful | effect::blocking) &&
         !has(node.op().effects, effect::random))
       change(others_, node.index());

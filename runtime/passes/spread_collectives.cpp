@@ -49,7 +49,7 @@ std::vector<group> find_spread_groups(const graph& source, const std::vector<int
   std::vector<group> spread;
   for (auto& [keys, members] : groups) {
     auto task_of = [&](const member& candidate) {
-      return devices[static_cast<size_t>(candidate.device)].on_task();
+      return devices[static_cast<size_t>(candidate.device)].name_of_task();
     };
     auto first = task_of(members.front());
     if (std::ranges::all_of(members,
@@ -89,7 +89,7 @@ private:
     for (const auto& group_member : members)
       placed.push_back({group_member.origin, devices_[static_cast<size_t>(group_member.device)]});
     TROUPE_TRY(check_members(placed));
-    call_ = call_of(*members.front().origin);
+    call_ = collective_of(*members.front().origin);
     TROUPE_TRY(choose_transfer(members));
     size_ = static_cast<int64_t>(members.size());
     TROUPE_TRY(sort_by_task(members));
@@ -140,11 +140,11 @@ private:
     tasks_.clear();
     std::vector<task_name> names;
     for (const auto& current_member : members) {
-      auto task = devices_[static_cast<size_t>(current_member.device)].on_task();
+      auto task = devices_[static_cast<size_t>(current_member.device)].name_of_task();
       if (names.empty() || names.back() != task) {
         names.push_back(task);
         auto cpu = std::ranges::find_if(devices_, [&](const device_name& device) {
-          return device.on_task() == task && kind_of(device) == device_kind::cpu;
+          return device.name_of_task() == task && kind_of(device) == device_kind::cpu;
         });
         auto is_cpu =
             kind_of(devices_[static_cast<size_t>(current_member.device)]) == device_kind::cpu;
@@ -449,11 +449,11 @@ private:
     TROUPE_ASSIGN(auto value, add_identity(root->device, *root->origin, root->origin->inputs()[0],
                                            root->origin->controls()));
     TROUPE_ASSIGN(auto sent, to_sent_type(root->device, *root->origin, value));
-    const auto root_task = devices_[static_cast<size_t>(root->device)].on_task();
+    const auto root_task = devices_[static_cast<size_t>(root->device)].name_of_task();
     for (auto& task : tasks_) {
       auto received = sent;
       const auto first = task.members.front();
-      if (devices_[static_cast<size_t>(first.device)].on_task() != root_task) {
+      if (devices_[static_cast<size_t>(first.device)].name_of_task() != root_task) {
         TROUPE_ASSIGN(received, add_identity(first.device, *first.origin, received));
       }
       for (const auto& task_member : task.members) {

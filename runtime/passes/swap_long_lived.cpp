@@ -78,7 +78,7 @@ public:
 
   swap_report run() {
     swap_report report;
-    report.peak = report.reduced = peak();
+    report.peak = report.reduced_peak = peak();
     auto budget = static_cast<int64_t>(usable * static_cast<double>(options_.memory));
     auto automatic = options_.mode == swap_mode::automatic;
     if (automatic && (options_.memory == 0 || report.peak <= budget))
@@ -93,7 +93,7 @@ public:
       report.bytes += chosen->moved->size.bytes;
     }
     report.late = start_in_time(options_.memory > 0 ? budget : INT64_MAX);
-    report.reduced = peak();
+    report.reduced_peak = peak();
     insert();
     return report;
   }
@@ -123,7 +123,7 @@ private:
     auto* kernel = graph_.ops().find_kernel(maker.op().name, device_kind::gpu);
     if (!kernel || maker.output_is_ref(source.index) || sites_.lies_on_host(source) ||
         (is_pure(maker) && maker.inputs().empty()) || internal_ops::is_boundary(maker) ||
-        maker.op().makes != resource::none || has(maker.op().effects, effect::blocking))
+        maker.op().state_kind != resource::none || has(maker.op().effects, effect::blocking))
       return false;
     return !kernel->on_any_device || !uses_state(maker); // it may output a variable's memory
   }
@@ -168,7 +168,7 @@ private:
     int64_t always = 0;
     for (size_t id = 0; id < count_; ++id) {
       const auto& maker = node_at(id);
-      auto is_state = maker.op().makes == resource::variable;
+      auto is_state = maker.op().state_kind == resource::variable;
       for (int i = 0; i < maker.outputs(); ++i)
         if (is_state || (is_pure(maker) && maker.inputs().empty())) // constants stay in memory
           always += size_of_value({const_cast<node*>(&maker), i}).bytes;
@@ -205,7 +205,7 @@ private:
     collect_waits();
     for (auto& candidate : values_)
       if (candidate.is_movable && !candidate.reads.empty() &&
-          (candidate.size.bytes >= static_cast<int64_t>(options_.at_least) ||
+          (candidate.size.bytes >= static_cast<int64_t>(options_.min_bytes) ||
            !candidate.size.is_known))
         if (auto longest = longest_gap(candidate))
           gaps_.push_back(*std::move(longest));

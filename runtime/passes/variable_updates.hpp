@@ -21,7 +21,7 @@ public:
   /// of the later node.
   bool reads_the_same_at(const node& reader, const node& later) const {
     for (const auto& access : accesses_of(reader)) {
-      auto state_updates = access.as_value ? updates_.find(access.state) : updates_.end();
+      auto state_updates = access.is_read ? updates_.find(access.state) : updates_.end();
       if (state_updates == updates_.end())
         continue;
       auto next = std::ranges::upper_bound(state_updates->second, reader.id());

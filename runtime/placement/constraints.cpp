@@ -87,7 +87,7 @@ int node_sets::root(int id) {
   return id;
 }
 
-void node_sets::join(int a, int b, bond kind) {
+void node_sets::join(int a, int b, colocation_reason kind) {
   auto first = root(a), second = root(b);
   if (first == second)
     return;
@@ -106,7 +106,7 @@ result<node_sets> node_sets::find(const graph& placed, const device_list& device
     for (const auto& access : accesses_of(*node))
       if (stays_with(*node, access, is_frame))
         result_sets.join(node->id(), node->inputs()[static_cast<size_t>(access.input)].node->id(),
-                         bond::state);
+                         colocation_reason::state);
     for (auto name : colocated_with(*node)) {
       auto group = groups.find(name);
       if (group == groups.end()) {
@@ -115,7 +115,7 @@ result<node_sets> node_sets::find(const graph& placed, const device_list& device
         auto is_placed = leader && !internal_ops::is_boundary(*leader);
         group = groups.emplace(name, is_placed ? leader->id() : node->id()).first;
       }
-      result_sets.join(node->id(), group->second, bond::group);
+      result_sets.join(node->id(), group->second, colocation_reason::group);
     }
   }
   auto local = is_local(devices);
@@ -134,7 +134,7 @@ result<node_sets> node_sets::find(const graph& placed, const device_list& device
     auto& set = result_sets.sets_[static_cast<size_t>(index)];
     const auto& request = names.of(node->device());
     if (!request)
-      return within(*node, request.status());
+      return with_node_context(*node, request.status());
     if (!add_request(set, *request))
       return result_sets.contradiction(placed, set, *node, local);
     set.members.push_back(node.get());
@@ -155,7 +155,7 @@ node_sets::reason node_sets::reason_of(const node& member) const {
 
 // Searches breadth first for a shortest chain.
 std::string node_sets::chain(const graph& placed, int from, int to) const {
-  std::unordered_map<int, link> came_by{{from, {from, bond::none}}};
+  std::unordered_map<int, link> came_by{{from, {from, colocation_reason::none}}};
   std::deque<int> open{from};
   while (!open.empty() && !came_by.contains(to)) {
     auto current = open.front();
@@ -171,7 +171,8 @@ std::string node_sets::chain(const graph& placed, int from, int to) const {
     auto name = [&](int id) { return placed.nodes()[static_cast<size_t>(id)]->name(); };
     auto later = std::max(current, step.to), earlier = std::min(current, step.to);
     text += concat(text.empty() ? "" : ", ", '\'', name(later),
-                   step.kind == bond::state ? "' uses the state of '" : "' is colocated with '",
+                   step.kind == colocation_reason::state ? "' uses the state of '"
+                                                         : "' is colocated with '",
                    name(earlier), '\'');
     current = step.to;
   }
@@ -187,10 +188,11 @@ status node_sets::contradiction(const graph& placed, const node_set& set, const 
   });
   if (other == set.members.end())
     return failure(error_kind::internal, last.description(), ": contradicts no node of its set");
-  return within(last, invalid("must be placed with ", (*other)->description(), ", but asks for '",
-                              last.device(), "', and that one for '", (*other)->device(),
-                              "': the devices contradict each other; ",
-                              chain(placed, (*other)->id(), last.id())));
+  return with_node_context(last,
+                           invalid("must be placed with ", (*other)->description(),
+                                   ", but asks for '", last.device(), "', and that one for '",
+                                   (*other)->device(), "': the devices contradict each other; ",
+                                   chain(placed, (*other)->id(), last.id())));
 }
 
 } // namespace troupe

@@ -12,7 +12,7 @@
 namespace troupe {
 
 /// The reason for which two nodes share a device.
-enum class bond : uint8_t {
+enum class colocation_reason : uint8_t {
   none,
   state, ///< one uses the variable, queue or table of the other
   group  ///< both are colocated by name (graph/colocation.hpp)
@@ -39,19 +39,19 @@ public:
   int set_of(const node& member) const { return set_of_[member.index()]; }
 
   struct reason {
-    bond kind = bond::none;
-    const node* with = nullptr;
+    colocation_reason kind = colocation_reason::none;
+    const node* other = nullptr;
   };
-  /// The bond by which the node joined its set; none if it is alone, or the first.
+  /// The reason for which the node joined its set; none if it is alone, or the first.
   reason reason_of(const node& member) const;
 
 private:
   struct link {
     int to;
-    bond kind;
+    colocation_reason kind;
   };
 
-  void join(int a, int b, bond kind);
+  void join(int a, int b, colocation_reason kind);
   int root(int id);
   std::string chain(const graph& placed, int from, int to) const;
   status contradiction(const graph& placed, const node_set& set, const node& last,
@@ -59,7 +59,7 @@ private:
 
   std::vector<node_set> sets_;
   std::vector<int> set_of_, parent_;       // by node id
-  std::map<int, std::vector<link>> links_; // a forest: the bonds that joined two sets
+  std::map<int, std::vector<link>> links_; // a forest: the links that joined two sets
 };
 
 } // namespace troupe

@@ -87,7 +87,7 @@ double expected_nanoseconds(const node& counted, const node_times* measured) {
   if (measured)
     if (auto known = measured->find(counted.name()))
       return known->mean_ns;
-  if (counted.op().calls != calling::never)
+  if (counted.op().calls != call_kind::never)
     return usual_call;
   return estimate(workload_of(counted), cpu_speed);
 }
@@ -107,7 +107,7 @@ double expected_on_gpu(const workload& work) { return estimate(work, gpu_speed);
 
 double expected_on_bus(double bytes) { return bytes * nanoseconds_per_bus_byte; }
 
-double expected_over_bus(bool from_gpu, bool to_gpu, double bytes) {
+double expected_bus_copy(bool from_gpu, bool to_gpu, double bytes) {
   return (from_gpu ? download_latency + expected_on_bus(bytes) : 0) +
          (to_gpu ? upload_latency + expected_on_bus(bytes) : 0);
 }
@@ -117,11 +117,11 @@ double expected_bytes(dtype type, const partial_shape& dims) {
 }
 
 double expected_upload(dtype type, const partial_shape& dims) {
-  return expected_over_bus(false, true, expected_bytes(type, dims));
+  return expected_bus_copy(false, true, expected_bytes(type, dims));
 }
 
 double expected_download(dtype type, const partial_shape& dims) {
-  return expected_over_bus(true, false, expected_bytes(type, dims));
+  return expected_bus_copy(true, false, expected_bytes(type, dims));
 }
 
 } // namespace troupe

@@ -33,7 +33,7 @@ double expected_on_gpu(const workload& work);
 double expected_on_bus(double bytes);
 
 /// Nanoseconds to copy so many bytes out of a GPU's memory, into another GPU's memory, or both.
-double expected_over_bus(bool from_gpu, bool to_gpu, double bytes);
+double expected_bus_copy(bool from_gpu, bool to_gpu, double bytes);
 
 /// Bytes of a tensor, with a usual batch for each unknown extent.
 double expected_bytes(dtype type, const partial_shape& dims);

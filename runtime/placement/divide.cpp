@@ -19,8 +19,8 @@ constexpr int64_t message = 2000;
 // equally far from both.
 class divider {
 public:
-  divider(const graph& placed, rivals between, const placing& options, std::vector<int>& chosen,
-          const std::vector<bool>& may_choose)
+  divider(const graph& placed, gpu_and_host between, const place_options& options,
+          std::vector<int>& chosen, const std::vector<bool>& may_choose)
       : graph_(placed), between_(between), options_(options), chosen_(chosen),
         may_choose_(may_choose) {}
 
@@ -72,16 +72,16 @@ private:
       auto read_by_host =
           site_of(node, device_kind::gpu) == kernel_site::host || node.input_port(i).on_host;
       if (read_by_host)
-        cut_.part(source->second, item->second, message);
+        cut_.add_cost(source->second, item->second, message);
       else
-        cut_.part(uploaded(from, source->second), item->second, minimum_cut::never);
-      cut_.part(item->second, downloaded(from, source->second), minimum_cut::never);
+        cut_.add_cost(uploaded(from, source->second), item->second, minimum_cut::never);
+      cut_.add_cost(item->second, downloaded(from, source->second), minimum_cut::never);
     }
     for (auto* before : node.controls())
       if (auto source = items_.find(before->id());
           source != items_.end() && !is_replicated(*before)) {
-        cut_.part(source->second, item->second, message);
-        cut_.part(item->second, source->second, message);
+        cut_.add_cost(source->second, item->second, message);
+        cut_.add_cost(item->second, source->second, message);
       }
   }
 
@@ -93,12 +93,12 @@ private:
   // pays for the copy.
   size_t uploaded(edge value, size_t source) {
     return once(uploads_, value, [&](size_t copy) {
-      cut_.part(source, copy, std::llround(expected_upload(value.type(), value.dims())));
+      cut_.add_cost(source, copy, std::llround(expected_upload(value.type(), value.dims())));
     });
   }
   size_t downloaded(edge value, size_t source) {
     return once(downloads_, value, [&](size_t copy) {
-      cut_.part(copy, source, std::llround(expected_download(value.type(), value.dims())));
+      cut_.add_cost(copy, source, std::llround(expected_download(value.type(), value.dims())));
     });
   }
 
@@ -114,8 +114,8 @@ private:
   }
 
   const graph& graph_;
-  const rivals between_;
-  const placing& options_;
+  const gpu_and_host between_;
+  const place_options& options_;
   std::vector<int>& chosen_;
   const std::vector<bool>& may_choose_;
   minimum_cut cut_;
@@ -125,8 +125,8 @@ private:
 
 } // namespace
 
-void divide(const graph& placed, rivals between, const placing& options, std::vector<int>& chosen,
-            const std::vector<bool>& may_choose) {
+void divide(const graph& placed, gpu_and_host between, const place_options& options,
+            std::vector<int>& chosen, const std::vector<bool>& may_choose) {
   divider{placed, between, options, chosen, may_choose}.run();
 }
 

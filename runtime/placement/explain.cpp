@@ -36,8 +36,9 @@ std::string bytes_text(double bytes) {
 
 class explainer {
 public:
-  explainer(const device_list& devices, const placing& options, const std::vector<int>& chosen,
-            const std::vector<int>& first_worker, const placement_grounds& grounds)
+  explainer(const device_list& devices, const place_options& options,
+            const std::vector<int>& chosen, const std::vector<int>& first_worker,
+            const placement_grounds& grounds)
       : devices_(devices), options_(options), chosen_(chosen), first_worker_(first_worker),
         grounds_(grounds) {}
 
@@ -47,21 +48,21 @@ public:
     auto request = placed.device().empty()
                        ? std::string{}
                        : concat("asked for '", plain_device(placed.device()), '\'');
-    auto bond = grounds_.sets.reason_of(placed);
-    if (answer.moved)
+    auto link_reason = grounds_.sets.reason_of(placed);
+    if (answer.moved_to_host)
       return join(request, "the GPU cannot run it or a node of its set: on the host of the GPU");
-    if (answer.softened)
+    if (answer.request_replaced)
       return join(request, "no such device can run it: on the nearest device");
-    if (bond.kind == bond::state)
-      return join(request, concat("with the state of '", bond.with->name(), '\''));
-    if (bond.kind == bond::group)
-      return join(request, concat("colocated with '", bond.with->name(), '\''));
+    if (link_reason.kind == colocation_reason::state)
+      return join(request, concat("with the state of '", link_reason.other->name(), '\''));
+    if (link_reason.kind == colocation_reason::group)
+      return join(request, concat("colocated with '", link_reason.other->name(), '\''));
     if (internal_ops::is_constant(placed) && placed.controls().empty())
       return join(request, "a constant, copied to where it is used");
     const auto& asked = grounds_.sets.all()[set].asked;
-    if (asked.whole())
+    if (asked.is_complete())
       return request.empty() ? concat("others of its set ask for '", asked, '\'') : request;
-    if (answer.open->size() == 1)
+    if (answer.candidates->size() == 1)
       return join(request, "the only device that can run it");
     return join(request, choice_of(placed));
   }
@@ -92,7 +93,7 @@ private:
   }
 
   const device_list& devices_;
-  const placing& options_;
+  const place_options& options_;
   const std::vector<int>& chosen_;
   const std::vector<int>& first_worker_;
   const placement_grounds& grounds_;
@@ -100,9 +101,9 @@ private:
 
 } // namespace
 
-placement_report explain(const graph& placed, const device_list& devices, const placing& options,
-                         const std::vector<int>& chosen, const std::vector<int>& first_worker,
-                         const placement_grounds& grounds) {
+placement_report explain(const graph& placed, const device_list& devices,
+                         const place_options& options, const std::vector<int>& chosen,
+                         const std::vector<int>& first_worker, const placement_grounds& grounds) {
   placement_report report;
   report.strategy = options.strategy == placement_strategy::greedy ? "greedy" : "first worker";
   auto run = simulate(placed, devices, options, chosen);
@@ -115,10 +116,10 @@ placement_report explain(const graph& placed, const device_list& devices, const 
     entry.end_ns = run.end_ns[node->index()];
     if (auto device = chosen[node->index()]; device >= 0) {
       entry.device = to_string(devices[static_cast<size_t>(device)]);
-      entry.why = words.reason_for(*node);
+      entry.reason = words.reason_for(*node);
     } else {
-      entry.why = &node->op() == &internal_ops::feed ? "fed; goes to all that read it"
-                                                     : "fetched from where it is made";
+      entry.reason = &node->op() == &internal_ops::feed ? "fed; goes to all that read it"
+                                                        : "fetched from where it is made";
     }
     report.nodes.push_back(std::move(entry));
   }
@@ -129,7 +130,7 @@ std::string to_string(const placement_report& report) {
   std::string text;
   for (const auto& entry : report.nodes)
     text += concat(entry.op, " '", entry.node, "' ", entry.device.empty() ? "" : "on ",
-                   entry.device, entry.device.empty() ? "" : ": ", entry.why, '\n');
+                   entry.device, entry.device.empty() ? "" : ": ", entry.reason, '\n');
   text += concat("strategy: ", report.strategy, "; a step is expected to take ",
                  time_text(report.total_ns));
   if (report.strategy != "first worker")

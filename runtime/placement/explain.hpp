@@ -16,8 +16,8 @@ struct placement_grounds {
 };
 
 /// `first_worker` has the choices without regard to costs.
-placement_report explain(const graph& placed, const device_list& devices, const placing& options,
-                         const std::vector<int>& chosen, const std::vector<int>& first_worker,
-                         const placement_grounds& grounds);
+placement_report explain(const graph& placed, const device_list& devices,
+                         const place_options& options, const std::vector<int>& chosen,
+                         const std::vector<int>& first_worker, const placement_grounds& grounds);
 
 } // namespace troupe

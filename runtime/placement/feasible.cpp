@@ -20,16 +20,16 @@ size_t index_of(device_kind kind) { return kind == device_kind::gpu ? 1 : 0; }
 void prefer_accelerators(std::vector<int>& open, const device_list& devices) {
   if (open.empty())
     return;
-  const auto home = devices[static_cast<size_t>(open.front())].on_task();
+  const auto home = devices[static_cast<size_t>(open.front())].name_of_task();
   std::ranges::stable_partition(open, [&](int i) {
     const auto& device = devices[static_cast<size_t>(i)];
-    return kind_of(device) == device_kind::gpu && device.on_task() == home;
+    return kind_of(device) == device_kind::gpu && device.name_of_task() == home;
   });
 }
 
 // Whether a node has state that other steps expect in its place, also while its task is absent.
 bool keeps_state(const node& owner) {
-  if (owner.op().makes != resource::none || is_collective(owner.op()) ||
+  if (owner.op().state_kind != resource::none || is_collective(owner.op()) ||
       has(owner.op().effects, effect::random))
     return true;
   return runs_functions(owner.op()) &&
@@ -88,7 +88,7 @@ const std::vector<int>& feasible_devices::find(const device_name& asked, kinds a
   if (!is_new)
     return open;
   for (size_t i = 0; i < devices_.size(); ++i)
-    if (asked.matches(devices_[i]) && !(avoids && avoid_.contains(devices_[i].on_task())))
+    if (asked.matches(devices_[i]) && !(avoids && avoid_.contains(devices_[i].name_of_task())))
       open.push_back(static_cast<int>(i));
   prefer_accelerators(open, devices_);
   std::erase_if(open,
@@ -165,7 +165,7 @@ device_name feasible_devices::required_of(const node_set& set) const {
   return required;
 }
 
-result<feasible_devices::choice> feasible_devices::of(const node_set& set) {
+result<feasible_devices::choice> feasible_devices::find_for(const node_set& set) {
   auto able = kinds_of(set);
   if (!avoid_.empty() && !keeps_state(set))
     if (const auto& open = find(set.asked, able, true); !open.empty())

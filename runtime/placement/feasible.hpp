@@ -21,12 +21,12 @@ public:
 
   struct choice {
     /// Indices of devices; the GPUs of the first device's task come before all others.
-    const std::vector<int>* open = nullptr;
-    bool moved = false;    ///< from a GPU that cannot run it to the processor of its host
-    bool softened = false; ///< the requested device is missing or cannot run it
+    const std::vector<int>* candidates = nullptr;
+    bool moved_to_host = false;    ///< from a GPU that cannot run it to the processor of its host
+    bool request_replaced = false; ///< the requested device is missing or cannot run it
   };
   /// Fails, naming a node of the set, if no device matches, or if none has a kernel for it.
-  result<choice> of(const node_set& set);
+  result<choice> find_for(const node_set& set);
 
 private:
   using kinds = std::array<bool, 2>; // by device_kind: whether all members can run there

@@ -23,7 +23,7 @@ struct demands {
 // Whether a node uses a variable itself. Reads of its value do not count: passes make them nodes.
 bool takes_variable(const node& user) {
   return std::ranges::any_of(accesses_of(user), [](const state_access& access) {
-    return !access.as_value && access.state->op().makes == resource::variable;
+    return !access.is_read && access.state->op().state_kind == resource::variable;
   });
 }
 
@@ -62,7 +62,7 @@ demands demands_of(const node& caller) {
     else
       collected.devices.insert(state.device());
     auto asked = device_name::parse(state.device());
-    collected.has_variable |= state.op().makes == resource::variable && asked &&
+    collected.has_variable |= state.op().state_kind == resource::variable && asked &&
                               asked->kind.empty() &&
                               site_of(state, device_kind::gpu) != kernel_site::none;
   }
@@ -89,7 +89,7 @@ bool belongs_to_gpu(const demands& requests, const result<device_name>& joint) {
 }
 
 // Whether a GPU is among the devices that match, or, if no device matches, among all devices, which
-// may then replace the requested one (placing::soft).
+// may then replace the requested one (place_options::soft).
 bool has_gpu(const device_list& devices, const device_name& asked) {
   auto is_gpu = [](const device_name& device) { return kind_of(device) == device_kind::gpu; };
   auto matches = [&](const device_name& device) { return asked.matches(device); };

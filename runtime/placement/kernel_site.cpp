@@ -78,9 +78,9 @@ bool passes_elements_on(const node& node) {
 
 // A queue is on an accelerator only if its device says so, since it takes scarce memory.
 bool is_requested_there(const node& node, device_kind kind) {
-  const auto* queue = node.op().makes == resource::queue ? &node
-                      : node.inputs().empty()            ? nullptr
-                                                         : resource_behind(node.inputs()[0]);
+  const auto* queue = node.op().state_kind == resource::queue ? &node
+                      : node.inputs().empty()                 ? nullptr
+                                                              : resource_behind(node.inputs()[0]);
   if (!queue || !passes_elements_on(*queue))
     return false;
   auto asked = device_name::parse(queue->device());
@@ -95,7 +95,7 @@ bool passes_elements_on_there(const node& node, device_kind kind) {
 // Whether a kernel reads no elements of its inputs: it reads only shapes, which are known at
 // launch, or has no inputs.
 bool reads_no_elements(const node& node) {
-  return has(node.op().effects, effect::of_shape) ||
+  return has(node.op().effects, effect::reads_shapes_only) ||
          (node.inputs().empty() && !has(node.op().effects, effect::stateful) &&
           !has(node.op().effects, effect::random));
 }
@@ -134,7 +134,7 @@ bool is_predicate(const node& node, int input) {
 
 // Whether a node may run on the host as well. An op on variables must run where they are.
 bool is_movable(const node& node) {
-  return has(node.op().effects, effect::of_shape) ||
+  return has(node.op().effects, effect::reads_shapes_only) ||
          (!has(node.op().effects, effect::stateful) && !has(node.op().effects, effect::random) &&
           !has_refs(node));
 }
@@ -144,7 +144,7 @@ bool is_movable(const node& node) {
 kernel_site site_of(const node& node, device_kind kind) {
   if (is_collective(node.op()))
     return kernel_site::boundary; // the device launches it, whatever its kind
-  auto resource_kind = node.op().makes;
+  auto resource_kind = node.op().state_kind;
   if (needs_no_kernel(node))
     return kernel_site::boundary;
   if (passes_elements_on_there(node, kind))
@@ -213,7 +213,7 @@ bool kernel_sites::lies_on_host(edge value) const {
   if (on_processor(*value.node) || runs_on_host(*value.node))
     return true;
   const auto& op = value.node->op();
-  return &op == &internal_ops::feed || &op == &internal_ops::recv || op.ask ||
+  return &op == &internal_ops::feed || &op == &internal_ops::recv || op.start_operation ||
          is_given_by_frames(value);
 }
 
@@ -240,7 +240,7 @@ bool kernel_sites::wants_on_device(const node& node, int input) const {
     return from.type() < dtype::string && !is_predicate(node, input) &&
            !is_few_integers(from.type(), from.dims());
   }
-  if (op.ask && passes_elements_on(node)) {
+  if (op.start_operation && passes_elements_on(node)) {
     const auto& from = node.inputs()[static_cast<size_t>(input)];
     return !is_few_integers(from.type(), from.dims());
   }

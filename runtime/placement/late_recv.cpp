@@ -23,23 +23,23 @@ struct reader {
   double begins_ns = 0;
 };
 
-link_cost cost_of(const placing& options, const device_name& from, const device_name& to) {
+link_cost cost_of(const place_options& options, const device_name& from, const device_name& to) {
   if (!options.links)
-    return usual_link;
-  auto known = options.links->known().find({from.on_task(), to.on_task()});
-  return known == options.links->known().end() ? options.links->usual() : known->second;
+    return default_link;
+  auto known = options.links->known().find({from.name_of_task(), to.name_of_task()});
+  return known == options.links->known().end() ? options.links->default_cost() : known->second;
 }
 
 bool may_call(const node& caller) {
-  return caller.op().makes == resource::none && !internal_ops::is_boundary(caller) &&
+  return caller.op().state_kind == resource::none && !internal_ops::is_boundary(caller) &&
          !internal_ops::is_constant(caller) && !runs_functions(caller.op()) &&
          !has(caller.op().effects, effect::blocking);
 }
 
 } // namespace
 
-late_sends find_late_sends(const graph& placed, const std::vector<int>& chosen,
-                           const device_list& devices, const placing& options) {
+late_requests find_late_requests(const graph& placed, const std::vector<int>& chosen,
+                                 const device_list& devices, const place_options& options) {
   auto device_of = [&](const node& placed_node) { return chosen[placed_node.index()]; };
   std::map<std::tuple<const node*, int, int>, reader> readers;
   std::vector<std::vector<node*>> callers(devices.size()); // by device, in topological order
@@ -54,8 +54,8 @@ late_sends find_late_sends(const graph& placed, const std::vector<int>& chosen,
       auto from = node->inputs()[static_cast<size_t>(i)];
       auto from_device = device_of(*from.node);
       if (from_device < 0 || node->input_is_ref(i) || internal_ops::is_constant(*from.node) ||
-          devices[static_cast<size_t>(from_device)].on_task() ==
-              devices[static_cast<size_t>(to_device)].on_task() ||
+          devices[static_cast<size_t>(from_device)].name_of_task() ==
+              devices[static_cast<size_t>(to_device)].name_of_task() ||
           expected_bytes(from.type(), from.dims()) < min_bytes)
         continue;
       auto& known = readers[{from.node, from.index, to_device}];
@@ -65,13 +65,14 @@ late_sends find_late_sends(const graph& placed, const std::vector<int>& chosen,
       known.begins_ns = std::min(known.begins_ns, begins);
     }
   }
-  late_sends sends;
+  late_requests sends;
   for (const auto& [tensor_key, reading] : readers) {
     const auto& [from, output, to_device] = tensor_key;
     auto cost = cost_of(options, devices[static_cast<size_t>(device_of(*from))],
                         devices[static_cast<size_t>(to_device)]);
-    auto transfer_ns = cost.latency_ns + cost.of(expected_bytes(from->output_type(output),
-                                                                from->output_shape(output)));
+    auto transfer_ns =
+        cost.latency_ns +
+        cost.transfer_ns(expected_bytes(from->output_type(output), from->output_shape(output)));
     auto latest = reading.begins_ns - margin * transfer_ns;
     node* last = nullptr;
     for (auto* caller : callers[static_cast<size_t>(to_device)]) {

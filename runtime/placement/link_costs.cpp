@@ -7,9 +7,9 @@ link_costs link_costs::from(const std::vector<link_time>& measured, link_cost us
   for (const auto& link : measured) {
     auto from = device_name::parse(link.from), to = device_name::parse(link.to);
     if (from && to)
-      costs.set(from->on_task(), to->on_task(),
-                {link.small > 0 ? link.latency_ns : usual.latency_ns,
-                 link.large > 0 ? link.ns_per_byte : usual.ns_per_byte});
+      costs.set(from->name_of_task(), to->name_of_task(),
+                {link.small_count > 0 ? link.latency_ns : usual.latency_ns,
+                 link.large_count > 0 ? link.ns_per_byte : usual.ns_per_byte});
   }
   return costs;
 }

@@ -51,7 +51,7 @@ size_t minimum_cut::add_item(int64_t cost_on_first, int64_t cost_on_second) {
   return item - network::items;
 }
 
-void minimum_cut::part(size_t first_item, size_t second_item, int64_t cost) {
+void minimum_cut::add_cost(size_t first_item, size_t second_item, int64_t cost) {
   network_->connect(first_item + network::items, second_item + network::items, cost, 0);
 }
 

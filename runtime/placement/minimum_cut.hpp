@@ -20,7 +20,7 @@ public:
   size_t add_item(int64_t cost_on_first, int64_t cost_on_second);
   /// Adds a cost for the case that `first_item` is on the first side and `second_item` on the
   /// second.
-  void part(size_t first_item, size_t second_item, int64_t cost);
+  void add_cost(size_t first_item, size_t second_item, int64_t cost);
   /// Returns for each item whether it is on the first side; ties go to the second side.
   std::vector<bool> solve();
 

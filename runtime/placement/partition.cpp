@@ -18,8 +18,8 @@ namespace {
 class cutter {
 public:
   cutter(const graph& step_graph, const std::vector<int>& chosen, const device_list& devices,
-         const placed_frames& frames, const further_order& order, f32_transfer between_tasks,
-         const late_sends& late)
+         const placed_frames& frames, const extra_order& order, f32_transfer between_tasks,
+         const late_requests& late)
       : graph_(step_graph), chosen_(chosen), devices_(devices), frames_(frames), order_(order),
         between_tasks_(between_tasks), late_(late), kernel_sites_(step_graph, chosen, devices),
         parts_(devices.size()), copies_(step_graph.nodes().size()),
@@ -105,17 +105,17 @@ private:
         types.push_back(n.output_type(i));
         shapes.push_back(n.output_shape(i));
       }
-    auto is_loop = n.op().calls == calling::while_true;
+    auto is_loop = n.op().calls == call_kind::while_true;
     auto frame_device = device_of(&n);
     std::vector<std::string> tasks;
     for (auto other_device : frames_.at(&n).others)
-      tasks.push_back(to_string(devices_[static_cast<size_t>(other_device)].on_task()));
+      tasks.push_back(to_string(devices_[static_cast<size_t>(other_device)].name_of_task()));
     attr_map attrs{
         {"Tout", std::move(types)},
         {"shapes", std::move(shapes)},
         {"frame", frames_.at(&n).number},
         {"kind", n.op().name},
-        {"orders", order_of_turns(n).size()},
+        {"orders", order_of_iterations(n).size()},
         {"unchanged", unchanged_outputs(n)},
         {"parallel_iterations",
          is_loop ? std::max<int64_t>(1, n.attr<int64_t>("parallel_iterations")) : int64_t{1}},
@@ -167,10 +167,10 @@ private:
       auto updates_state = [&](const state_access& other) {
         return other.updates && other.state == access.state;
       };
-      if (!access.as_value || internal_ops::is_boundary(n) ||
+      if (!access.is_read || internal_ops::is_boundary(n) ||
           std::ranges::any_of(accesses, updates_state))
         continue;
-      auto seen = updates_.seen_by(n, *access.state);
+      auto seen = updates_.last_seen_by(n, *access.state);
       if (seen != updates_.last_before(n, *access.state))
         late_reads_[updates_.first_after(seen, *access.state)].emplace_back(&n, access.input);
     }
@@ -190,7 +190,7 @@ private:
       if (before->inputs().empty() && before->outputs() == 0 && !has(effects, effect::stateful))
         open.insert(open.end(), before->controls().begin(), before->controls().end());
       else if (has(effects, effect::stateful | effect::blocking) && !has(effects, effect::random) &&
-               before->op().makes == resource::none && before->id() < until &&
+               before->op().state_kind == resource::none && before->id() < until &&
                std::ranges::none_of(accesses_of(*before), updates))
         waits.push_back(before);
     }
@@ -210,7 +210,7 @@ private:
       return invalid(reader.description(), ": input ", input, " refers to no state");
     auto device = device_of(&reader), read_device = device_of(ref.node);
     auto stays = is_at_hand(ref, device, wants_on_host(reader, input));
-    auto seen = updates_.seen_by(reader, *state);
+    auto seen = updates_.last_seen_by(reader, *state);
     auto waits = waits_of(reader, *state, until);
     auto& shared_read = reads_[{ref.node, ref.index, stays ? -1 : device, seen, waits}];
     if (shared_read.value) {
@@ -405,8 +405,8 @@ private:
                     std::vector<node*> waits = {}) {
     auto transfer = transfer_of(*value.node).value_or(between_tasks_);
     auto is_shortened = transfer != f32_transfer::exact && value.type() == dtype::f32 &&
-                        devices_[static_cast<size_t>(from)].on_task() !=
-                            devices_[static_cast<size_t>(to)].on_task();
+                        devices_[static_cast<size_t>(from)].name_of_task() !=
+                            devices_[static_cast<size_t>(to)].name_of_task();
     if (!is_shortened)
       return send_unchanged(value, from, to, name, std::move(waits));
     auto truncates = transfer == f32_transfer::truncated;
@@ -479,9 +479,9 @@ private:
   const std::vector<int>& chosen_;
   const device_list& devices_;
   const placed_frames& frames_;
-  const further_order& order_;
+  const extra_order& order_;
   const f32_transfer between_tasks_;
-  const late_sends& late_;
+  const late_requests& late_;
   const kernel_sites kernel_sites_;
   std::vector<std::unique_ptr<graph>> parts_;
   std::vector<node*> copies_;                                 // by the id of the original
@@ -508,8 +508,8 @@ private:
 
 result<std::vector<partition>> cut(const graph& placed, const std::vector<int>& chosen,
                                    const device_list& devices, const placed_frames& frames,
-                                   const further_order& order, f32_transfer between_tasks,
-                                   const late_sends& late) {
+                                   const extra_order& order, f32_transfer between_tasks,
+                                   const late_requests& late) {
   return cutter{placed, chosen, devices, frames, order, between_tasks, late}.run();
 }
 

@@ -29,7 +29,7 @@ using placed_frames = std::map<const node*, placed_frame>;
 
 /// For each node, nodes that it must follow in addition to its control edges, without depending on
 /// them.
-using further_order = std::map<const node*, std::vector<node*>>;
+using extra_order = std::map<const node*, std::vector<node*>>;
 
 /// Makes a partition for each device that has nodes, with one Recv per (tensor, destination). Each
 /// partition that reads a feed has its own. A variable that is read on another device, or after an
@@ -42,8 +42,8 @@ using further_order = std::map<const node*, std::vector<node*>>;
 /// of the receiver has run.
 result<std::vector<partition>> cut(const graph& placed, const std::vector<int>& chosen,
                                    const device_list& devices, const placed_frames& frames = {},
-                                   const further_order& order = {},
+                                   const extra_order& order = {},
                                    f32_transfer between_tasks = f32_transfer::exact,
-                                   const late_sends& late = {});
+                                   const late_requests& late = {});
 
 } // namespace troupe

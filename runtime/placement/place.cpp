@@ -19,7 +19,7 @@ namespace {
 
 // Whether the device of a node matters in later steps, or its outputs can only be used there.
 bool is_tied(const node& candidate, const device_list& devices) {
-  if (candidate.op().makes != resource::none || is_collective(candidate.op()) ||
+  if (candidate.op().state_kind != resource::none || is_collective(candidate.op()) ||
       has(candidate.op().effects, effect::stateful | effect::random | effect::blocking))
     return true;
   for (int i = 0; i < static_cast<int>(candidate.inputs().size()); ++i)
@@ -43,19 +43,20 @@ bool is_tied(const node_set& set, const device_list& devices) {
 }
 
 // Returns the GPU, and the processor of its task, between which a node may choose.
-std::optional<rivals> find_rivals(const node_set& set, int chosen, const std::vector<int>& open,
-                                  const device_list& devices) {
+std::optional<gpu_and_host> find_gpu_and_host(const node_set& set, int chosen,
+                                              const std::vector<int>& open,
+                                              const device_list& devices) {
   const auto& first = devices[static_cast<size_t>(chosen)];
   if (kind_of(first) != device_kind::gpu || set.members.size() > 1)
     return {};
   const auto& candidate = *set.members.front();
-  if (candidate.op().makes != resource::none || runs_functions(candidate.op()) ||
+  if (candidate.op().state_kind != resource::none || runs_functions(candidate.op()) ||
       has(candidate.op().effects, effect::stateful | effect::random | effect::blocking))
     return {};
   for (auto i : open) {
     const auto& device = devices[static_cast<size_t>(i)];
-    if (kind_of(device) == device_kind::cpu && device.on_task() == first.on_task())
-      return rivals{chosen, i};
+    if (kind_of(device) == device_kind::cpu && device.name_of_task() == first.name_of_task())
+      return gpu_and_host{chosen, i};
   }
   return {};
 }
@@ -73,9 +74,9 @@ public:
     std::set<task_name> with_gpu;
     for (auto i : open)
       if (is_gpu(i))
-        with_gpu.insert(devices_[static_cast<size_t>(i)].on_task());
+        with_gpu.insert(devices_[static_cast<size_t>(i)].name_of_task());
     for (auto i : open)
-      if (is_gpu(i) || !with_gpu.contains(devices_[static_cast<size_t>(i)].on_task()))
+      if (is_gpu(i) || !with_gpu.contains(devices_[static_cast<size_t>(i)].name_of_task()))
         narrowed->second.push_back(i);
     return narrowed->second;
   }
@@ -89,7 +90,7 @@ private:
 
 class placer {
 public:
-  placer(const graph& placed, const device_list& devices, const placing& options)
+  placer(const graph& placed, const device_list& devices, const place_options& options)
       : graph_(placed), devices_(devices), options_(options),
         feasible_(devices, options.soft, options.avoid) {}
 
@@ -111,15 +112,16 @@ public:
 
 private:
   status add(const node_set& set) {
-    TROUPE_ASSIGN(auto answer, feasible_.of(set));
+    TROUPE_ASSIGN(auto answer, feasible_.find_for(set));
     for (auto* node : set.members)
-      placement_.chosen[node->index()] = answer.open->front();
-    if (answer.moved)
-      placement_.moved.insert(placement_.moved.end(), set.members.begin(), set.members.end());
+      placement_.chosen[node->index()] = answer.candidates->front();
+    if (answer.moved_to_host)
+      placement_.moved_to_host.insert(placement_.moved_to_host.end(), set.members.begin(),
+                                      set.members.end());
     else
       for (auto* node : set.members)
-        if (answer.softened || !gets_preferred(*node))
-          placement_.softened.push_back(node);
+        if (answer.request_replaced || !gets_preferred(*node))
+          placement_.replaced_requests.push_back(node);
     answers_.push_back(answer);
     return {};
   }
@@ -139,7 +141,7 @@ private:
     choices narrowed{devices_};
     for (size_t i = 0; i < sets_.all().size(); ++i) {
       const auto& set = sets_.all()[i];
-      const auto& open = narrowed.among(*answers_[i].open);
+      const auto& open = narrowed.among(*answers_[i].candidates);
       if (open.size() > 1 && !is_tied(set, devices_))
         for (auto* node : set.members)
           free_choices[node->index()] = {&open, static_cast<int>(i)};
@@ -158,11 +160,12 @@ private:
     if (!options_.by_cost)
       return;
     std::vector<bool> may_choose(graph_.nodes().size());
-    std::set<rivals> pairs;
+    std::set<gpu_and_host> pairs;
     for (size_t i = 0; i < sets_.all().size(); ++i) {
       const auto& set = sets_.all()[i];
       auto id = set.members.front()->index();
-      if (auto between = find_rivals(set, placement_.chosen[id], *answers_[i].open, devices_)) {
+      if (auto between =
+              find_gpu_and_host(set, placement_.chosen[id], *answers_[i].candidates, devices_)) {
         may_choose[id] = true;
         pairs.insert(*between);
       }
@@ -173,7 +176,7 @@ private:
 
   const graph& graph_;
   const device_list& devices_;
-  const placing& options_;
+  const place_options& options_;
   feasible_devices feasible_;
   node_sets sets_;
   std::vector<feasible_devices::choice> answers_; // by set
@@ -191,7 +194,8 @@ bool is_local(const device_list& devices) noexcept {
       devices, [](const auto& device) { return device.job == local_job && device.task == 0; });
 }
 
-result<placement> place(const graph& placed, const device_list& devices, const placing& options) {
+result<placement> place(const graph& placed, const device_list& devices,
+                        const place_options& options) {
   if (devices.empty())
     return failure(error_kind::failed_precondition, "there is no device to place nodes on");
   return placer{placed, devices, options}.run();

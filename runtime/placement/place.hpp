@@ -25,7 +25,7 @@ class node_times;
 struct placement_report;
 
 /// Options of place() for nodes whose device is not determined by constraints.
-struct placing {
+struct place_options {
   /// Chooses between a task's GPU and its processor by the least expected total time, including
   /// copies; else a GPU wherever it has a kernel. Variables, and nodes that update or draw from a
   /// state, go to a GPU in any case, because they must have the same place in all steps.
@@ -45,10 +45,10 @@ struct placing {
 struct placement {
   std::vector<int> chosen; ///< an index into the devices per node id; -1 for feeds and fetches
   /// Nodes that requested a GPU that cannot run them, and run on a processor of the same task.
-  std::vector<const node*> moved;
+  std::vector<const node*> moved_to_host;
   /// Nodes that run on another device than requested, because it is missing or cannot run them
-  /// (placing::soft), or that did not get a preferred device (device/preferred_device.hpp).
-  std::vector<const node*> softened = {};
+  /// (place_options::soft), or that did not get a preferred device (device/preferred_device.hpp).
+  std::vector<const node*> replaced_requests = {};
   std::shared_ptr<const placement_report> report = {};
 };
 
@@ -60,6 +60,6 @@ struct placement {
 /// not exist, for contradicting constraints, and if no kernel exists. Takes seconds for 100,000
 /// nodes and 1,000 devices.
 result<placement> place(const graph& placed, const device_list& devices,
-                        const placing& options = {});
+                        const place_options& options = {});
 
 } // namespace troupe

@@ -11,7 +11,7 @@ namespace troupe {
 struct placed_node {
   std::string node = {}, op = {};
   std::string device = {}; ///< "/job:ps/task:0/device:cpu:0"; empty: a feed or a fetch
-  std::string why = {};    ///< "asked for '/job:ps'"
+  std::string reason = {}; ///< "asked for '/job:ps'"
   double end_ns = 0;       ///< expected end, from the step's begin
 };
 

@@ -21,7 +21,7 @@ constexpr double message_ns = 2000;
 
 class simulator {
 public:
-  simulator(const graph& step_graph, const device_list& devices, const placing& options,
+  simulator(const graph& step_graph, const device_list& devices, const place_options& options,
             std::vector<int> chosen, const std::vector<free_choice>& free)
       : graph_(step_graph), devices_(devices), options_(options), free_(free),
         node_count_(step_graph.nodes().size()), sent_(node_count_), idle_at_(devices.size()),
@@ -86,9 +86,10 @@ private:
   void index_devices() {
     std::map<task_name, int> known;
     for (const auto& device : devices_) {
-      auto [task, is_new] = known.try_emplace(device.on_task(), static_cast<int>(tasks_.size()));
+      auto [task, is_new] =
+          known.try_emplace(device.name_of_task(), static_cast<int>(tasks_.size()));
       if (is_new) {
-        tasks_.push_back(device.on_task());
+        tasks_.push_back(device.name_of_task());
         on_task_.emplace_back();
         links_.emplace_back();
       }
@@ -99,7 +100,7 @@ private:
     }
     if (!options_.links)
       return;
-    usual_ = options_.links->usual();
+    usual_ = options_.links->default_cost();
     for (const auto& [pair, cost] : options_.links->known()) {
       auto from = known.find(pair.first), to = known.find(pair.second);
       if (from != known.end() && to != known.end())
@@ -168,14 +169,14 @@ private:
     const auto& known = links_[static_cast<size_t>(from)];
     auto link =
         std::ranges::lower_bound(known, to, {}, [](const auto& entry) { return entry.first; });
-    return (link != known.end() && link->first == to ? link->second : usual_).of(bytes);
+    return (link != known.end() && link->first == to ? link->second : usual_).transfer_ns(bytes);
   }
 
   bool on_gpu(int device) const { return gpu_[static_cast<size_t>(device)]; }
   int task_of(int device) const { return task_of_[static_cast<size_t>(device)]; }
 
   double link(int from, int to, double bytes) const {
-    auto bus = expected_over_bus(on_gpu(from), on_gpu(to), bytes);
+    auto bus = expected_bus_copy(on_gpu(from), on_gpu(to), bytes);
     if (task_of(from) == task_of(to))
       return bus > 0 ? bus : message_ns;
     return between_tasks(task_of(from), task_of(to), bytes) + bus;
@@ -217,7 +218,7 @@ private:
       run_.begin_ns[id] = run_.end_ns[id];
       return;
     }
-    if (!free_.empty() && free_[id].open)
+    if (!free_.empty() && free_[id].candidates)
       choose(visited, free_[id]);
     auto device = run_.chosen[id];
     if (device < 0 || is_replicated(visited))
@@ -287,14 +288,14 @@ private:
       for (bool gpu : {false, true}) {
         auto transfer_ns = input.device < 0
                                ? 0
-                               : usual_.of(input.bytes) +
-                                     expected_over_bus(on_gpu(input.device), gpu, input.bytes);
+                               : usual_.transfer_ns(input.bytes) +
+                                     expected_bus_copy(on_gpu(input.device), gpu, input.bytes);
         usual[gpu] = std::max(usual[gpu], input.end + transfer_ns);
       }
     decision best{infinite, infinite, -1};
     int chosen = -1;
     const auto cost = costs_[placed.index()];
-    for (auto device : *choice.open) {
+    for (auto device : *choice.candidates) {
       auto index = static_cast<size_t>(device);
       auto gpu = gpu_[index] != 0;
       auto begin = usual[gpu];
@@ -325,11 +326,11 @@ private:
 
   const graph& graph_;
   const device_list& devices_;
-  const placing& options_;
+  const place_options& options_;
   const std::vector<free_choice>& free_;
   const size_t node_count_;
   simulated_run run_;
-  link_cost usual_ = usual_link;
+  link_cost usual_ = default_link;
   bool any_gpu_ = false;
   std::vector<task_name> tasks_;
   std::vector<int> task_of_;                                  // by device
@@ -355,8 +356,9 @@ private:
 
 } // namespace
 
-simulated_run simulate(const graph& placed, const device_list& devices, const placing& options,
-                       std::vector<int> chosen, const std::vector<free_choice>& free) {
+simulated_run simulate(const graph& placed, const device_list& devices,
+                       const place_options& options, std::vector<int> chosen,
+                       const std::vector<free_choice>& free) {
   return simulator{placed, devices, options, std::move(chosen), free}.run();
 }
 

@@ -10,8 +10,8 @@ namespace troupe {
 
 /// The devices among which a node has to choose.
 struct free_choice {
-  const std::vector<int>* open = nullptr; ///< indices of devices; null: the node is placed
-  int set = -1;                           ///< all nodes of a set get the device of the first
+  const std::vector<int>* candidates = nullptr; ///< indices of devices; null: the node is placed
+  int set = -1;                                 ///< all nodes of a set get the device of the first
 };
 
 /// The expected end on the best device and on the next best, in nanoseconds from the step's begin.
@@ -34,7 +34,8 @@ struct simulated_run {
 /// constants are available everywhere from the start; a tensor is sent once to each device. Takes
 /// time proportional to nodes times devices, and memory proportional to their sum and to the number
 /// of transfers.
-simulated_run simulate(const graph& placed, const device_list& devices, const placing& options,
-                       std::vector<int> chosen, const std::vector<free_choice>& free = {});
+simulated_run simulate(const graph& placed, const device_list& devices,
+                       const place_options& options, std::vector<int> chosen,
+                       const std::vector<free_choice>& free = {});
 
 } // namespace troupe

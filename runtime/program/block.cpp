@@ -33,11 +33,12 @@ private:
 status run_watched(const instruction& code, kernel_context& context, const tensor* slots,
                    const call_frame& frame) {
   numerics_watch watch;
-  watch.before(code, slots);
+  watch.record_inputs(code, slots);
   auto outcome = run_kernel(code, context);
   if (outcome && !frame.stop.raised())
-    outcome = watch.after(code, slots);
-  return frame.stop.raised() ? stopped(frame.stop) : within(*code.origin, std::move(outcome));
+    outcome = watch.check_outputs(code, slots);
+  return frame.stop.raised() ? stop_error(frame.stop)
+                             : with_node_context(*code.origin, std::move(outcome));
 }
 
 status run_code(const block& code_block, tensor* slots, std::span<tensor> results,
@@ -50,12 +51,12 @@ status run_code(const block& code_block, tensor* slots, std::span<tensor> result
     for (const auto* end = code + code_block.code.size(); code != end; ++code) {
       if (code == next_look) {
         next_look += instructions_per_look;
-        frame.stop.due(); // raises it
+        frame.stop.is_due(); // raises it
       }
       if (frame.stop.raised()) [[unlikely]]
-        return stopped(frame.stop);
+        return stop_error(frame.stop);
       auto began = frame.records ? ticks_now() : 0;
-      switch (code->what) {
+      switch (code->kind) {
         case action::run: {
           context.step_to(*code);
           if (frame.check_numerics) [[unlikely]] {
@@ -63,8 +64,8 @@ status run_code(const block& code_block, tensor* slots, std::span<tensor> result
             break;
           }
           if (auto outcome = code->run(context); !outcome) [[unlikely]]
-            return frame.stop.raised() ? stopped(frame.stop)
-                                       : within(*code->origin, std::move(outcome));
+            return frame.stop.raised() ? stop_error(frame.stop)
+                                       : with_node_context(*code->origin, std::move(outcome));
           break;
         }
         case action::call: TROUPE_TRY(run_call(*code, slots, frame)); break;
@@ -72,7 +73,7 @@ status run_code(const block& code_block, tensor* slots, std::span<tensor> result
           auto& slot = slots[code->first_output];
           TROUPE_ASSIGN(slot, read_variable(*code, frame.temporaries));
           if (slot.space() != frame.device.memory().space()) [[unlikely]]
-            return lies_elsewhere(*code, slot);
+            return wrong_memory_error(*code, slot);
           break;
         }
         case action::fetch: {
@@ -89,9 +90,11 @@ status run_code(const block& code_block, tensor* slots, std::span<tensor> result
         slots[code->releases[i]].reset();
     }
   } catch (...) {
-    return frame.stop.raised() ? stopped(frame.stop) : within(*code->origin, explain_exception());
+    return frame.stop.raised() ? stop_error(frame.stop)
+                               : with_node_context(*code->origin, explain_exception());
   }
-  return frame.stop.raised() ? stopped(frame.stop) : status{}; // the last kernel may have stopped
+  return frame.stop.raised() ? stop_error(frame.stop)
+                             : status{}; // the last kernel may have stopped
 }
 
 // Records the tensors that a block holds, with the nodes that made them; `caller` made its
@@ -104,17 +107,17 @@ void note_held(const block& called, const tensor* slots, std::span<const tensor>
       makers[code.first_output + i] = code.origin;
   for (uint32_t slot = 0; slot < called.slots; ++slot)
     if (!slots[slot].empty())
-      frame.held->push_back({makers[slot], slots[slot]});
+      frame.held_tensors->push_back({makers[slot], slots[slot]});
   for (const auto& code : called.code)
-    if (code.what == action::fetch && !results[code.target].empty())
-      frame.held->push_back({makers[code.inputs[0]], results[code.target]});
+    if (code.kind == action::fetch && !results[code.target].empty())
+      frame.held_tensors->push_back({makers[code.inputs[0]], results[code.target]});
 }
 
 // Runs a block. All slots must be empty before, and are empty after an error.
 status run_block(const block& called, tensor* slots, std::span<tensor> results, const node& caller,
                  const call_frame& frame) {
   auto outcome = run_code(called, slots, results, frame);
-  if (outcome.kind() == error_kind::resource_exhausted && frame.held) [[unlikely]]
+  if (outcome.kind() == error_kind::resource_exhausted && frame.held_tensors) [[unlikely]]
     note_held(called, slots, results, caller, frame);
   if (!outcome) [[unlikely]]
     for (uint32_t i = 0; i < called.slots; ++i)
@@ -126,11 +129,11 @@ status run_block(const block& called, tensor* slots, std::span<tensor> results, 
 void enter(const block& called, std::span<tensor> arguments, bool keep_all, tensor* slots) {
   for (size_t i = 0; i < called.arguments.size(); ++i)
     if (auto slot = called.arguments[i]; slot != block::no_slot)
-      slots[slot] = keep_all || called.kept[i] ? arguments[i] : std::move(arguments[i]);
+      slots[slot] = keep_all || called.is_also_result[i] ? arguments[i] : std::move(arguments[i]);
 }
 
 status check(const call_site& site, std::span<const tensor> arguments) {
-  for (const auto& promise : site.promises)
+  for (const auto& promise : site.required_shapes)
     if (!promise.dims.compatible(arguments[promise.argument].dims()))
       return invalid("argument ", promise.argument, " of function '", site.blocks.back()->name,
                      "' must have shape ", promise.dims, ", got ",
@@ -145,7 +148,7 @@ bool is_not_zero(const tensor& scalar) {
 
 } // namespace
 
-bool holds(const tensor& condition) {
+bool is_true(const tensor& condition) {
   if (condition.rank() != 0)
     return condition.elements() > 0;
   switch (condition.type()) {
@@ -175,12 +178,13 @@ namespace {
 
 status call(const block& called, std::span<tensor> arguments, tensor* outputs, const node& caller,
             const call_frame& frame) {
-  tensors slots{called.slots}, results{called.handed_on.size()};
+  tensors slots{called.slots}, results{called.passed_arguments.size()};
   enter(called, arguments, false, slots.data());
   TROUPE_TRY(run_block(called, slots.data(), results.all(), caller, frame));
-  for (size_t i = 0; i < called.handed_on.size(); ++i)
-    outputs[i] = called.handed_on[i] < 0 ? std::move(results[i])
-                                         : arguments[static_cast<size_t>(called.handed_on[i])];
+  for (size_t i = 0; i < called.passed_arguments.size(); ++i)
+    outputs[i] = called.passed_arguments[i] < 0
+                     ? std::move(results[i])
+                     : arguments[static_cast<size_t>(called.passed_arguments[i])];
   return {};
 }
 
@@ -188,56 +192,58 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
             tensor* outputs, const call_frame& frame) {
   const auto &condition = *site.blocks[0], &body = *site.blocks[1];
   tensors condition_slots{condition.slots}, body_slots{body.slots};
-  tensors verdict{1}, results{body.handed_on.size()}, before{variables.size()};
+  tensors verdict{1}, results{body.passed_arguments.size()}, before{variables.size()};
   auto swaps = false; // whether a variable takes the old value of another one
-  for (size_t i = 0; i < body.handed_on.size(); ++i)
-    swaps = swaps || (body.handed_on[i] >= 0 && static_cast<size_t>(body.handed_on[i]) != i);
+  for (size_t i = 0; i < body.passed_arguments.size(); ++i)
+    swaps = swaps ||
+            (body.passed_arguments[i] >= 0 && static_cast<size_t>(body.passed_arguments[i]) != i);
   int64_t iteration = 0;
-  const auto held_before = frame.held ? frame.held->size() : 0;
+  const auto held_before = frame.held_tensors ? frame.held_tensors->size() : 0;
   auto with_iteration = [&](status reason) {
     if (reason.ok() || reason.kind() == error_kind::deadline_exceeded)
       return reason;
     auto place = concat("[", code.origin->description(), " iteration ", iteration, "]");
-    if (reason.kind() == error_kind::resource_exhausted && frame.held) {
+    if (reason.kind() == error_kind::resource_exhausted && frame.held_tensors) {
       for (const auto& variable_value : variables) // variables that the body did not read
         if (!variable_value.empty())
-          frame.held->push_back({code.origin, variable_value});
-      put_around(*frame.held, held_before, place);
+          frame.held_tensors->push_back({code.origin, variable_value});
+      add_enclosing_call(*frame.held_tensors, held_before, place);
     }
-    return std::move(reason).within(place);
+    return std::move(reason).with_context(place);
   };
   auto ended = false;
   auto fused = site.fused && !frame.check_numerics ? site.fused->find(variables) : nullptr;
   if (fused) {
     auto outcome = fused->run(variables, frame.memory, frame.stop, iteration);
     if (!outcome || *outcome == fused_loop::outcome::stopped)
-      return with_iteration(outcome ? stopped(frame.stop) : outcome.status());
+      return with_iteration(outcome ? stop_error(frame.stop) : outcome.status());
     ended = *outcome == fused_loop::outcome::ended;
   }
   for (; !ended; ++iteration) {
     enter(condition, variables, true, condition_slots.data());
     TROUPE_TRY(with_iteration(
         run_block(condition, condition_slots.data(), verdict.all(), *code.origin, frame)));
-    const auto& condition_value = condition.handed_on[0] < 0
-                                      ? verdict[0]
-                                      : variables[static_cast<size_t>(condition.handed_on[0])];
-    if (!holds(condition_value))
+    const auto& condition_value =
+        condition.passed_arguments[0] < 0
+            ? verdict[0]
+            : variables[static_cast<size_t>(condition.passed_arguments[0])];
+    if (!is_true(condition_value))
       break;
     if (iteration % instructions_per_look == 0)
-      frame.stop.due();
+      frame.stop.is_due();
     if (swaps)
-      for (size_t i = 0; i < body.handed_on.size(); ++i)
-        if (auto from = body.handed_on[i]; from >= 0 && static_cast<size_t>(from) != i)
+      for (size_t i = 0; i < body.passed_arguments.size(); ++i)
+        if (auto from = body.passed_arguments[i]; from >= 0 && static_cast<size_t>(from) != i)
           before[i] = variables[static_cast<size_t>(from)];
     enter(body, variables, false, body_slots.data());
     TROUPE_TRY(
         with_iteration(run_block(body, body_slots.data(), results.all(), *code.origin, frame)));
-    for (size_t i = 0; i < body.handed_on.size(); ++i)
-      if (body.handed_on[i] < 0)
+    for (size_t i = 0; i < body.passed_arguments.size(); ++i)
+      if (body.passed_arguments[i] < 0)
         variables[i] = std::move(results[i]);
-      else if (static_cast<size_t>(body.handed_on[i]) != i)
+      else if (static_cast<size_t>(body.passed_arguments[i]) != i)
         variables[i] = std::move(before[i]);
-    if (!site.promises.empty()) [[unlikely]]
+    if (!site.required_shapes.empty()) [[unlikely]]
       TROUPE_TRY(with_iteration(check(site, variables)));
   }
   for (size_t i = 0; i < variables.size(); ++i)
@@ -253,15 +259,15 @@ result<tensor> read_state(const instruction& code, named_state& state,
     return value;
   auto reason = value.status();
   if (code.origin->op().name.starts_with('_')) // users do not know internal nodes
-    reason = std::move(reason).about({}, state.name());
-  return within(*code.origin, std::move(reason));
+    reason = std::move(reason).with_origin({}, state.name());
+  return with_node_context(*code.origin, std::move(reason));
 }
 
 // A function may return a variable where its caller expects a value: then returns its value.
 status read_handed_on(const instruction& code, const call_site& site, const block& called,
                       const call_frame& frame, tensor* outputs) {
-  for (size_t i = 0; i < called.handed_on.size(); ++i) {
-    auto from = called.handed_on[i];
+  for (size_t i = 0; i < called.passed_arguments.size(); ++i) {
+    auto from = called.passed_arguments[i];
     if (from < 0 || code.origin->output_is_ref(static_cast<int>(i)))
       continue;
     auto* state = code.states[site.first_argument + static_cast<size_t>(from)];
@@ -269,7 +275,7 @@ status read_handed_on(const instruction& code, const call_site& site, const bloc
       continue;
     TROUPE_ASSIGN(outputs[i], read_state(code, *state, frame.temporaries));
     if (outputs[i].space() != frame.device.memory().space())
-      return lies_elsewhere(code, outputs[i]);
+      return wrong_memory_error(code, outputs[i]);
   }
   return {};
 }
@@ -297,25 +303,26 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
   }
   auto arguments = inputs.all().subspan(site.first_argument);
   auto* outputs = slots + code.first_output;
-  if (!site.promises.empty()) [[unlikely]]
+  if (!site.required_shapes.empty()) [[unlikely]]
     if (auto outcome = check(site, arguments); !outcome)
-      return within(*code.origin, std::move(outcome));
+      return with_node_context(*code.origin, std::move(outcome));
   const auto* chosen = site.blocks.front();
-  switch (site.how) {
-    case calling::while_true: return loop(code, site, arguments, outputs, frame);
-    case calling::if_true: chosen = site.blocks[holds(inputs[0]) ? 0 : 1]; break;
-    case calling::by_number: {
+  switch (site.kind) {
+    case call_kind::while_true: return loop(code, site, arguments, outputs, frame);
+    case call_kind::if_true: chosen = site.blocks[is_true(inputs[0]) ? 0 : 1]; break;
+    case call_kind::by_number: {
       if (inputs[0].rank() != 0)
-        return within(*code.origin, invalid("branch_index must be a scalar, got ", inputs[0]));
+        return with_node_context(*code.origin,
+                                 invalid("branch_index must be a scalar, got ", inputs[0]));
       auto branch = *inputs[0].data<int32_t>();
       auto last = static_cast<int32_t>(site.blocks.size()) - 1;
       chosen = site.blocks[static_cast<size_t>(branch < 0 || branch > last ? last : branch)];
       break;
     }
-    case calling::once:
-    case calling::never: break;
+    case call_kind::once:
+    case call_kind::never: break;
   }
-  const auto held_before = frame.held ? frame.held->size() : 0;
+  const auto held_before = frame.held_tensors ? frame.held_tensors->size() : 0;
   auto outcome = call(*chosen, arguments, outputs, *code.origin, frame);
   if (outcome && code.states)
     outcome = read_handed_on(code, site, *chosen, frame, outputs);
@@ -323,9 +330,9 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
   if (outcome || frame.stop.raised() || frame.depth > 8)
     return outcome;
   auto place = concat("[", code.origin->description(), "]");
-  if (frame.held)
-    put_around(*frame.held, held_before, place);
-  return std::move(outcome).within(place);
+  if (frame.held_tensors)
+    add_enclosing_call(*frame.held_tensors, held_before, place);
+  return std::move(outcome).with_context(place);
 }
 
 result<tensor> read_variable(const instruction& code,
@@ -333,16 +340,16 @@ result<tensor> read_variable(const instruction& code,
   return read_state(code, **code.states, temporaries);
 }
 
-status lies_elsewhere(const instruction& reader, const tensor& value) {
+status wrong_memory_error(const instruction& reader, const tensor& value) {
   return failure(error_kind::failed_precondition, reader.origin->description(),
                  ": reads a variable that lies in the memory of ",
                  value.on_host() ? "the host" : value.space()->name(),
                  ": place the variable and its readers on one device");
 }
 
-status stopped(const stop_signal& stop) {
-  return stop.late() ? failure(error_kind::deadline_exceeded, "the step was not done in time")
-                     : failure(error_kind::cancelled, "the step was stopped");
+status stop_error(const stop_signal& stop) {
+  return stop.is_late() ? failure(error_kind::deadline_exceeded, "the step was not done in time")
+                        : failure(error_kind::cancelled, "the step was stopped");
 }
 
 } // namespace troupe

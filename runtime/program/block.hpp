@@ -17,26 +17,26 @@ struct block {
   std::string name; // of the function
   std::vector<instruction> code;
   uint32_t slots = 0;
-  std::vector<uint32_t> arguments; // the slot of each argument, or no_slot if it is never read
-  std::vector<int> handed_on;      // for each result, the argument that it is, or -1
-  std::vector<bool> kept;          // for each argument, whether it is a result, too
-  uint32_t first_record = 0;       // index of the first instruction among the program's records
+  std::vector<uint32_t> arguments;   // the slot of each argument, or no_slot if it is never read
+  std::vector<int> passed_arguments; // for each result, the argument that it is, or -1
+  std::vector<bool> is_also_result;  // for each argument, whether it is a result, too
+  uint32_t first_record = 0;         // index of the first instruction among the program's records
 
   static constexpr uint32_t no_slot = UINT32_MAX;
 };
 
 /// The target of a call instruction: the blocks of its node's functions, in their order.
 struct call_site {
-  calling how = calling::once;
+  call_kind kind = call_kind::once;
   uint32_t first_argument = 0; // among the inputs
   std::vector<const block*> blocks;
   /// The shape that a function requires of an argument where the graph does not guarantee it:
   /// checked in each call, and in each iteration of a loop.
-  struct promise {
+  struct required_shape {
     size_t argument;
     partial_shape dims;
   };
-  std::vector<promise> promises = {};
+  std::vector<required_shape> required_shapes = {};
   /// Set for a loop that may run as a fused loop, without blocks.
   std::shared_ptr<fused_loops> fused = {};
 };
@@ -63,7 +63,7 @@ struct call_frame {
   bool check_numerics = false;
   block_record* records = nullptr; // set if the step is profiled
   /// Receives the tensors that the blocks hold when memory runs out.
-  std::vector<held_tensor>* held = nullptr;
+  std::vector<held_tensor>* held_tensors = nullptr;
   int depth = 0; // of nested calls
 };
 
@@ -73,19 +73,19 @@ status run_call(const instruction& code, tensor* slots, const call_frame& frame)
 
 /// Evaluates a condition with TensorFlow's rules: a scalar is true if it is not 0 or empty, any
 /// other tensor if it has elements.
-bool holds(const tensor& condition);
+bool is_true(const tensor& condition);
 
 /// Reads the variable of a read instruction.
 result<tensor> read_variable(const instruction& code, const std::unique_ptr<variable>* temporaries);
 
 /// The error for a variable whose value is in the memory of another device than its reader.
-status lies_elsewhere(const instruction& reader, const tensor& value);
+status wrong_memory_error(const instruction& reader, const tensor& value);
 
 /// Number of instructions, or of iterations of a loop, between two looks at the clock. Kernels that
 /// take more than 0.1 ms look at the clock themselves.
 constexpr std::ptrdiff_t instructions_per_look = 64;
 
 /// The error of a step that was stopped.
-status stopped(const stop_signal& stop);
+status stop_error(const stop_signal& stop);
 
 } // namespace troupe

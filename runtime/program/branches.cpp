@@ -65,7 +65,7 @@ public:
   branch_finder(const graph& step_graph, const std::vector<uint32_t>& base,
                 const region_options& options)
       : graph_(step_graph), base_(base), workers_(static_cast<size_t>(options.workers)),
-        min_cost_(worth_dispatching(options)),
+        min_cost_(min_dispatch_cost(options)),
         max_cost_(options.nodes_use_all_threads ? splits_itself * options.dispatch_ns : 1e300),
         tree_(step_graph.nodes().size()), cost_(step_graph.nodes().size()),
         done_at_(step_graph.nodes().size(), 0), groups_(step_graph.nodes().size(), 0) {
@@ -98,7 +98,7 @@ private:
   void visit_predecessors(const node& n, Visit visit) const {
     auto consider = [&](const node& before) {
       auto id = static_cast<size_t>(before.id());
-      if (!is_at_hand(before) && base_[id] == base_[static_cast<size_t>(n.id())] &&
+      if (!needs_no_run(before) && base_[id] == base_[static_cast<size_t>(n.id())] &&
           done_at_[id] > soon * min_cost_)
         visit(static_cast<uint32_t>(id));
     };
@@ -117,7 +117,7 @@ private:
       first = false;
     });
     tree_.add_node(id, parent);
-    auto cost = is_at_hand(n) ? 0 : expected_nanoseconds(n, measured);
+    auto cost = needs_no_run(n) ? 0 : expected_nanoseconds(n, measured);
     cost_[id] = cost < max_cost_ ? cost : 0;
     double begin = 0;
     auto wait_for = [&](const node& before) {

@@ -94,14 +94,14 @@ value_summary summarize(const tensor& value) noexcept {
     for (size_t i = 0; i < values.size(); ++i) {
       auto x = magnitude(values[i]);
       if (std::isfinite(x)) {
-        summary.least = has_finite ? std::min(summary.least, x) : x;
-        summary.most = has_finite ? std::max(summary.most, x) : x;
+        summary.minimum = has_finite ? std::min(summary.minimum, x) : x;
+        summary.maximum = has_finite ? std::max(summary.maximum, x) : x;
         has_finite = true;
         continue;
       }
       ++(std::isnan(x) ? summary.nans : summary.infinities);
-      if (summary.first < 0)
-        summary.first = static_cast<int64_t>(i);
+      if (summary.first_index < 0)
+        summary.first_index = static_cast<int64_t>(i);
     }
   });
   return summary;
@@ -120,13 +120,13 @@ std::string describe(const value_summary& summary) {
     case dtype::c128: break;
     default: return text;
   }
-  auto range = concat("from ", summary.least, " to ", summary.most);
+  auto range = concat("from ", summary.minimum, " to ", summary.maximum);
   if (summary.finite())
     return elements == 0 ? text : concat(text, ": finite, ", range);
   return concat(text, ": ", bad, " of ", elements, elements == 1 ? " value" : " values",
                 bad == 1 ? " is" : " are", " not finite (", summary.nans, " NaN, ",
                 summary.infinities, " infinite), the first at ",
-                position(summary.first, summary.dims),
+                position(summary.first_index, summary.dims),
                 bad < elements ? "; the others " + range : "");
 }
 

@@ -10,8 +10,8 @@ struct value_summary {
   dtype type = dtype::none;
   shape dims;
   int64_t nans = 0, infinities = 0;
-  int64_t first = -1;         ///< the first element that is not finite, in row-major order
-  double least = 0, most = 0; ///< minimum and maximum of the finite elements
+  int64_t first_index = -1;        ///< the first element that is not finite, in row-major order
+  double minimum = 0, maximum = 0; ///< minimum and maximum of the finite elements
 
   bool finite() const noexcept { return nans + infinities == 0; }
 };

@@ -19,9 +19,9 @@ constexpr size_t max_open = 64;
 // write its output over an input. If it has the same tensor as two inputs, it would still read the
 // other input, unless it reads each element just before it writes that element.
 bool may_take_memory(const instruction& code, int uses) {
-  if (code.what == action::call)
+  if (code.kind == action::call)
     return uses == 1;
-  if (code.what != action::run)
+  if (code.kind != action::run)
     return true;
   auto effects = code.origin->op().effects;
   return has(effects, effect::forwardable) && (uses == 1 || has(effects, effect::elementwise));
@@ -36,7 +36,7 @@ code_writer::code_writer(program_writer& writer, const graph& source)
 
 draft& code_writer::add(action kind, const node* origin) {
   auto& added = drafts_.emplace_back();
-  added.code.what = kind;
+  added.code.kind = kind;
   added.code.origin = origin;
   added.inputs = out_.slot_pool_.size();
   return added;
@@ -64,9 +64,9 @@ result<code_writer::gathered> code_writer::gather(node& node) {
     auto* resource_node = resource_behind(from);
     if (!resource_node)
       return invalid(node.description(), ": input ", i, " refers to no state");
-    if (!node.input_is_ref(i) && resource_node->op().makes != resource::variable)
+    if (!node.input_is_ref(i) && resource_node->op().state_kind != resource::variable)
       return invalid(node.description(), ": input ", i, " must be a value, and '",
-                     resource_node->name(), "' is a ", to_string(resource_node->op().makes));
+                     resource_node->name(), "' is a ", to_string(resource_node->op().state_kind));
     if (resource_node->op().make_responder)
       continue; // the wait refers to the resource itself
     TROUPE_ASSIGN(auto* state, state_behind(*resource_node));
@@ -97,7 +97,7 @@ void code_writer::add_read(const node& reader, uint32_t slot, named_state* state
 // Writes a read that is a node of its own.
 status code_writer::write_read(node& node) {
   const auto* variable_node = resource_behind(node.inputs()[0]);
-  if (!variable_node || variable_node->op().makes != resource::variable)
+  if (!variable_node || variable_node->op().state_kind != resource::variable)
     return invalid(node.description(), ": must refer to a variable");
   TROUPE_ASSIGN(auto* state, state_behind(*variable_node));
   add_read(node, first_slot_.at(&node), state);
@@ -116,7 +116,7 @@ uint32_t code_writer::upload(edge from) {
   code.code.first_output = slot->second;
   code.code.output_count = 1;
   if (internal_ops::is_constant(*from.node)) {
-    auto kept = std::make_shared<kept_upload>();
+    auto kept = std::make_shared<cached_upload>();
     code.code.state = kept.get();
     out_.states_.push_back(std::move(kept));
   }
@@ -135,9 +135,10 @@ status code_writer::write_kernel(node& node, const gathered& operands) {
   if (kernel->prepare) {
     kernel_state_maker prepare = [&] { return kernel->prepare({node, device}); };
     auto shared = writer_.find_kernel_state && has(node.op().effects, effect::stateful);
-    auto prepared = shared ? writer_.find_kernel_state(node, prepare, kernel->position) : prepare();
+    auto prepared =
+        shared ? writer_.find_kernel_state(node, prepare, kernel->state_format) : prepare();
     if (!prepared)
-      return within(node, prepared.status());
+      return with_node_context(node, prepared.status());
     state = *std::move(prepared);
   }
   auto& code = add(on_host ? action::run_on_host : action::run, &node);
@@ -153,7 +154,7 @@ status code_writer::write_kernel(node& node, const gathered& operands) {
 status code_writer::write_callee(call_site& site, const node& caller, const function_value& callee,
                                  const program_writer::state_list& states) {
   TROUPE_ASSIGN(auto called, writer_.resolve(callee));
-  auto is_condition = site.how == calling::while_true && site.blocks.empty();
+  auto is_condition = site.kind == call_kind::while_true && site.blocks.empty();
   std::vector<dtype> result_types;
   for (int i = 0; !is_condition && i < caller.outputs(); ++i)
     result_types.push_back(caller.output_type(i));
@@ -162,12 +163,14 @@ status code_writer::write_callee(call_site& site, const node& caller, const func
   TROUPE_TRY(check_call(*called, caller.inputs(), site.first_argument, result_types));
   for (size_t i = 0; i < called->arguments(); ++i) {
     const auto& required = called->argument(i).output_shape(0);
-    auto implied = [&](const partial_shape& known) { return widened(required, known) == required; };
+    auto implied = [&](const partial_shape& known) {
+      return join_shapes(required, known) == required;
+    };
     auto guaranteed =
         implied(caller.inputs()[site.first_argument + i].dims()) &&
-        (site.how != calling::while_true || is_condition || implied(called->result_dims(i)));
+        (site.kind != call_kind::while_true || is_condition || implied(called->result_dims(i)));
     if (!called->argument_is_ref(i) && required.has_rank() && !guaranteed)
-      site.promises.push_back({i, required});
+      site.required_shapes.push_back({i, required});
   }
   TROUPE_ASSIGN(const auto* written, writer_.block_of(called, states));
   site.blocks.push_back(written);
@@ -176,16 +179,16 @@ status code_writer::write_callee(call_site& site, const node& caller, const func
 
 status code_writer::write_call(node& node, const gathered& operands) {
   auto site = std::make_shared<call_site>();
-  site->how = node.op().calls;
+  site->kind = node.op().calls;
   site->first_argument = static_cast<uint32_t>(first_argument(node.op()));
   program_writer::state_list states(node.inputs().size() - site->first_argument);
   for (size_t i = site->first_argument; i < operands.states.size(); ++i)
     states[i - site->first_argument] = operands.states[i];
   for (const auto* callee : functions_of(node))
     if (auto written = write_callee(*site, node, *callee, states); !written)
-      return within(node, std::move(written));
+      return with_node_context(node, std::move(written));
   const auto functions = functions_of(node);
-  if (site->how == calling::while_true && writer_.fuse_loops && !accelerator_ &&
+  if (site->kind == call_kind::while_true && writer_.fuse_loops && !accelerator_ &&
       functions[0]->body && functions[1]->body)
     site->fused = std::make_shared<fused_loops>(node);
   auto& code = add(action::call, &node);
@@ -263,12 +266,12 @@ public:
 
   status run(block& target, std::vector<draft>& drafts) {
     target.name = function_.name();
-    target.handed_on = function_.handed_on();
+    target.passed_arguments = function_.passed_through();
     target.arguments.assign(function_.arguments(), block::no_slot);
-    target.kept.assign(function_.arguments(), false);
-    for (auto argument : target.handed_on)
+    target.is_also_result.assign(function_.arguments(), false);
+    for (auto argument : target.passed_arguments)
       if (argument >= 0)
-        target.kept[static_cast<size_t>(argument)] = true;
+        target.is_also_result[static_cast<size_t>(argument)] = true;
     for (const auto& body_node : graph_.nodes()) {
       first_slot_[body_node.get()] = slots_;
       slots_ += static_cast<uint32_t>(body_node->outputs());
@@ -300,7 +303,7 @@ private:
 
   status write(node& body_node) {
     const auto& op = body_node.op();
-    if (&op == &internal_ops::feed || op.makes != resource::none)
+    if (&op == &internal_ops::feed || op.state_kind != resource::none)
       return {}; // an argument
     if (has(op.effects, effect::blocking))
       return failure(error_kind::unimplemented, body_node.description(),
@@ -359,7 +362,7 @@ result<const block*> program_writer::block_of(const std::shared_ptr<const functi
   std::vector<draft> drafts;
   auto outcome = block_writer{*this, *body, states}.run(*new_block, drafts);
   open.pop_back();
-  TROUPE_TRY(std::move(outcome).within(concat("function '", body->name(), "'")));
+  TROUPE_TRY(std::move(outcome).with_context(concat("function '", body->name(), "'")));
   written.push_back({new_block, std::move(drafts)});
   return new_block;
 }

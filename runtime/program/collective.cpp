@@ -18,14 +18,14 @@ std::string short_name(const device_name& name) {
 status check_group(const collective_group& group) {
   std::vector<placed_member> placed;
   for (const auto& member : group.members)
-    placed.push_back({member.origin, member.where});
+    placed.push_back({member.origin, member.location});
   return check_members(placed);
 }
 
 } // namespace
 
-bool is_asked(const wait_point& wait) noexcept {
-  return wait.by != answered_by::channel && wait.by != answered_by::caller;
+bool begins_on_request(const wait_point& wait) noexcept {
+  return wait.answered_by != answer_source::channel && wait.answered_by != answer_source::caller;
 }
 
 result<collective_call> collective_group::check(std::span<const collective_part> parts) const {
@@ -42,8 +42,8 @@ result<collective_call> collective_group::check(std::span<const collective_part>
       first = &part;
     else if (!(part.input.dims() == first->input.dims()))
       return invalid(members[i].origin->description(), ": has ", part.input.dims(), " on ",
-                     members[i].where, ", but ", members.front().origin->description(), " has ",
-                     first->input.dims(), " on ", members.front().where,
+                     members[i].location, ", but ", members.front().origin->description(), " has ",
+                     first->input.dims(), " on ", members.front().location,
                      ": all members of a group must have one shape");
   }
   checked.dims = first->input.dims();
@@ -85,9 +85,9 @@ find_collectives(std::span<const std::shared_ptr<const program>> programs,
   std::vector<collective_group> groups;
   for (auto& [keys, group] : groups_by_key) {
     std::ranges::sort(group.members, {}, [](const collective_member& member) {
-      return std::tie(member.where, member.origin->name());
+      return std::tie(member.location, member.origin->name());
     });
-    group.call = call_of(*group.members.front().origin);
+    group.call = collective_of(*group.members.front().origin);
     TROUPE_TRY(check_group(group));
     auto sender = std::ranges::find_if(
         group.members, [](const collective_member& member) { return is_sender(*member.origin); });
@@ -101,7 +101,7 @@ collective_rendezvous::collective_rendezvous(const collective_group& group)
     : group_(group), parts_(group.members.size()),
       arrived_(new std::atomic<bool>[group.members.size()]) {
   for (size_t i = 0; i < parts_.size(); ++i)
-    parts_[i].on = group.members[i].on;
+    parts_[i].target = group.members[i].target;
   reset();
 }
 
@@ -129,7 +129,7 @@ std::string collective_rendezvous::describe_missing() const {
   for (size_t i = 0; i < parts_.size(); ++i)
     if (!arrived_[i].load(std::memory_order_relaxed))
       if (++missing <= max_named)
-        names += concat(names.empty() ? "" : ", ", short_name(group_.members[i].where));
+        names += concat(names.empty() ? "" : ", ", short_name(group_.members[i].location));
   return concat(parts_.size() - missing, " of ", parts_.size(), " members have come",
                 missing ? ", missing: " : "", names, missing > max_named ? ", ..." : "");
 }

@@ -16,13 +16,13 @@ namespace troupe {
 
 /// Whether a wait begins when its region requests it; waits for tensors of peers begin with the
 /// step.
-bool is_asked(const wait_point& wait) noexcept;
+bool begins_on_request(const wait_point& wait) noexcept;
 
 /// A node of a group, and the wait that its answer ends.
 struct collective_member {
   const node* origin = nullptr;
-  device* on = nullptr;
-  device_name where = {};
+  device* target = nullptr;
+  device_name location = {};
   uint32_t program = 0, wait = 0;
 };
 
@@ -57,11 +57,11 @@ public:
   };
   arrival arrive(size_t member, collective_part part) noexcept;
   arrival arrive(size_t member, tensor input) noexcept {
-    return arrive(member, {.on = group_.members[member].on, .input = std::move(input)});
+    return arrive(member, {.target = group_.members[member].target, .input = std::move(input)});
   }
 
   /// The parts of all members. Only the caller of the last arrival may take them, once.
-  std::vector<collective_part>& take() noexcept { return parts_; }
+  std::vector<collective_part>& parts() noexcept { return parts_; }
 
   /// Prepares for another step. No member may arrive meanwhile.
   void reset() noexcept;

@@ -26,7 +26,7 @@ bool may_loop(const node& call) {
   while (!open.empty()) {
     const auto* current = open.back();
     open.pop_back();
-    if (current->op().calls == calling::while_true)
+    if (current->op().calls == call_kind::while_true)
       return true;
     for (const auto* callee : functions_of(*current)) {
       if (!callee->body)
@@ -76,9 +76,11 @@ public:
 private:
   using endpoint = std::pair<const node*, int>;
 
-  uint32_t region_of(const node& node) const { return regions_.of[static_cast<size_t>(node.id())]; }
+  uint32_t region_of(const node& node) const {
+    return regions_.region_of_node[static_cast<size_t>(node.id())];
+  }
   uint32_t issue_region(const node& node) const {
-    return regions_.issued_from[static_cast<size_t>(node.id())];
+    return regions_.issuing_region[static_cast<size_t>(node.id())];
   }
   bool has_op(const node& node, const op_def& op) const { return &node.op() == &op; }
 
@@ -92,7 +94,7 @@ private:
     members_[to_region].push_back(&n);
     for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i) {
       const auto& from = n.inputs()[static_cast<size_t>(i)];
-      if (is_at_hand(*from.node) && !has_op(*from.node, internal_ops::feed))
+      if (needs_no_run(*from.node) && !has_op(*from.node, internal_ops::feed))
         continue; // it does not run: there is no token to wait for
       if (from.node->output_is_ref(from.index))
         need_order(*from.node, to_region);
@@ -116,7 +118,7 @@ private:
 
   // For elements of queues, and for arguments and results of frames.
   bool may_come_to_device(const node& wait) const {
-    return wait.op().ask || has_op(wait, internal_ops::frame) ||
+    return wait.op().start_operation || has_op(wait, internal_ops::frame) ||
            has_op(wait, internal_ops::frame_argument);
   }
 
@@ -159,27 +161,30 @@ private:
 
   status add_wait(node& node) {
     wait_point wait{.origin = &node, .region = region_of(node)};
-    if (node.op().ask) {
-      wait.by = answered_by::state;
-      wait.state = node.op().makes != resource::none ? &node : resource_behind(node.inputs()[0]);
+    if (node.op().start_operation) {
+      wait.answered_by = answer_source::state;
+      wait.state =
+          node.op().state_kind != resource::none ? &node : resource_behind(node.inputs()[0]);
       if (!wait.state || !wait.state->op().make_responder ||
-          (&node != wait.state && wait.state->op().makes != node.op().inputs[0].to))
+          (&node != wait.state && wait.state->op().state_kind != node.op().inputs[0].state_kind))
         return invalid(node.description(), ": its first input must be a ",
-                       to_string(node.op().inputs[0].to));
-      if (node.op().inputs.size() > 1 && is_asked(node.op().inputs[1].to)) {
+                       to_string(node.op().inputs[0].state_kind));
+      if (node.op().inputs.size() > 1 && has_operations(node.op().inputs[1].state_kind)) {
         const auto& port = node.op().inputs[1];
         wait.source = resource_behind(node.inputs()[1]);
-        if (!wait.source || !wait.source->op().make_responder || wait.source->op().makes != port.to)
-          return invalid(node.description(), ": its second input must be a ", to_string(port.to));
+        if (!wait.source || !wait.source->op().make_responder ||
+            wait.source->op().state_kind != port.state_kind)
+          return invalid(node.description(), ": its second input must be a ",
+                         to_string(port.state_kind));
       }
     } else if (is_collective(node.op())) {
-      wait.by = answered_by::group;
+      wait.answered_by = answer_source::group;
     } else if (node.graph().ops().find_work(node.op().name)) {
-      wait.by = answered_by::work;
+      wait.answered_by = answer_source::work;
     } else if (has_op(node, internal_ops::frame)) {
-      wait.by = answered_by::frame;
+      wait.answered_by = answer_source::frame;
     } else if (has_op(node, internal_ops::frame_argument)) {
-      wait.by = answered_by::caller;
+      wait.answered_by = answer_source::caller;
     } else if (!has_op(node, internal_ops::recv) && !has_op(node, internal_ops::recv_control)) {
       return failure(error_kind::unimplemented, node.description(), ": nothing answers this wait");
     }
@@ -234,7 +239,7 @@ private:
       write_tokens(node);
       return {};
     }
-    if (node.op().makes != resource::none && !node.op().ask)
+    if (node.op().state_kind != resource::none && !node.op().start_operation)
       return {}; // stands for state and runs no kernel
     if (!accelerator_ && node.op().name == "Const")
       return keep_constant(node);
@@ -285,14 +290,15 @@ private:
   result<named_state*> state_behind(const node& maker) override {
     auto [entry, is_new] = known_.emplace(&maker, nullptr);
     if (is_new && maker.op().per_step) {
-      auto temporary = std::static_pointer_cast<variable>(maker.op().make(maker, maker.name()));
+      auto temporary =
+          std::static_pointer_cast<variable>(maker.op().create_state(maker, maker.name()));
       temporary->set_index_in_step(static_cast<int>(out_.temporaries_.size()));
       entry->second = temporary.get();
       out_.temporaries_.push_back(std::move(temporary));
     } else if (is_new) {
       auto state = writer_.find_state(maker);
       if (!state)
-        return within(maker, state.status());
+        return with_node_context(maker, state.status());
       entry->second = state->get();
       out_.named_.push_back(*std::move(state));
     }
@@ -331,20 +337,20 @@ private:
   void estimate_costs() {
     for (auto& region : out_.regions_)
       for (auto position = region.first; position < region.first + region.count; ++position)
-        if (const auto& code = drafts_[position].code; code.what == action::call)
-          region.loops = region.loops || may_loop(*code.origin);
+        if (const auto& code = drafts_[position].code; code.kind == action::call)
+          region.has_loops = region.has_loops || may_loop(*code.origin);
     if (accelerator_)
       return; // launching is cheap, whatever the kernel costs
-    auto enough = worth_dispatching(options_);
+    auto enough = min_dispatch_cost(options_);
     for (auto& region : out_.regions_)
       for (auto position = region.first + region.count; position-- > region.first;) {
         auto& code = drafts_[position].code;
-        if (code.what == action::run || code.what == action::call)
+        if (code.kind == action::run || code.kind == action::call)
           region.nanoseconds += expected_nanoseconds(*code.origin, options_.measured);
-        code.long_tail = code.what == action::token && region.nanoseconds >= enough;
+        code.long_tail = code.kind == action::token && region.nanoseconds >= enough;
       }
     for (auto& region : out_.regions_)
-      region.heavy = region.nanoseconds >= enough;
+      region.is_heavy = region.nanoseconds >= enough;
   }
 
   const region_options& options_;
@@ -370,7 +376,7 @@ program::compile(std::unique_ptr<graph> partition, troupe::device& device,
   auto regions = options;
   if (device.as_accelerator())
     regions.workers = 1; // an accelerator runs all kernels in one stream
-  program_writer writer{*compiled, find_state, find_kernel_state, !options.one_per_node, {},
+  program_writer writer{*compiled, find_state, find_kernel_state, !options.region_per_node, {},
                         {},        {}};
   TROUPE_TRY(compiler{writer, regions}.run());
   uint32_t records = 0;
@@ -406,8 +412,8 @@ std::string program::describe() const {
       constexpr const char* names[] = {"run",  "run on the host", "upload", "call",
                                        "read", "token to region", "send",   "fetch",
                                        "wait"};
-      out << "  " << names[static_cast<size_t>(code.what)];
-      if (code.what > action::read)
+      out << "  " << names[static_cast<size_t>(code.kind)];
+      if (code.kind > action::read)
         out << ' ' << code.target;
       if (code.origin)
         out << ' ' << code.origin->op().name << " '" << code.origin->name() << '\'';

@@ -13,8 +13,8 @@ constexpr int64_t nanoseconds_per_look = 10'000;
 
 } // namespace
 
-std::shared_ptr<const fused_loop> fused_loop::of(const function& condition, const function& body,
-                                                 std::span<const tensor> initial) {
+std::shared_ptr<const fused_loop> fused_loop::write(const function& condition, const function& body,
+                                                    std::span<const tensor> initial) {
   return fused_loop_writer{}.write(condition, body, initial);
 }
 
@@ -54,7 +54,7 @@ result<fused_loop::outcome> fused_loop::run(std::span<tensor> variables, allocat
 
 fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
                                           int64_t& iterations) const {
-  if (stop.due()) [[unlikely]]
+  if (stop.is_due()) [[unlikely]]
     return outcome::stopped;
   const auto* position = code_.data();
   for (int64_t since_look = 0;;) {
@@ -87,11 +87,11 @@ fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
             code_.data() + targets_[position->target + std::min(branch, position->count - 1)];
         break;
       }
-      case opcode::turn:
+      case opcode::iterate:
         iterations += position->outermost;
         if ((since_look += position->count) > nanoseconds_per_look) [[unlikely]] {
           since_look = 0;
-          if (stop.due())
+          if (stop.is_due())
             return outcome::stopped;
         }
         [[fallthrough]];
@@ -115,7 +115,7 @@ std::shared_ptr<const fused_loop> fused_loops::find(std::span<const tensor> vari
     return nullptr;
   skipped_ = 0;
   const auto functions = functions_of(loop_);
-  auto written = fused_loop::of(*functions[0]->body, *functions[1]->body, variables);
+  auto written = fused_loop::write(*functions[0]->body, *functions[1]->body, variables);
   if (!written) {
     ++failures_;
     return nullptr;

@@ -21,8 +21,8 @@ public:
   /// Writes the loop for variables of these types and shapes; variables that the loop does not use
   /// may be anything. Returns null for a loop that needs other ops, effects, larger values, or
   /// shapes that change.
-  static std::shared_ptr<const fused_loop> of(const function& condition, const function& body,
-                                              std::span<const tensor> initial);
+  static std::shared_ptr<const fused_loop> write(const function& condition, const function& body,
+                                                 std::span<const tensor> initial);
   bool takes(std::span<const tensor> variables) const noexcept;
 
   enum class outcome : uint8_t {
@@ -41,12 +41,12 @@ private:
 
   enum class opcode : uint8_t {
     compute,
-    check,  // fails unless the op accepts the second input
-    copy,   // copies `count` bytes
-    branch, // jumps to the target if the condition is false
-    choose, // jumps to one of `count` targets by number, to the last if there is no such number
-    jump,   // jumps to the target
-    turn,   // jumps to the begin of the next iteration
+    check,   // fails unless the op accepts the second input
+    copy,    // copies `count` bytes
+    branch,  // jumps to the target if the condition is false
+    choose,  // jumps to one of `count` targets by number, to the last if there is no such number
+    jump,    // jumps to the target
+    iterate, // jumps to the begin of the next iteration
     end,
   };
 
@@ -58,7 +58,7 @@ private:
     uint32_t count = 0;  // elements, if not stated otherwise; for an iteration, its nanoseconds
     uint32_t target = 0; // an instruction, or the first of `targets_`
     inner_loop_fn run = nullptr;
-    takes_second_fn takes = nullptr;
+    accepts_second_input_fn takes = nullptr;
     int64_t steps[3] = {};
   };
 

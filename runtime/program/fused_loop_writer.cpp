@@ -25,7 +25,7 @@ std::shared_ptr<const fused_loop> fused_loop_writer::write(const function& condi
   const auto by_condition = read_arguments(condition), by_body = read_arguments(body);
   cells variables(initial.size());
   for (size_t i = 0; i < initial.size(); ++i)
-    if (by_condition[i] || by_body[i] || body.handed_on(i) != static_cast<int>(i))
+    if (by_condition[i] || by_body[i] || body.passed_through(i) != static_cast<int>(i))
       if (const auto& variable = initial[i]; variable.on_host())
         variables[i] = make_cell(variable.type(), variable.dims()).value_or(cell{});
   if (!write_loop(condition, body, variables, true))
@@ -33,7 +33,7 @@ std::shared_ptr<const fused_loop> fused_loop_writer::write(const function& condi
   add(opcode::end);
   for (size_t i = 0; i < variables.size(); ++i) {
     const auto& variable = variables[i];
-    auto changes = body.handed_on(i) != static_cast<int>(i);
+    auto changes = body.passed_through(i) != static_cast<int>(i);
     loop_->variables_.push_back(
         {.used = changes || (variable.offset != 0 && read_.contains(variable.offset)),
          .changes = changes,
@@ -105,7 +105,7 @@ auto fused_loop_writer::run_function(const function& called, const cells& argume
     if (called.runs(*body_node) && !write_node(*body_node, values, results))
       return {};
   for (size_t i = 0; i < results.size(); ++i)
-    if (auto argument = called.handed_on(i); argument >= 0)
+    if (auto argument = called.passed_through(i); argument >= 0)
       results[i] = arguments[static_cast<size_t>(argument)];
   return results;
 }
@@ -133,8 +133,8 @@ bool fused_loop_writer::write_node(const node& written, node_values& values, cel
       values[{&written, static_cast<int>(i)}] = (*outputs)[i];
     return outputs.has_value();
   }
-  constexpr auto never = effect::stateful | effect::random | effect::blocking | effect::fed;
-  if (has(op.effects, never) || op.makes != resource::none)
+  constexpr auto never = effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
+  if (has(op.effects, never) || op.state_kind != resource::none)
     return false;
   if (written.outputs() == 0)
     return true; // the order of the code replaces its control edges
@@ -192,17 +192,17 @@ auto fused_loop_writer::compute(const op_def& op, const typed_kernel* entry, inn
     code.steps[i] = inputs[i].elements() == 1 ? 0 : 1;
     read_.insert(inputs[i].offset);
   }
-  if (entry && entry->takes_second) {
+  if (entry && entry->accepts_second_input) {
     const auto& second = inputs[1];
     auto count = static_cast<uint32_t>(second.elements());
     if (second.constant) {
-      if (!entry->takes_second(loop_->initial_.data() + second.offset, count))
+      if (!entry->accepts_second_input(loop_->initial_.data() + second.offset, count))
         return {};
     } else {
       auto& check = add(opcode::check);
       check.from[1] = second.offset;
       check.count = count;
-      check.takes = entry->takes_second;
+      check.takes = entry->accepts_second_input;
       may_fail_ = true;
     }
   }
@@ -213,11 +213,11 @@ auto fused_loop_writer::compute(const op_def& op, const typed_kernel* entry, inn
 
 auto fused_loop_writer::write_stages(const node& fused, const cells& inputs)
     -> std::optional<cell> {
-  auto stages = fused_stages::of(fused);
+  auto stages = fused_stages::decode(fused);
   if (!stages)
     return {};
   auto values = inputs;
-  for (const auto& stage : stages->all) {
+  for (const auto& stage : stages->stages) {
     const auto* kernel = fused.graph().ops().find_kernel(stage.op->name, device_kind::cpu);
     const auto* entry = kernel ? kernel->find(stage.operand_type) : nullptr;
     cells operands;
@@ -243,8 +243,9 @@ bool fused_loop_writer::keeps_promises(const node& call, const function& called,
     if (called.argument_is_ref(i) || !required.has_rank())
       continue;
     const auto& argument = inputs[first + i];
-    if (argument.elements() > 0 ? !required.compatible(argument.dims)
-                                : widened(required, call.inputs()[first + i].dims()) != required)
+    if (argument.elements() > 0
+            ? !required.compatible(argument.dims)
+            : join_shapes(required, call.inputs()[first + i].dims()) != required)
       return false;
   }
   return true;
@@ -261,12 +262,12 @@ auto fused_loop_writer::write_call(const node& call, const cells& inputs) -> std
         !keeps_promises(call, *callee->body, inputs))
       return {};
   switch (call.op().calls) {
-    case calling::once: return run_function(*functions[0]->body, inputs);
-    case calling::if_true:
-    case calling::by_number: return write_choice(call, inputs);
-    case calling::while_true:
+    case call_kind::once: return run_function(*functions[0]->body, inputs);
+    case call_kind::if_true:
+    case call_kind::by_number: return write_choice(call, inputs);
+    case call_kind::while_true:
       return write_loop(*functions[0]->body, *functions[1]->body, inputs, false);
-    case calling::never: break;
+    case call_kind::never: break;
   }
   return {};
 }
@@ -276,7 +277,7 @@ auto fused_loop_writer::write_choice(const node& call, const cells& inputs)
     -> std::optional<cells> {
   const auto functions = functions_of(call);
   const auto& selector = inputs[0];
-  auto is_if = call.op().calls == calling::if_true;
+  auto is_if = call.op().calls == call_kind::if_true;
   if (selector.type != (is_if ? dtype::boolean : dtype::i32) || selector.dims.rank() != 0)
     return {};
   read_.insert(selector.offset);
@@ -323,7 +324,7 @@ auto fused_loop_writer::write_loop(const function& condition, const function& bo
                                    const cells& initial, bool outermost) -> std::optional<cells> {
   auto variables = initial;
   for (size_t i = 0; i < variables.size(); ++i)
-    if (body.handed_on(i) != static_cast<int>(i)) {
+    if (body.passed_through(i) != static_cast<int>(i)) {
       if (initial[i].elements() == 0)
         return {};
       if (outermost)
@@ -347,7 +348,7 @@ auto fused_loop_writer::write_loop(const function& condition, const function& bo
   auto results = run_function(body, variables);
   if (!results || !hand_on(*results, variables, body_begin, outermost))
     return {};
-  auto& next_iteration = add(opcode::turn);
+  auto& next_iteration = add(opcode::iterate);
   next_iteration.target = begin;
   next_iteration.outermost = outermost;
   next_iteration.count = static_cast<uint32_t>(std::clamp(nanoseconds_ - before, 1.0, 1e9));

@@ -16,7 +16,7 @@ size_t bytes_in(const tensor& value, list_budget& left) {
   size_t sum = 0;
   for (const auto& list : value.values<tensor_list>())
     for (const auto& item : list.items)
-      if (left.take())
+      if (left.count_item())
         sum += bytes_in(item, left);
   return sum;
 }
@@ -50,13 +50,13 @@ std::string describe_largest(std::vector<held_tensor> held, size_t max_count,
   for (const auto& [bytes, entry] : sizes)
     text += concat(text.empty() ? "; " : "", text.empty() ? heading : "",
                    text.empty() ? ": " : ", ", bytes, " bytes, ", kind_of(entry->value), " of ",
-                   entry->nest, entry->made_by->description());
+                   entry->enclosing_calls, entry->origin->description());
   return text;
 }
 
-void put_around(std::vector<held_tensor>& held, size_t first, const std::string& call) {
+void add_enclosing_call(std::vector<held_tensor>& held, size_t first, const std::string& call) {
   for (auto i = first; i < held.size(); ++i)
-    held[i].nest.insert(0, call + ' ');
+    held[i].enclosing_calls.insert(0, call + ' ');
 }
 
 } // namespace troupe

@@ -12,11 +12,11 @@ class node;
 
 /// A tensor that a step holds.
 struct held_tensor {
-  const node* made_by;
+  const node* origin;
   tensor value;
   /// The calls and iterations of loops around it, the outermost first: "[While 'train' iteration 3]
   /// ".
-  std::string nest = {};
+  std::string enclosing_calls = {};
 };
 
 /// Describes the largest tensors, each memory once, with the nodes that made them: "; the step's
@@ -26,6 +26,6 @@ std::string describe_largest(std::vector<held_tensor> held, size_t max_count,
                              std::string_view heading = "the step's largest tensors");
 
 /// Adds a call or an iteration to the nest of all entries from `first` on.
-void put_around(std::vector<held_tensor>& held, size_t first, const std::string& call);
+void add_enclosing_call(std::vector<held_tensor>& held, size_t first, const std::string& call);
 
 } // namespace troupe

@@ -30,10 +30,11 @@ constexpr size_t max_memories = 8;
 // Handles of objects that live for one step must not be fetched.
 status check_handles(const tensor& fetched, const instruction& fetch) {
   const auto* object = find_handle(fetched);
-  return object ? within(*fetch.origin->inputs()[0].node,
-                         failure(error_kind::failed_precondition, object->description(),
-                                 " lives for one step, and its handle cannot be fetched: fetch "
-                                 "a value that is read from it"))
+  return object ? with_node_context(
+                      *fetch.origin->inputs()[0].node,
+                      failure(error_kind::failed_precondition, object->description(),
+                              " lives for one step, and its handle cannot be fetched: fetch "
+                              "a value that is read from it"))
                 : status{};
 }
 
@@ -69,10 +70,10 @@ void instance::reset() noexcept {
   take_idle_memory();
 }
 
-void instance::watch(step_profiler* profiler) {
+void instance::set_profiler(step_profiler* profiler) {
   watch_ = profiler;
   keep_account();
-  if (profiler && profiler->takes_times())
+  if (profiler && profiler->records_times())
     own_memory_->begin_log(moments_per_instruction * program_->code().size() + 64);
 }
 
@@ -91,7 +92,7 @@ void instance::take_idle_memory() {
 
 // A full account is kept only for profiled steps, because it costs time.
 void instance::keep_account() noexcept {
-  own_memory_->keep_account(watch_ && watch_->takes_times());
+  own_memory_->set_full_account(watch_ && watch_->records_times());
 }
 
 bool instance::receive(token&& received) noexcept {
@@ -147,21 +148,21 @@ status instance::run_code(uint32_t region_index, emission_sink& out, stop_signal
     for (const auto* end = code + region.count; code != end; ++code) {
       if (code == next_look) {
         next_look += instructions_per_look;
-        stop.due(); // raises it
+        stop.is_due(); // raises it
       }
       if (stop.raised()) [[unlikely]]
-        return stopped(stop);
+        return stop_error(stop);
       // The last use of a tensor moves it; earlier uses share it.
       auto take = [&](uint16_t i) {
         auto& slot = slots[code->inputs[i]];
         return code->last_uses >> i & 1 ? std::move(slot) : slot;
       };
       watch.before(*code);
-      switch (code->what) {
+      switch (code->kind) {
         case action::run: {
           context.step_to(*code);
           if (auto outcome = code->run(context); !outcome) [[unlikely]]
-            return stop.raised() ? stopped(stop) : explain(std::move(outcome), *code);
+            return stop.raised() ? stop_error(stop) : explain(std::move(outcome), *code);
           break;
         }
         case action::run_on_host:
@@ -171,14 +172,14 @@ status instance::run_code(uint32_t region_index, emission_sink& out, stop_signal
             host_context.set_temporaries(temporaries_.data());
             host_context.step_to(*code);
             if (auto outcome = run_kernel(*code, host_context); !outcome)
-              return stop.raised() ? stopped(stop) : explain(std::move(outcome), *code);
+              return stop.raised() ? stop_error(stop) : explain(std::move(outcome), *code);
             break;
           }
         case action::upload:
           [[unlikely]] {
             auto& device = *program_->device().as_accelerator();
             auto value =
-                upload(device, slots[code->inputs[0]], static_cast<kept_upload*>(code->state));
+                upload(device, slots[code->inputs[0]], static_cast<cached_upload*>(code->state));
             if (!value)
               return explain(value.status(), *code);
             slots[code->first_output] = *std::move(value);
@@ -190,7 +191,7 @@ status instance::run_code(uint32_t region_index, emission_sink& out, stop_signal
               program_->device(),    *memory_, temporaries_.data(), stop, watch.checks_numerics(),
               watch.block_records(), &held};
           if (auto outcome = run_call(*code, slots, frame); !outcome) [[unlikely]]
-            return stop.raised() ? stopped(stop)
+            return stop.raised() ? stop_error(stop)
                                  : explain_memory(std::move(outcome), std::move(held));
           break;
         }
@@ -227,21 +228,21 @@ status instance::run_code(uint32_t region_index, emission_sink& out, stop_signal
         }
       }
       if (auto outcome = watch.after(*code); !outcome) [[unlikely]]
-        return within(*code->origin, std::move(outcome));
+        return with_node_context(*code->origin, std::move(outcome));
       for (uint16_t i = 0; i < code->release_count; ++i)
         slots[code->releases[i]].reset();
     }
   } catch (...) {
-    return stop.raised() ? stopped(stop) : explain(explain_exception(), *code);
+    return stop.raised() ? stop_error(stop) : explain(explain_exception(), *code);
   }
-  return stop.raised() ? stopped(stop) : status{}; // the last kernel may have stopped
+  return stop.raised() ? stop_error(stop) : status{}; // the last kernel may have stopped
 }
 
 // Replays the launches that earlier runs of the region recorded, if possible.
 status instance::replay_launches(uint32_t region_index, emission_sink& out, stop_signal& stop,
                                  bool& done) {
-  if (stop.due())
-    return stopped(stop);
+  if (stop.is_due())
+    return stop_error(stop);
   std::vector<tensor> leaving;
   TROUPE_ASSIGN(done, program_->replay_of(region_index)->run(slots_.get(), leaving));
   if (!done)
@@ -253,7 +254,7 @@ status instance::replay_launches(uint32_t region_index, emission_sink& out, stop
       slots_[instruction.releases[i]].reset();
   auto next = leaving.begin();
   for (const auto& instruction : code)
-    switch (instruction.what) {
+    switch (instruction.kind) {
       case action::token:
         out.send_token({.region = instruction.target,
                         .slot = instruction.input_count ? instruction.first_output : token::no_slot,
@@ -287,7 +288,7 @@ status instance::await_inputs(std::span<const uint32_t> slots) const {
 status instance::upload_variable(tensor& value, const instruction& reader) const {
   auto* device = program_->device().as_accelerator();
   if (!device || !value.on_host())
-    return lies_elsewhere(reader, value);
+    return wrong_memory_error(reader, value);
   auto uploaded = device->upload(value);
   if (!uploaded)
     return explain(uploaded.status(), reader);
@@ -297,7 +298,8 @@ status instance::upload_variable(tensor& value, const instruction& reader) const
 
 status instance::explain(status error, const instruction& code) const {
   // A token that only signals the end of a region has no node.
-  return explain_memory(code.origin ? within(*code.origin, std::move(error)) : std::move(error));
+  return explain_memory(code.origin ? with_node_context(*code.origin, std::move(error))
+                                    : std::move(error));
 }
 
 // `held` lists the tensors of functions, which are not in the slots of the step.
@@ -305,7 +307,7 @@ status instance::explain_memory(status error, std::vector<held_tensor> held) con
   if (error.kind() != error_kind::resource_exhausted)
     return error;
   const auto& device = program_->device();
-  return std::move(error).followed_by(
+  return std::move(error).with_suffix(
       concat("; ", to_string(device.kind()), ':', device.ordinal(), " has ",
              device.statistics().in_use, " bytes in use, its limit is ", device.memory_limit(),
              describe_largest(std::move(held), 10, "its functions' largest tensors")));
@@ -320,10 +322,10 @@ void instance::list_tensors(std::vector<held_tensor>& to) const {
       if (slot != token::no_slot)
         makers[slot] = wait.origin;
   for (const auto& code : program_->code())
-    if (code.what <= action::read)
+    if (code.kind <= action::read)
       for (uint16_t i = 0; i < code.output_count; ++i)
         makers[code.first_output + i] = code.origin;
-    else if (code.what == action::token && code.input_count > 0)
+    else if (code.kind == action::token && code.input_count > 0)
       makers[code.first_output] = code.origin;
   for (uint32_t slot = 0; slot < program_->slots(); ++slot) {
     const auto& value = slots_[slot];
@@ -337,7 +339,7 @@ status instance::run_dead(uint32_t region_index, emission_sink& out) {
   const auto& region = program_->regions()[region_index];
   for (uint32_t i = 0; i < region.count; ++i) {
     const auto& code = program_->code()[region.first + i];
-    switch (code.what) {
+    switch (code.kind) {
       case action::run:
       case action::run_on_host:
       case action::upload:

@@ -48,11 +48,11 @@ public:
   void reset() noexcept;
 
   /// Profiles the next steps with `profiler`, until a call with nullptr. Between steps only.
-  void watch(step_profiler* profiler);
+  void set_profiler(step_profiler* profiler);
 
   /// Makes the next step, until reset(), take its memory from the account of an enclosing step on
   /// the same device, which must outlive it.
-  void take_memory_of(step_memory& enclosing) noexcept { memory_ = &enclosing; }
+  void share_memory_of(step_memory& enclosing) noexcept { memory_ = &enclosing; }
   step_memory& account() noexcept { return *memory_; }
 
   /// Sets the value of a feed, before the start.

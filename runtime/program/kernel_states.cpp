@@ -6,7 +6,7 @@ namespace troupe {
 
 result<std::shared_ptr<void>> kernel_states::find_or_make(const node& owner,
                                                           const kernel_state_maker& make,
-                                                          const kernel_position* position) {
+                                                          const kernel_state_format* position) {
   std::lock_guard guard{mutex_};
   auto known = by_name_.find(owner.name());
   if (known != by_name_.end() && known->second.op == &owner.op() &&
@@ -30,16 +30,16 @@ void kernel_states::add_positions(kernel_positions& to) const {
   to.insert(awaited_.begin(), awaited_.end());
 }
 
-status kernel_states::go_on(const kernel_positions& positions) {
-  await(positions);
+status kernel_states::restore_positions(const kernel_positions& positions) {
+  set_initial_positions(positions);
   std::lock_guard guard{mutex_};
   for (const auto& [name, text] : positions)
     if (auto known = by_name_.find(name); known != by_name_.end() && known->second.position)
-      TROUPE_TRY(known->second.position->set(known->second.state.get(), text).within(name));
+      TROUPE_TRY(known->second.position->set(known->second.state.get(), text).with_context(name));
   return {};
 }
 
-void kernel_states::await(const kernel_positions& positions) {
+void kernel_states::set_initial_positions(const kernel_positions& positions) {
   std::lock_guard guard{mutex_};
   for (const auto& [name, text] : positions)
     if (!by_name_.contains(name))

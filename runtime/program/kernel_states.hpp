@@ -20,23 +20,23 @@ public:
   /// Returns the node's state. The first call makes it, at the position that go_on() or await()
   /// set.
   result<std::shared_ptr<void>> find_or_make(const node& owner, const kernel_state_maker& make,
-                                             const kernel_position* position = nullptr);
+                                             const kernel_state_format* position = nullptr);
 
   /// Adds the positions of the states that have one.
   void add_positions(kernel_positions& to) const;
 
   /// Sets the positions of the states, also of nodes that have not been seen yet. Fails, naming the
   /// node, for a text that its kernel does not accept.
-  status go_on(const kernel_positions& positions);
+  status restore_positions(const kernel_positions& positions);
   /// The same, but only for nodes that have not been seen.
-  void await(const kernel_positions& positions);
+  void set_initial_positions(const kernel_positions& positions);
 
 private:
   struct entry {
     const op_def* op = nullptr;
     attr_map attrs;
     std::shared_ptr<void> state;
-    const kernel_position* position = nullptr;
+    const kernel_state_format* position = nullptr;
   };
   mutable std::mutex mutex_;
   std::map<std::string, entry, std::less<>> by_name_;

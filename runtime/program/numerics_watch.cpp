@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-void numerics_watch::before(const instruction& code, const tensor* slots) {
+void numerics_watch::record_inputs(const instruction& code, const tensor* slots) {
   seen_.assign(code.input_count, std::nullopt);
   for (uint16_t i = 0; i < code.input_count; ++i) {
     if (code.states && code.states[i]) {
@@ -16,7 +16,7 @@ void numerics_watch::before(const instruction& code, const tensor* slots) {
   }
 }
 
-status numerics_watch::after(const instruction& code, const tensor* slots) const {
+status numerics_watch::check_outputs(const instruction& code, const tensor* slots) const {
   auto error_for = [&](const auto& subject, const tensor& value) {
     return invalid("made a number that is not finite\n  ", subject, ' ', describe(summarize(value)),
                    describe_inputs(code, slots));

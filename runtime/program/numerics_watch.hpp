@@ -12,10 +12,10 @@ namespace troupe {
 /// overwrite.
 class numerics_watch {
 public:
-  void before(const instruction& code, const tensor* slots);
+  void record_inputs(const instruction& code, const tensor* slots);
   /// Fails if an output or an updated variable is not finite; the error summarizes it and the
   /// inputs.
-  status after(const instruction& code, const tensor* slots) const;
+  status check_outputs(const instruction& code, const tensor* slots) const;
 
 private:
   std::string describe_inputs(const instruction& code, const tensor* slots) const;

@@ -25,11 +25,11 @@ void order_effects(graph& ordered, bool strictly) {
   for (const auto& node : ordered.nodes())
     for (const auto& access : accesses_of(*node)) {
       // Table accesses are not marked as reads or updates, so they are ordered only if `strictly`.
-      auto kind = access.state->op().makes;
+      auto kind = access.state->op().state_kind;
       if (!(kind == resource::variable || (strictly && kind == resource::table)))
         continue;
       auto& state_accesses = known[access.state];
-      if (!access.as_value || &node->op() == &internal_ops::fetch || strictly)
+      if (!access.is_read || &node->op() == &internal_ops::fetch || strictly)
         add_order(state_accesses.last_update, *node);
       if (!access.updates) {
         state_accesses.reads.push_back(node.get());

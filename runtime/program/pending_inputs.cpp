@@ -22,7 +22,7 @@ void follow_tokens(const program& compiled, std::set<uint32_t>& slots) {
   for (size_t before = 0; before != slots.size();) {
     before = slots.size();
     for (const auto& code : compiled.code())
-      if (code.what == action::token && code.input_count > 0 && slots.contains(code.inputs[0]))
+      if (code.kind == action::token && code.input_count > 0 && slots.contains(code.inputs[0]))
         slots.insert(code.first_output);
   }
 }
@@ -38,7 +38,7 @@ std::vector<std::vector<uint32_t>> find_pending_inputs(const program& compiled) 
   for (const auto& region : compiled.regions()) {
     std::set<uint32_t> used;
     for (const auto& code : compiled.code().subspan(region.first, region.count))
-      for (uint16_t i = 0; code.what != action::token && i < code.input_count; ++i)
+      for (uint16_t i = 0; code.kind != action::token && i < code.input_count; ++i)
         if (!(code.states && code.states[i]) && slots.contains(code.inputs[i]))
           used.insert(code.inputs[i]);
     slots_by_region.emplace_back(used.begin(), used.end());

@@ -18,12 +18,12 @@ struct region {
   uint32_t count = 0;
   uint32_t required_tokens = 0; // including the start, and the answer to its wait
   double nanoseconds = 0;       // estimated run time
-  bool heavy = false;           // worth another thread
-  bool loops = false;           // runs functions a number of times that depends on data
+  bool is_heavy = false;        // worth another thread
+  bool has_loops = false;       // runs functions a number of times that depends on data
 };
 
 /// The source of the answer to a wait.
-enum class answered_by : uint8_t {
+enum class answer_source : uint8_t {
   channel, ///< a tensor of another device or task: a Recv
   group,   ///< the other members of a collective operation
   state,   ///< a responder: a queue, an accumulator, or another resource that an op makes
@@ -35,7 +35,7 @@ enum class answered_by : uint8_t {
 /// The end of a region until an answer arrives: a Recv, or a question to a resource.
 struct wait_point {
   const node* origin = nullptr;
-  answered_by by = answered_by::channel;
+  answer_source answered_by = answer_source::channel;
   const node* state = nullptr;      // the node that stands for the responder, if any
   const node* source = nullptr;     // the node of another responder that the first one may ask
   uint32_t region = 0;              // the region that the answer starts
@@ -72,7 +72,7 @@ using state_finder = std::function<result<std::shared_ptr<named_state>>(const no
 /// that run the node share it; called while compiling.
 using kernel_state_maker = std::function<result<std::shared_ptr<void>>()>;
 using kernel_state_finder = std::function<result<std::shared_ptr<void>>(
-    const node&, const kernel_state_maker& make, const kernel_position* position)>;
+    const node&, const kernel_state_maker& make, const kernel_state_format* position)>;
 
 class region_replay; // replay.hpp
 
@@ -85,7 +85,7 @@ public:
   compile(std::unique_ptr<graph> partition, troupe::device& device, const state_finder& find_state,
           const region_options& options = {}, const kernel_state_finder& find_kernel_state = {});
 
-  const graph& of() const noexcept { return *graph_; }
+  const graph& partition_graph() const noexcept { return *graph_; }
   troupe::device& device() const noexcept { return *device_; }
   std::span<const region> regions() const noexcept {
     return regions_;

@@ -86,8 +86,8 @@ private:
 class labeller {
 public:
   explicit labeller(const graph& labelled) : graph_(labelled) {
-    map_.of.resize(labelled.nodes().size());
-    map_.issued_from.resize(labelled.nodes().size());
+    map_.region_of_node.resize(labelled.nodes().size());
+    map_.issuing_region.resize(labelled.nodes().size());
   }
 
   region_map run(const std::vector<uint32_t>& branches) {
@@ -95,15 +95,15 @@ public:
       auto id = static_cast<size_t>(node->id());
       uint32_t set = 0;
       for (const auto& input : node->inputs())
-        set = sets_.join(set, map_.of[static_cast<size_t>(input.node->id())]);
+        set = sets_.join(set, map_.region_of_node[static_cast<size_t>(input.node->id())]);
       for (auto* before : node->controls())
-        set = sets_.join(set, map_.of[static_cast<size_t>(before->id())]);
+        set = sets_.join(set, map_.region_of_node[static_cast<size_t>(before->id())]);
       if (!branches.empty() && branches[id])
         set = sets_.with(set, static_cast<uint32_t>(graph_.nodes().size()) + branches[id]);
-      map_.issued_from[id] = set;
-      map_.of[id] = has(node->op().effects, effect::blocking)
-                        ? sets_.with(set, static_cast<uint32_t>(id))
-                        : set;
+      map_.issuing_region[id] = set;
+      map_.region_of_node[id] = has(node->op().effects, effect::blocking)
+                                    ? sets_.with(set, static_cast<uint32_t>(id))
+                                    : set;
     }
     close_gaps();
     return std::move(map_);
@@ -115,8 +115,8 @@ private:
     constexpr auto absent = UINT32_MAX;
     std::vector<uint32_t> dense(sets_.size(), absent);
     dense[0] = map_.count++;
-    for (size_t id = 0; id < map_.of.size(); ++id)
-      for (auto* set : {&map_.issued_from[id], &map_.of[id]}) {
+    for (size_t id = 0; id < map_.region_of_node.size(); ++id)
+      for (auto* set : {&map_.issuing_region[id], &map_.region_of_node[id]}) {
         auto& number = dense[*set];
         if (number == absent)
           number = map_.count++;
@@ -130,35 +130,36 @@ private:
 };
 
 // Puts each node into a region of its own; nodes without work stay in the region of the start.
-region_map one_per_node(const graph& source) {
+region_map region_per_node(const graph& source) {
   region_map map;
   map.count = 1;
   for (const auto& node : source.nodes()) {
-    auto node_region = is_at_hand(*node) ? 0 : map.count++;
-    map.of.push_back(node_region);
-    map.issued_from.push_back(node_region);
+    auto node_region = needs_no_run(*node) ? 0 : map.count++;
+    map.region_of_node.push_back(node_region);
+    map.issuing_region.push_back(node_region);
     if (has(node->op().effects, effect::blocking)) // the answer has a region, too
-      map.of.back() = map.count++;
+      map.region_of_node.back() = map.count++;
   }
   return map;
 }
 
 } // namespace
 
-bool is_at_hand(const node& node) {
+bool needs_no_run(const node& node) {
   return &node.op() == &internal_ops::feed ||
-         (node.op().makes != resource::none && !node.op().ask && node.controls().empty());
+         (node.op().state_kind != resource::none && !node.op().start_operation &&
+          node.controls().empty());
 }
 
-double worth_dispatching(const region_options& options) { return 3 * options.dispatch_ns; }
+double min_dispatch_cost(const region_options& options) { return 3 * options.dispatch_ns; }
 
 region_map find_regions(const graph& source, const region_options& options) {
-  if (options.one_per_node)
-    return one_per_node(source);
+  if (options.region_per_node)
+    return region_per_node(source);
   auto waits = labeller{source}.run({});
   if (options.workers < 2)
     return waits;
-  auto branches = find_branches(source, waits.of, options);
+  auto branches = find_branches(source, waits.region_of_node, options);
   return std::ranges::any_of(branches, [](uint32_t group) { return group != 0; })
              ? labeller{source}.run(branches)
              : waits;

@@ -8,7 +8,7 @@ namespace troupe {
 
 struct region_options {
   /// For debugging: each node is a region of its own, so that only messages order the nodes.
-  bool one_per_node = false;
+  bool region_per_node = false;
   /// All reads and updates of a variable happen in the order of the nodes (order_effects.hpp).
   bool strict_order = false;
   /// The number of branches that are worth running at the same time; with 1, none are separated.
@@ -25,10 +25,11 @@ struct region_options {
   const node_times* measured = nullptr;
 };
 
-/// The region of each node, by node id. A node that waits ends in the region of its answer (`of`)
-/// and is issued from another region (`issued_from`; for all other nodes, the same as `of`).
+/// The region of each node, by node id. A node that waits ends in the region of its answer
+/// (`region_of_node`) and is issued from another region (`issuing_region`; for all other nodes, both
+/// are equal).
 struct region_map {
-  std::vector<uint32_t> of, issued_from;
+  std::vector<uint32_t> region_of_node, issuing_region;
   uint32_t count = 0; // region 0 waits for nothing
 };
 
@@ -38,9 +39,9 @@ region_map find_regions(const graph& source, const region_options& options = {})
 
 /// Whether a node has nothing to run: it stands for state, or for a feed, which exist from the
 /// start.
-bool is_at_hand(const node& node);
+bool needs_no_run(const node& node);
 
 /// The cost from which work is worth another thread: a few dispatches.
-double worth_dispatching(const region_options& options);
+double min_dispatch_cost(const region_options& options);
 
 } // namespace troupe

@@ -21,7 +21,7 @@ constexpr int max_failures = 4, max_unmatched_signatures = 100;
 constexpr size_t max_signatures = 4, max_value_bytes = 1024;
 
 bool needs_no_elements(const node& node) {
-  return has(node.op().effects, effect::of_shape) || node.inputs().empty();
+  return has(node.op().effects, effect::reads_shapes_only) || node.inputs().empty();
 }
 
 // Whether each run of the kernel launches the same work for the same shapes, and changes no state
@@ -42,7 +42,7 @@ bool is_repeatable(const instruction& code, device_kind kind) {
     return !has(effects, effect::stateful);
   // A kernel that passes tensors on could make a tensor of the step the variable's value.
   const auto* kernel = origin.graph().ops().find_kernel(origin.op().name, kind);
-  return code.what == action::run && kernel && !kernel->on_any_device;
+  return code.kind == action::run && kernel && !kernel->on_any_device;
 }
 
 } // namespace
@@ -104,7 +104,7 @@ struct region_replay::analysis {
       if (!replay_role)
         return false;
       out.roles_.push_back(*replay_role);
-      launches += *replay_role == role::launch && instruction.what == action::run;
+      launches += *replay_role == role::launch && instruction.kind == action::run;
     }
     out.kept_.assign(kept.begin(), kept.end());
     return launches >= min_launches;
@@ -116,11 +116,11 @@ struct region_replay::analysis {
           return true;
       return false;
     };
-    if (code.what == action::run) {
+    if (code.kind == action::run) {
       for (uint16_t i = 0; i < code.input_count; ++i)
         if (!is_ref(code, i) && is_on_host(code, i))
           wanted.insert(code.inputs[i]);
-    } else if (code.what == action::run_on_host && !needs_no_elements(*code.origin) &&
+    } else if (code.kind == action::run_on_host && !needs_no_elements(*code.origin) &&
                makes_wanted()) {
       wanted.insert(code.inputs, code.inputs + code.input_count);
     }
@@ -142,7 +142,7 @@ struct region_replay::analysis {
   void use(uint32_t slot) { std::ranges::find(out.sources_, slot, &source::slot)->used = true; }
 
   std::optional<role> role_of(const instruction& code) {
-    switch (code.what) {
+    switch (code.kind) {
       case action::run: return launch(code);
       case action::run_on_host: return on_host(code);
       case action::upload: return upload(code);
@@ -155,7 +155,7 @@ struct region_replay::analysis {
       case action::send:
       case action::fetch:
       case action::wait:
-        if (code.what == action::wait && !is_collective(code.origin->op()))
+        if (code.kind == action::wait && !is_collective(code.origin->op()))
           break; // a wait for a resource
         if (code.input_count)
           part_of(code.inputs[0]);
@@ -216,7 +216,7 @@ std::shared_ptr<region_replay> region_replay::make(const program& compiled, uint
   std::shared_ptr<region_replay> created{new region_replay{compiled}};
   created->region_ = region;
   if (std::ranges::any_of(compiled.waits(),
-                          [](auto& wait) { return wait.by == answered_by::caller; }))
+                          [](auto& wait) { return wait.answered_by == answer_source::caller; }))
     created->max_repeats_ = 2;
   if (!analysis{*created}.run())
     return nullptr;
@@ -345,7 +345,7 @@ public:
 
   status step(const instruction& code, bool again) {
     kernel_context context{slots_.data(), program_.device(), device_.memory(), nullptr};
-    switch (code.what) {
+    switch (code.kind) {
       case action::run:
         context.step_to(code);
         TROUPE_TRY(run_kernel(code, context));
@@ -367,7 +367,8 @@ public:
           TROUPE_TRY(placeholder_for(code.first_output, from));
           break;
         }
-        TROUPE_ASSIGN(auto uploaded, upload(device_, from, static_cast<kept_upload*>(code.state)));
+        TROUPE_ASSIGN(auto uploaded,
+                      upload(device_, from, static_cast<cached_upload*>(code.state)));
         slots_[code.first_output] = uploaded;
         uploads.push_back(std::move(uploaded));
         break;
@@ -425,7 +426,7 @@ status find_origin(Capture& capture, const tensor& value, output_binding& bindin
   if (place != capture.variables.end()) {
     binding.origin = output_binding::from::variable;
     binding.index = static_cast<uint32_t>(place - capture.variables.begin());
-    return place->which->type() == value.type()
+    return place->used_variable->type() == value.type()
                ? status{}
                : failure(error_kind::unimplemented, "a variable leaves the region as another type");
   }
@@ -530,11 +531,11 @@ struct launch_on_variables {
       return visit(next + 1);
     };
     if (!place.changed) {
-      TROUPE_ASSIGN(auto value, place.which->read());
+      TROUPE_ASSIGN(auto value, place.used_variable->read());
       return check_address(value);
     }
-    return place.locked ? place.which->update(check_address, memory)
-                        : place.which->update_unlocked(check_address, memory);
+    return place.locked ? place.used_variable->update(check_address, memory)
+                        : place.used_variable->update_unlocked(check_address, memory);
   }
 };
 
@@ -557,10 +558,10 @@ status region_replay::run_beforehand(const capture_record& capture, tensor* slot
     if (roles_[i] != role::again)
       continue;
     auto outcome = [&]() -> status {
-      if (instruction.what == action::upload) {
+      if (instruction.kind == action::upload) {
         TROUPE_ASSIGN(slots[instruction.first_output],
                       upload(device, slots[instruction.inputs[0]],
-                             static_cast<kept_upload*>(instruction.state)));
+                             static_cast<cached_upload*>(instruction.state)));
         return {};
       }
       auto keeps_inputs = instruction;
@@ -569,7 +570,7 @@ status region_replay::run_beforehand(const capture_record& capture, tensor* slot
       host_context.step_to(keeps_inputs);
       return run_kernel(keeps_inputs, host_context);
     }();
-    TROUPE_TRY(within(*instruction.origin, std::move(outcome)));
+    TROUPE_TRY(with_node_context(*instruction.origin, std::move(outcome)));
   }
   for (const auto& input : capture.inputs)
     TROUPE_TRY(device.memory().space()->copy(input.to, slots[input.slot].raw(), input.bytes));
@@ -578,7 +579,7 @@ status region_replay::run_beforehand(const capture_record& capture, tensor* slot
 
 result<bool> region_replay::replay(capture_record& capture, tensor* slots,
                                    std::vector<tensor>& leaving, bool& moved) const {
-  if (!capture.launches->claim(capture.outputs))
+  if (!capture.launches->prepare_launch(capture.outputs))
     return false;
   std::vector<tensor> values(capture.variables.size());
   std::vector<bool> leave(capture.variables.size());
@@ -604,7 +605,7 @@ result<bool> region_replay::replay(capture_record& capture, tensor* slots,
   for (auto& output : capture.outputs)
     output.value.reset();
   if (!launcher.launched)
-    capture.launches->unclaim();
+    capture.launches->cancel_launch();
   if (launcher.launched || !prepared)
     return outcome ? result<bool>{true} : result<bool>{std::move(outcome)};
   leaving.clear();

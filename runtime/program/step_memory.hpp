@@ -37,7 +37,9 @@ public:
   /// Begins the account of another step; requires idle(). A full account has all statistics;
   /// otherwise only in_use is counted, which costs a third.
   void reset() noexcept;
-  void keep_account(bool full) noexcept { full_account_.store(full, std::memory_order_relaxed); }
+  void set_full_account(bool full) noexcept {
+    full_account_.store(full, std::memory_order_relaxed);
+  }
 
   /// From now on records the device's memory in use whenever a tensor is allocated or freed, up to
   /// `capacity` readings; does nothing for a device that cannot report it. Call before the step.

@@ -19,10 +19,10 @@ bool runs_later(action what) noexcept { return what == action::run || what == ac
 
 // The copy stream that an instruction uses. Tensors that leave the device are copied to the host.
 std::optional<copy_stream> copy_stream_of(const instruction& code) noexcept {
-  if (code.what == action::fetch || code.what == action::send ||
-      (code.what == action::run && &code.origin->op() == &internal_ops::swap_out))
+  if (code.kind == action::fetch || code.kind == action::send ||
+      (code.kind == action::run && &code.origin->op() == &internal_ops::swap_out))
     return copy_stream::to_host;
-  if (code.what == action::run && &code.origin->op() == &internal_ops::swap_in)
+  if (code.kind == action::run && &code.origin->op() == &internal_ops::swap_in)
     return copy_stream::to_device;
   return {};
 }
@@ -68,7 +68,8 @@ void step_profiler::begin(profile_options options) noexcept {
   auto now = steady_ns();
   for (size_t i = 0; i < program_.waits().size(); ++i) {
     // A wait for a tensor of another device begins with the step; other waits begin on request.
-    waits_[i].begin_ns.store(is_asked(program_.waits()[i]) ? 0 : now, std::memory_order_relaxed);
+    waits_[i].begin_ns.store(begins_on_request(program_.waits()[i]) ? 0 : now,
+                             std::memory_order_relaxed);
     waits_[i].end_ns.store(0, std::memory_order_relaxed);
     waits_[i].bytes.store(0, std::memory_order_relaxed);
   }
@@ -80,8 +81,9 @@ status step_profiler::check_constants() {
   std::call_once(constants_seen_, [this] {
     for (const auto& constant : program_.constants())
       if (!all_finite(constant.value)) {
-        constants_ = within(*constant.origin, invalid("is a constant that is not finite: ",
-                                                      describe(summarize(constant.value))));
+        constants_ =
+            with_node_context(*constant.origin, invalid("is a constant that is not finite: ",
+                                                        describe(summarize(constant.value))));
         return;
       }
   });
@@ -129,7 +131,7 @@ void step_profiler::collect(uint32_t first_subject, task_statistics& task) const
       const auto& record = instructions_[regions[r].first + i];
       auto end = std::clamp(scale.ns(record.end), begin, region_run.end.ns);
       const auto& instruction = code[regions[r].first + i];
-      auto kind = instruction.what;
+      auto kind = instruction.kind;
       if (kind <= action::read || kind == action::send)
         task.spans.push_back(
             {first_subject + regions[r].first + i, region_run.thread, begin, end, record.bytes});
@@ -166,7 +168,7 @@ std::map<const block*, std::string> names_of_blocks(const program& compiled) {
   std::vector<const block*> open;
   auto name = [&](std::span<const instruction> code, const std::string& around) {
     for (const auto& instruction : code)
-      if (instruction.what == action::call)
+      if (instruction.kind == action::call)
         for (const auto* called : static_cast<const call_site*>(instruction.state)->blocks)
           if (names
                   .emplace(called,
@@ -214,9 +216,9 @@ void step_profiler::append_subjects(const program& compiled, std::string_view de
         subject.name = code.origin->name();
         subject.op = code.origin->op().name;
       }
-      if (code.what == action::read)
+      if (code.kind == action::read)
         subject.kind = span_kind::read;
-      if (code.what == action::send) {
+      if (code.kind == action::send) {
         subject.kind = span_kind::send;
         subject.peer = compiled.exports()[code.target].to;
         subject.key = compiled.exports()[code.target].key;
@@ -236,7 +238,7 @@ void step_profiler::append_subjects(const program& compiled, std::string_view de
                          .device = std::string{device},
                          .peer = {},
                          .region = wait.region};
-    if (wait.by == answered_by::channel) {
+    if (wait.answered_by == answer_source::channel) {
       subject.peer = wait.origin->attr<std::string>("from");
       subject.key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
     }
@@ -267,7 +269,7 @@ void region_profiler::mark(const instruction& code, uint32_t end) const noexcept
       step_.clock_->mark(mark_number);
     else
       step_.clock_->mark_copy(mark_number, *stream);
-  } else if (!stream && runs_later(code.what)) {
+  } else if (!stream && runs_later(code.kind)) {
     step_.clock_->mark(mark_number);
   }
 }
@@ -279,7 +281,7 @@ uint64_t region_profiler::bytes_to_copy(const instruction& code) const noexcept 
   const auto& value = slots_[code.inputs[0]];
   if (value.on_host())
     return 0; // needs no copy
-  if (code.what == action::run && &code.origin->op() == &internal_ops::swap_in)
+  if (code.kind == action::run && &code.origin->op() == &internal_ops::swap_in)
     return 1; // the size is known after the launch
   return value.bytes();
 }
@@ -291,7 +293,7 @@ void region_profiler::before_launch(const instruction& code) const {
 
 void region_profiler::after_launch(const instruction& code) const {
   mark(code, 1);
-  if (next_->copies > 0 && code.what == action::run && code.output_count == 1 &&
+  if (next_->copies > 0 && code.kind == action::run && code.output_count == 1 &&
       &code.origin->op() == &internal_ops::swap_in)
     next_->copies = slots_[code.first_output].bytes();
 }

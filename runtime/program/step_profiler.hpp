@@ -23,7 +23,7 @@ public:
   /// Call before each step.
   void begin(profile_options options) noexcept;
 
-  bool takes_times() const noexcept { return options_.times; }
+  bool records_times() const noexcept { return options_.times; }
   bool marks_copies() const noexcept { return clock_ && clock_->marks_copies(); }
 
   /// Fails if the step checks numerics and a constant of the program is not finite, since no
@@ -98,10 +98,10 @@ public:
     next_->copies = 0;
     if (step_.clock_) [[unlikely]]
       before_launch(code);
-    if (code.what == action::wait)
+    if (code.kind == action::wait)
       begin_wait(code);
-    if (step_.options_.check_numerics && code.what == action::run) [[unlikely]]
-      numerics_.before(code, slots_);
+    if (step_.options_.check_numerics && code.kind == action::run) [[unlikely]]
+      numerics_.record_inputs(code, slots_);
   }
   bool checks_numerics() const noexcept { return step_.options_.check_numerics; }
   block_record* block_records() const noexcept {
@@ -114,12 +114,12 @@ public:
     if (step_.clock_) [[unlikely]]
       after_launch(code);
     record.bytes = 0;
-    if (code.what == action::run)
+    if (code.kind == action::run)
       for (uint32_t i = 0; i < code.output_count; ++i)
         record.bytes += own_bytes(slots_[code.first_output + i]);
     ++next_;
-    if (step_.options_.check_numerics && code.what == action::run) [[unlikely]] {
-      auto outcome = numerics_.after(code, slots_);
+    if (step_.options_.check_numerics && code.kind == action::run) [[unlikely]] {
+      auto outcome = numerics_.check_outputs(code, slots_);
       record.end = ticks_now();
       return outcome;
     }

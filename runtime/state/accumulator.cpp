@@ -273,7 +273,7 @@ result<std::vector<tensor>> accumulator::total_of_gradients() {
   size_t position = 0;
   for (const auto& [index, sum_of_row] : rows_) {
     TROUPE_ASSIGN(auto row,
-                  finish(sum_of_row.sum, options_.rows_by_all ? count_ : sum_of_row.count));
+                  finish(sum_of_row.sum, options_.divide_by_total ? count_ : sum_of_row.count));
     indices.data<int64_t>()[position] = index;
     if (bytes > 0)
       std::memcpy(static_cast<char*>(values.raw()) + position * bytes, row.raw(), bytes);
@@ -293,12 +293,13 @@ status accumulator::declare_again(const responder& other) const {
   const auto& redeclared = static_cast<const accumulator&>(other).options_;
   auto described = [](const accumulator_options& options) {
     return concat(options.sparse ? "sparse " : "", options.type, options.dims,
-                  !options.mean         ? ", sum"
-                  : options.rows_by_all ? ", mean of all"
-                                        : ", mean");
+                  !options.mean             ? ", sum"
+                  : options.divide_by_total ? ", mean of all"
+                                            : ", mean");
   };
   if (redeclared.type != options_.type || redeclared.mean != options_.mean ||
-      redeclared.sparse != options_.sparse || redeclared.rows_by_all != options_.rows_by_all ||
+      redeclared.sparse != options_.sparse ||
+      redeclared.divide_by_total != options_.divide_by_total ||
       !redeclared.dims.compatible(options_.dims))
     return invalid("accumulator '", name(), "' exists as ", described(options_),
                    ", and is declared again as ", described(redeclared));

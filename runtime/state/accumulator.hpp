@@ -16,7 +16,7 @@ struct accumulator_options {
   bool mean = true;    ///< the result is the mean; else the sum
   bool sparse = false; ///< gradients are rows by index instead of whole tensors
   /// Divides each row by the number of all gradients, not only of those that contain the row.
-  bool rows_by_all = false;
+  bool divide_by_total = false;
 };
 
 /// Some rows of a gradient. `rows` has one row for each of `indices`, along its first axis.
@@ -42,7 +42,8 @@ public:
              int64_t contributor = -1);
   /// Waits until `required` gradients have been added, returns their mean or sum, and starts the
   /// next step without gradients. A sparse accumulator returns indices in rising order, rows and
-  /// the shape; the mean of a row is over the gradients that contain it, unless rows_by_all is set.
+  /// the shape; the mean of a row is over the gradients that contain it, unless divide_by_total is
+  /// set.
   void take(request_id request, int64_t required, answers& done);
   /// Drops the gradients that were added, and fails the requests that wait to take, with `reason`.
   void clear(const status& reason, answers& done);

@@ -131,13 +131,13 @@ result<std::vector<tensor>> barrier::join(const std::vector<entry>& entries) con
                         .dims = options_.shapes.empty() ? partial_shape{} : options_.shapes[c]},
                        *memory_);
     if (!batch)
-      return batch.status().within(concat("barrier '", name(), "': component ", c));
+      return batch.status().with_context(concat("barrier '", name(), "': component ", c));
     joined.push_back(*std::move(batch));
   }
   return joined;
 }
 
-void barrier::take_many(request_id request, taking options, answers& done) {
+void barrier::take_many(request_id request, take_options options, answers& done) {
   if (options.count < 0) {
     done.push_back({request, wrong("cannot take out ", options.count, " elements")});
     return;
@@ -160,7 +160,7 @@ bool barrier::serve(answers& done) {
   if (ready() < count) {
     if (!no_more())
       return false;
-    count = options.small_batch ? ready() : 0;
+    count = options.allow_small_batch ? ready() : 0;
     if (count == 0) {
       done.push_back({request, failure(error_kind::out_of_range, "barrier '", name(),
                                        "' is closed and has too few elements (wanted ",
@@ -177,7 +177,7 @@ bool barrier::serve(answers& done) {
   if (!outcome)
     for (auto& returned : entries)
       ready_.emplace(returned.number, std::move(returned));
-  else if (options.goes_back)
+  else if (options.return_on_failure)
     taken_[request.step].insert(taken_[request.step].end(), std::move_iterator{entries.begin()},
                                 std::move_iterator{entries.end()});
   done.push_back(

@@ -30,16 +30,16 @@ public:
   void insert_many(request_id request, const tensor& keys, tensor values, int64_t component,
                    answers& done);
 
-  struct taking {
+  struct take_options {
     int64_t count = 1;
-    bool small_batch = false; ///< accept fewer once no more elements can become complete
-    bool goes_back = true;    ///< the elements go back if the step fails
+    bool allow_small_batch = false; ///< accept fewer once no more elements can become complete
+    bool return_on_failure = true;  ///< the elements go back if the step fails
   };
   /// Takes out complete elements. Returns the numbers of the insertions of their first components
   /// (i64), their keys, and their components, each stacked along a new first axis. Waits while
   /// there are too few; fails with out_of_range when the barrier is closed and no more elements can
   /// become complete.
-  void take_many(request_id request, taking options, answers& done);
+  void take_many(request_id request, take_options options, answers& done);
 
   /// Refuses new keys from now on. Incomplete elements can still be completed, unless
   /// `cancel_pending` drops them. Closing again is allowed.
@@ -76,7 +76,7 @@ private:
   };
   struct pending_take {
     request_id who;
-    taking options;
+    take_options options;
   };
 
   barrier(barrier_options options, allocator& memory);

@@ -32,7 +32,7 @@ public:
   std::optional<uint64_t> number();
   std::optional<std::string_view> text();
   result<tensor> read(allocator& memory = heap_allocator());
-  size_t left() const noexcept { return left_.size(); } ///< number of unread bytes
+  size_t bytes_left() const noexcept { return left_.size(); } ///< number of unread bytes
 
 private:
   std::string_view left_;

@@ -124,7 +124,7 @@ void element_queue::enqueue_many(request_id request, element batch, answers& don
   add({.who = request, .tensors = std::move(batch), .is_batch = true}, done);
 }
 
-void element_queue::dequeue(request_id request, taking options, answers& done) {
+void element_queue::dequeue(request_id request, dequeue_options options, answers& done) {
   if (options.count < 0) {
     done.push_back({request, wrong("cannot take out ", options.count, " elements")});
   } else if (options.count == 0) {
@@ -161,7 +161,7 @@ void element_queue::suspend(bool suspended, answers& done) {
 }
 
 result<std::string> element_queue::state() const {
-  auto stored = store_->all();
+  auto stored = store_->copy_elements();
   for (const auto& [step, taken] : taken_)
     stored.insert(stored.end(), taken.begin(), taken.end());
   // The random numbers of a shuffled queue select positions, so its order must stay.
@@ -174,7 +174,7 @@ result<std::string> element_queue::state() const {
   writer.add(uint64_t{stored.size()});
   for (const auto& numbered : stored)
     for (const auto& component : numbered.tensors)
-      TROUPE_TRY(writer.add(component).within(concat("queue '", name(), "'")));
+      TROUPE_TRY(writer.add(component).with_context(concat("queue '", name(), "'")));
   return writer.take();
 }
 
@@ -184,7 +184,7 @@ status element_queue::restore(std::string_view state, answers& done) {
   auto closed = reader.number(), position = reader.number(), count = reader.number();
   // An element takes at least one byte.
   if (!format || *format != state_format || !closed || !position || !count ||
-      *count > reader.left())
+      *count > reader.bytes_left())
     return wrong(state.size(), " bytes are not the state of a queue");
   std::vector<element> restored;
   for (uint64_t i = 0; i < *count; ++i) {
@@ -192,14 +192,14 @@ status element_queue::restore(std::string_view state, answers& done) {
     for (size_t component = 0; component < options_.types.size(); ++component) {
       auto value = reader.read(*memory_);
       if (!value)
-        return value.status().within(concat("queue '", name(), "'"));
+        return value.status().with_context(concat("queue '", name(), "'"));
       next.push_back(*std::move(value));
     }
     TROUPE_TRY(check(next, false));
     restored.push_back(std::move(next));
   }
-  if (reader.left() != 0)
-    return wrong("its state has ", reader.left(), " bytes too many");
+  if (reader.bytes_left() != 0)
+    return wrong("its state has ", reader.bytes_left(), " bytes too many");
   // A waiting enqueue precedes the restore: its element is dropped with the others.
   for (const auto& pending : enqueues_)
     done.push_back({pending.who, {}});
@@ -208,7 +208,7 @@ status element_queue::restore(std::string_view state, answers& done) {
   taken_.clear();
   for (auto& components : restored)
     store_->put({next_number_++, std::move(components)});
-  store_->go_on_from(*position);
+  store_->restore_position(*position);
   closed_ = *closed != 0;
   suspended_ = false;
   serve_waiting(done);
@@ -232,7 +232,7 @@ void element_queue::settle(step_id step, bool failed, answers& done) {
 }
 
 int64_t element_queue::available() const noexcept {
-  return std::max<int64_t>(0, size() - (closed_ ? 0 : store_->reserve()));
+  return std::max<int64_t>(0, size() - (closed_ ? 0 : store_->reserved()));
 }
 
 // A dequeue of more elements than the capacity could never complete: it lifts the limit while it is
@@ -241,7 +241,7 @@ bool element_queue::has_room() const noexcept {
   if (suspended_ || options_.capacity < 0 || size() < options_.capacity)
     return true;
   // The reserve is less than the capacity.
-  return !dequeues_.empty() && size() - store_->reserve() < dequeues_.front().options.count;
+  return !dequeues_.empty() && size() - store_->reserved() < dequeues_.front().options.count;
 }
 
 bool element_queue::admit(answers& done) {
@@ -287,10 +287,10 @@ bool element_queue::serve(answers& done) {
     dequeued.push_back(store_->take());
   // If the batch does not fit into memory, the elements go back.
   auto outcome = guarded("taking elements out", [&]() -> result<element> {
-    if (options.many)
+    if (options.as_batch)
       return join(dequeued);
     auto& components = dequeued.front().tensors;
-    return options.goes_back ? components : std::move(components);
+    return options.return_on_failure ? components : std::move(components);
   });
   if (!outcome) {
     for (auto& returned : dequeued)
@@ -298,7 +298,7 @@ bool element_queue::serve(answers& done) {
     done.push_back({request, outcome.status()});
     return true;
   }
-  if (options.goes_back) {
+  if (options.return_on_failure) {
     auto& taken = taken_[request.step];
     taken.insert(taken.end(), std::move_iterator{dequeued.begin()},
                  std::move_iterator{dequeued.end()});
@@ -320,7 +320,7 @@ result<element> element_queue::slice(const pending_enqueue& enqueued) const {
   for (const auto& batch : enqueued.tensors) {
     auto component = slice_of(batch, enqueued.next, *memory_);
     if (!component)
-      return component.status().within(concat("queue '", name(), "'"));
+      return component.status().with_context(concat("queue '", name(), "'"));
     components.push_back(*std::move(component));
   }
   return components;
@@ -335,10 +335,10 @@ result<element> element_queue::join(const elements& dequeued) const {
     auto batch = stack(parts,
                        {.type = options_.types[i],
                         .dims = options_.shapes.empty() ? partial_shape{} : options_.shapes[i],
-                        .pads = options_.pads},
+                        .pad = options_.pads},
                        *memory_);
     if (!batch)
-      return batch.status().within(concat("queue '", name(), "': component ", i));
+      return batch.status().with_context(concat("queue '", name(), "': component ", i));
     joined.push_back(*std::move(batch));
   }
   return joined;

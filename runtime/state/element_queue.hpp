@@ -42,17 +42,17 @@ public:
   void enqueue_many(request_id request, element batch, answers& done);
 
   /// Options of a dequeue.
-  struct taking {
+  struct dequeue_options {
     int64_t count = 1;
-    bool many = false;     ///< stack the elements along a new first axis, also a single one
-    bool up_to = false;    ///< accept fewer elements once the queue is closed
-    bool goes_back = true; ///< the elements go back if the step fails
+    bool as_batch = false;         ///< stack the elements along a new first axis, also a single one
+    bool up_to = false;            ///< accept fewer elements once the queue is closed
+    bool return_on_failure = true; ///< the elements go back if the step fails
   };
   /// Dequeues `count` elements or none. Waits while there are too few; fails with out_of_range, the
   /// end of the data, if the queue is closed and no enqueue waits. While it is the next to be
   /// served, the queue admits as many elements as it needs, even beyond the capacity. Fails, and
   /// takes nothing, if the elements to stack have different shapes.
-  void dequeue(request_id request, taking options, answers& done);
+  void dequeue(request_id request, dequeue_options options, answers& done);
 
   /// Refuses enqueues from now on. Waiting enqueues are completed, or cancelled if `cancel_pending`
   /// is set; the elements in the queue can still be dequeued. Closing again is allowed.
@@ -96,7 +96,7 @@ private:
   };
   struct pending_dequeue {
     request_id who;
-    taking options;
+    dequeue_options options;
   };
 
   element_queue(queue_options options, allocator& memory);

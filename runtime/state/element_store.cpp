@@ -62,7 +62,7 @@ uint64_t priority_store::bytes() const {
   return total;
 }
 
-std::vector<numbered_element> priority_store::all() const {
+std::vector<numbered_element> priority_store::copy_elements() const {
   std::vector<numbered_element> elements;
   for (const auto& [place, tensors] : elements_)
     elements.push_back({place.second, tensors});

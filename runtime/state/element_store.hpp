@@ -31,17 +31,17 @@ public:
   virtual void put(numbered_element numbered) = 0;
   virtual int64_t size() const noexcept = 0;
   /// Number of elements that must stay while more elements may come.
-  virtual int64_t reserve() const noexcept { return 0; }
+  virtual int64_t reserved() const noexcept { return 0; }
   /// Takes out an element. The store must not be empty.
   virtual numbered_element take() = 0;
   virtual void clear() = 0;
   virtual uint64_t bytes() const = 0; ///< of all elements
 
   /// Copies of all elements, in an order in which they can be put into another store of the kind.
-  virtual std::vector<numbered_element> all() const = 0;
+  virtual std::vector<numbered_element> copy_elements() const = 0;
   /// The state of the random number generator; 0 for stores without one.
   virtual uint64_t position() const noexcept { return 0; }
-  virtual void go_on_from(uint64_t) noexcept {}
+  virtual void restore_position(uint64_t) noexcept {}
 };
 
 /// The oldest element first.
@@ -52,7 +52,7 @@ public:
   numbered_element take() override;
   void clear() override { elements_.clear(); }
   uint64_t bytes() const override;
-  std::vector<numbered_element> all() const override {
+  std::vector<numbered_element> copy_elements() const override {
     return {elements_.begin(), elements_.end()};
   }
 
@@ -68,13 +68,13 @@ public:
 
   void put(numbered_element numbered) override { elements_.push_back(std::move(numbered)); }
   int64_t size() const noexcept override { return static_cast<int64_t>(elements_.size()); }
-  int64_t reserve() const noexcept override { return reserve_; }
+  int64_t reserved() const noexcept override { return reserve_; }
   numbered_element take() override;
   void clear() override { elements_.clear(); }
   uint64_t bytes() const override;
-  std::vector<numbered_element> all() const override { return elements_; }
+  std::vector<numbered_element> copy_elements() const override { return elements_; }
   uint64_t position() const noexcept override { return position_; }
-  void go_on_from(uint64_t position) noexcept override { position_ = position; }
+  void restore_position(uint64_t position) noexcept override { position_ = position; }
 
 private:
   int64_t reserve_;
@@ -90,7 +90,7 @@ public:
   numbered_element take() override;
   void clear() override { elements_.clear(); }
   uint64_t bytes() const override;
-  std::vector<numbered_element> all() const override;
+  std::vector<numbered_element> copy_elements() const override;
 
 private:
   std::map<std::pair<int64_t, uint64_t>, element> elements_; // by priority and number

@@ -163,7 +163,7 @@ std::optional<reader_state> parse_state(std::string_view from) {
 
 // Dequeues one name from the queue of names. The name does not go back if the step fails.
 void take_name(responder& queue, question&& request, answers& done) {
-  static_cast<element_queue&>(queue).dequeue(request.who, {.goes_back = false}, done);
+  static_cast<element_queue&>(queue).dequeue(request.who, {.return_on_failure = false}, done);
 }
 
 // A truncated file is not the end of the data, which readers recognize by out_of_range.
@@ -232,7 +232,7 @@ file_reader::file_reader(std::string name, record_layout layout)
     : responder(std::move(name)), layout_(std::move(layout)) {}
 file_reader::~file_reader() = default;
 
-void file_reader::read(request_id request, reading options, answers& done) {
+void file_reader::read(request_id request, read_options options, answers& done) {
   if (options.count < 1) {
     done.push_back(
         {request, invalid("reader '", name(), "' cannot give ", options.count, " records")});
@@ -353,7 +353,7 @@ void file_reader::serve(answers& done) {
 void file_reader::answer_first(answers& done) {
   auto& first = waiting_.front();
   auto outcome = guarded("reading records", [&]() -> result<std::vector<tensor>> {
-    if (!first.options.many)
+    if (!first.options.as_batch)
       return std::vector{first.records.front().key, first.records.front().value};
     std::vector<std::string> keys, values;
     for (const auto& taken : first.records) {
@@ -367,7 +367,7 @@ void file_reader::answer_first(answers& done) {
   auto read = std::move(first);
   waiting_.pop_front();
   answer records_answer{read.who, {}, *std::move(outcome)};
-  if (read.options.goes_back) {
+  if (read.options.return_on_failure) {
     auto& taken = taken_[read.who.step];
     std::ranges::move(read.records, std::back_inserter(taken));
   }

@@ -23,15 +23,15 @@ public:
   file_reader(std::string name, record_layout layout);
   ~file_reader() override;
 
-  struct reading {
+  struct read_options {
     int64_t count = 1;
-    bool many = false;     ///< up to `count` records, as vectors; fewer only at the end of a file
-    bool goes_back = true; ///< the records go back if the step fails
+    bool as_batch = false; ///< up to `count` records, as vectors; fewer only at the end of a file
+    bool return_on_failure = true; ///< the records go back if the step fails
   };
   /// Returns the key and the value of a record: the file's name with the place in it (only the name
   /// for whole files), and the record's bytes. Without a current file, asks the queue for a name;
   /// an error of the queue becomes the answer, such as out_of_range at the end of the data.
-  void read(request_id request, reading options, answers& done);
+  void read(request_id request, read_options options, answers& done);
 
   int64_t records_produced() const noexcept { return produced_; }
   /// Number of files that have been read to their end.
@@ -68,7 +68,7 @@ private:
   };
   struct pending_read {
     request_id who;
-    reading options;
+    read_options options;
     std::vector<record> records = {};
   };
   struct loader;

@@ -16,7 +16,7 @@ using kernel_positions = std::map<std::string, std::string>;
 struct task_positions {
   std::string task = {};    ///< "/job:worker/task:0"
   uint64_t incarnation = 0; ///< 0 for the task of a local session
-  kernel_positions at = {};
+  kernel_positions positions = {};
 };
 
 /// Limits of what a task keeps for a session, for nodes that have not run yet.

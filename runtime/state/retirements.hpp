@@ -6,6 +6,6 @@
 
 namespace troupe {
 
-inline std::atomic<uint64_t> all_retirements{0};
+inline std::atomic<uint64_t> retirement_counter{0};
 
 } // namespace troupe

@@ -47,7 +47,7 @@ void copy_corner(const tensor& from, const tensor& to, int64_t to_slice) {
 }
 
 // The shape of all parts; with padding, the largest extent of each axis.
-result<shape> common_shape(std::span<const tensor* const> parts, const stacking& options) {
+result<shape> common_shape(std::span<const tensor* const> parts, const stack_options& options) {
   if (parts.empty()) {
     if (!options.dims.fully_known())
       return invalid("an empty batch needs a shape that is known");
@@ -59,7 +59,7 @@ result<shape> common_shape(std::span<const tensor* const> parts, const stacking&
     const auto& dims = part->dims();
     if (std::ranges::equal(dims, extents))
       continue;
-    if (!options.pads)
+    if (!options.pad)
       return invalid("elements of shapes ", first, " and ", dims, " do not fit into one batch");
     for (size_t axis = 0; axis < extents.size(); ++axis)
       extents[axis] = std::max(extents[axis], dims[static_cast<int>(axis)]);
@@ -103,7 +103,7 @@ result<tensor> slice_of(const tensor& batch, int64_t position, allocator& memory
   return slice;
 }
 
-result<tensor> stack(std::span<const tensor* const> parts, const stacking& options,
+result<tensor> stack(std::span<const tensor* const> parts, const stack_options& options,
                      allocator& memory) {
   TROUPE_ASSIGN(auto slice_dims, common_shape(parts, options));
   std::vector<int64_t> extents{static_cast<int64_t>(parts.size())};

@@ -13,13 +13,13 @@ void copy_slice(const tensor& from, int64_t from_slice, const tensor& to, int64_
 /// Copies one slice along the first axis. The tensor must have a first axis.
 result<tensor> slice_of(const tensor& batch, int64_t position, allocator& memory);
 /// How stack() combines tensors.
-struct stacking {
+struct stack_options {
   dtype type = dtype::none;
   partial_shape dims = {}; ///< of each tensor, as far as known; without tensors, fully known
-  bool pads = false;       ///< pad smaller tensors with zeros, or ""
+  bool pad = false;        ///< pad smaller tensors with zeros, or ""
 };
-/// Returns one tensor with a new first axis. Fails if the shapes differ and `pads` is not set.
-result<tensor> stack(std::span<const tensor* const> parts, const stacking& options,
+/// Returns one tensor with a new first axis. Fails if the shapes differ and `pad` is not set.
+result<tensor> stack(std::span<const tensor* const> parts, const stack_options& options,
                      allocator& memory);
 shape without_first_axis(const shape& dims);
 

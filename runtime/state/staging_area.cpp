@@ -67,7 +67,7 @@ void staging_area::put(request_id request, const place& where, element component
 
 bool staging_area::fits(const pending_put& pending) const noexcept {
   auto completes =
-      options_.order == staging_order::line || !incomplete_.contains(pending.where.key);
+      options_.order == staging_order::fifo || !incomplete_.contains(pending.where.key);
   auto tuples = size() + incomplete();
   return !completes || ((options_.capacity == 0 || tuples < options_.capacity) &&
                         (options_.memory_limit == 0 || tuples == 0 ||
@@ -76,14 +76,14 @@ bool staging_area::fits(const pending_put& pending) const noexcept {
 
 // A part of an incomplete tuple needs no room, and must not wait behind tuples that need room.
 bool staging_area::admit(answers& done) {
-  auto next = options_.order == staging_order::line && !puts_.empty() && !fits(puts_.front())
+  auto next = options_.order == staging_order::fifo && !puts_.empty() && !fits(puts_.front())
                   ? puts_.end()
                   : std::ranges::find_if(puts_, [&](const auto& pending) { return fits(pending); });
   if (next == puts_.end())
     return false;
   auto admitted = std::move(*next);
   puts_.erase(next);
-  if (options_.order == staging_order::line) {
+  if (options_.order == staging_order::fifo) {
     bytes_ += admitted.bytes;
     tuples_.emplace(next_++, std::move(admitted.tensors));
     done.push_back({admitted.who, {}});
@@ -115,7 +115,7 @@ bool staging_area::admit(answers& done) {
   return true;
 }
 
-void staging_area::take(request_id request, taking options, answers& done) {
+void staging_area::take(request_id request, take_options options, answers& done) {
   if (options.index && *options.index < 0) {
     done.push_back({request, wrong("index must not be negative, got ", *options.index)});
     return;
@@ -134,7 +134,7 @@ bool staging_area::answer_take(const pending_take& pending, answers& done) {
     return false;
   auto& tuple = entry->second;
   auto indices = options.indices;
-  if (options.all) {
+  if (options.all_components) {
     indices.resize(tuple.size());
     std::iota(indices.begin(), indices.end(), 0);
   }
@@ -150,12 +150,12 @@ bool staging_area::answer_take(const pending_take& pending, answers& done) {
       return true;
     }
   answer reply{pending.who, {}};
-  if (options.gives_key)
+  if (options.with_key)
     reply.tensors.push_back(tensor::scalar(entry->first));
   for (auto index : indices)
     reply.tensors.push_back(tuple[static_cast<size_t>(index)]);
   done.push_back(std::move(reply));
-  if (options.looks)
+  if (options.peek)
     return true;
   taken_tuple taken{entry->first, {}};
   taken.tensors.resize(tuple.size());
@@ -196,7 +196,7 @@ status staging_area::declare_again(const responder& other) const {
   const auto& redeclared = static_cast<const staging_area&>(other).options_;
   auto described = [](const staging_options& options) {
     return concat("of capacity ", options.capacity, " and ", options.memory_limit, " bytes",
-                  options.order == staging_order::line ? "" : ", by key");
+                  options.order == staging_order::fifo ? "" : ", by key");
   };
   if (redeclared.capacity != options_.capacity ||
       redeclared.memory_limit != options_.memory_limit || redeclared.order != options_.order)

@@ -12,14 +12,14 @@ namespace troupe {
 
 /// The access to tuples.
 enum class staging_order : uint8_t {
-  line,   ///< first in, first out
-  keys,   ///< by key; a request without a key gets any tuple
-  sorted, ///< by key; a request without a key gets the tuple with the least key
+  fifo,         ///< first in, first out
+  by_key,       ///< by key; a request without a key gets any tuple
+  by_least_key, ///< by key; a request without a key gets the tuple with the least key
 };
 
 struct staging_options {
   std::string name;
-  staging_order order = staging_order::line;
+  staging_order order = staging_order::fifo;
   int64_t capacity = 0;     ///< tuples; 0: no limit
   int64_t memory_limit = 0; ///< bytes of all tuples; 0: no limit
 };
@@ -42,16 +42,16 @@ public:
   };
   void put(request_id request, const place& where, element components, answers& done);
 
-  struct taking {
+  struct take_options {
     std::optional<int64_t> key = {};   ///< none: the first tuple
     std::optional<int64_t> index = {}; ///< first in, first out only: the tuple to look at
     std::vector<int64_t> indices = {}; ///< components to take; with a key, the others stay in
-    bool all = true;                   ///< take all components; else those of `indices`
-    bool looks = false;                ///< leave the tuple in
-    bool gives_key = false;            ///< return the key before the components
+    bool all_components = true;        ///< take all components; else those of `indices`
+    bool peek = false;                 ///< leave the tuple in
+    bool with_key = false;             ///< return the key before the components
   };
   /// Takes out a tuple, or looks at it. Waits until the tuple is complete.
-  void take(request_id request, taking options, answers& done);
+  void take(request_id request, take_options options, answers& done);
 
   int64_t size() const noexcept { return static_cast<int64_t>(tuples_.size()); }
   int64_t incomplete() const noexcept { return static_cast<int64_t>(incomplete_.size()); }
@@ -75,7 +75,7 @@ private:
   };
   struct pending_take {
     request_id who;
-    taking options;
+    take_options options;
   };
   struct taken_tuple {
     int64_t key = 0;

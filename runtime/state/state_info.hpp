@@ -22,7 +22,7 @@ struct state_list {
   static constexpr size_t max_text = size_t{16} << 20; ///< bytes of all texts
 
   std::vector<state_info> entries = {};
-  uint64_t left_out = 0;
+  uint64_t omitted_entries = 0;
 };
 
 } // namespace troupe

@@ -9,8 +9,8 @@ namespace troupe {
 /// Waiting times of one kind of requests.
 struct waiting_times {
   int64_t requests = 0;
-  double total_seconds = 0; ///< sum over all requests
-  double some_seconds = 0;  ///< time during which at least one request waited
+  double total_seconds = 0;       ///< sum over all requests
+  double any_waiting_seconds = 0; ///< time during which at least one request waited
 };
 
 /// The usage of a resource since its creation.
@@ -40,12 +40,12 @@ public:
   }
 
   /// A request arrived; it begins to wait; it no longer waits.
-  void came(side kind) noexcept { ++lines_[kind].requests; }
-  void waits(side kind) noexcept { ++lines_[kind].waiting; }
-  void waited(side kind) noexcept { --lines_[kind].waiting; }
+  void count_arrival(side kind) noexcept { ++lines_[kind].requests; }
+  void begin_wait(side kind) noexcept { ++lines_[kind].waiting; }
+  void end_wait(side kind) noexcept { --lines_[kind].waiting; }
 
   /// Returns the usage up to the last advance().
-  responder_usage so_far(moment now = moment::now()) const noexcept {
+  responder_usage usage(moment now = moment::now()) const noexcept {
     auto total_ticks = static_cast<double>(last_ - created_.ticks);
     auto ticks = static_cast<double>(now.ticks - created_.ticks);
     auto scale = ticks > 0 ? static_cast<double>(now.ns - created_.ns) / ticks * 1e-9 : 0;

@@ -127,11 +127,11 @@ partial_shape variable::dims() const {
 
 void named_state::retire() noexcept {
   retired_.store(true, std::memory_order_release);
-  all_retirements.fetch_add(1, std::memory_order_release);
+  retirement_counter.fetch_add(1, std::memory_order_release);
 }
 
-uint64_t named_state::retirements() noexcept {
-  return all_retirements.load(std::memory_order_acquire);
+uint64_t named_state::retirement_count() noexcept {
+  return retirement_counter.load(std::memory_order_acquire);
 }
 
 result<std::shared_ptr<named_state>> container::find_or_add(std::shared_ptr<named_state> declared) {
@@ -177,7 +177,7 @@ bool container::unused() const {
   });
 }
 
-std::vector<std::shared_ptr<named_state>> container::all() const {
+std::vector<std::shared_ptr<named_state>> container::list() const {
   std::vector<std::shared_ptr<named_state>> declared;
   std::lock_guard guard{mutex_};
   for (const auto& [name, state] : entries_)

@@ -46,7 +46,7 @@ public:
   void retire() noexcept;
   bool retired() const noexcept { return retired_.load(std::memory_order_acquire); }
   /// Number of retirements in this process; while it is unchanged, no state has retired.
-  static uint64_t retirements() noexcept;
+  static uint64_t retirement_count() noexcept;
 
 private:
   const std::string name_;
@@ -125,7 +125,7 @@ public:
   void clear();
   size_t size() const; ///< number of states declared since the last clear()
   /// Returns the states declared since the last clear(), by kind and name.
-  std::vector<std::shared_ptr<named_state>> all() const;
+  std::vector<std::shared_ptr<named_state>> list() const;
   /// Whether the container is empty and no program holds a state that it held before.
   bool unused() const;
 

@@ -14,9 +14,10 @@ variable_address_guard::~variable_address_guard() { guard_of_thread = nullptr; }
 variable_address_guard* variable_address_guard::current() noexcept { return guard_of_thread; }
 
 void variable_address_guard::note(variable& used, const tensor& value, bool changed, bool locked) {
-  auto known = std::ranges::lower_bound(places_, &used, std::less<>{}, &place::which);
-  if (known == places_.end() || known->which != &used)
-    known = places_.insert(known, {.which = &used, .memory = value.raw(), .dims = value.dims()});
+  auto known = std::ranges::lower_bound(places_, &used, std::less<>{}, &place::used_variable);
+  if (known == places_.end() || known->used_variable != &used)
+    known = places_.insert(known,
+                           {.used_variable = &used, .memory = value.raw(), .dims = value.dims()});
   moved_ |= known->memory != value.raw() || !(known->dims == value.dims());
   known->changed |= changed;
   known->locked |= locked;

@@ -17,7 +17,7 @@ namespace troupe {
 class variable_address_guard {
 public:
   struct place {
-    variable* which = nullptr;
+    variable* used_variable = nullptr;
     const void* memory = nullptr;
     shape dims = {};
     bool changed = false;

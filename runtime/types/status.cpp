@@ -135,7 +135,7 @@ const std::string& status::message() const noexcept {
   return details_ ? details_->message : none;
 }
 
-status status::about(std::string_view op, std::string_view node) && {
+status status::with_origin(std::string_view op, std::string_view node) && {
   if (details_ && details_->origin.node.empty()) {
     details_->origin.op = op;
     details_->origin.node = node;
@@ -143,19 +143,19 @@ status status::about(std::string_view op, std::string_view node) && {
   return std::move(*this);
 }
 
-status status::on_task(std::string_view task) && {
+status status::with_task(std::string_view task) && {
   if (details_ && details_->origin.task.empty())
     details_->origin.task = task;
   return std::move(*this);
 }
 
-status status::of_incarnation(uint64_t incarnation) && {
+status status::with_incarnation(uint64_t incarnation) && {
   if (details_ && details_->origin.incarnation == 0)
     details_->origin.incarnation = incarnation;
   return std::move(*this);
 }
 
-status status::of_lost_state() && {
+status status::with_lost_state() && {
   if (details_)
     details_->origin.state_lost = true;
   return std::move(*this);
@@ -166,13 +166,13 @@ const error_origin& status::origin() const noexcept {
   return details_ ? details_->origin : unknown;
 }
 
-status status::followed_by(std::string_view suffix) && {
+status status::with_suffix(std::string_view suffix) && {
   if (details_)
     details_->message += printable_lines(suffix);
   return std::move(*this);
 }
 
-status status::within(std::string_view context) && {
+status status::with_context(std::string_view context) && {
   if (details_ && !context.empty())
     details_->message.insert(0, printable_lines(context) + ": ");
   return std::move(*this);

@@ -119,17 +119,17 @@ public:
   const std::string& message() const noexcept;
 
   /// Returns the same error with `context` and ": " before its text. Success stays success.
-  status within(std::string_view context) &&;
+  status with_context(std::string_view context) &&;
 
   /// Records the subject of the error, unless one is recorded already. The text does not change.
-  status about(std::string_view op, std::string_view node) &&;
-  status on_task(std::string_view task) &&;
-  status of_incarnation(uint64_t incarnation) &&;
-  status of_lost_state() &&;
+  status with_origin(std::string_view op, std::string_view node) &&;
+  status with_task(std::string_view task) &&;
+  status with_incarnation(uint64_t incarnation) &&;
+  status with_lost_state() &&;
   const error_origin& origin() const noexcept;
 
   /// Returns the same error with text appended. Success stays success.
-  status followed_by(std::string_view suffix) &&;
+  status with_suffix(std::string_view suffix) &&;
 
 private:
   struct details {

@@ -108,8 +108,8 @@ result<tensor> make_in_space(dtype type, const shape& dims, size_t bytes, alloca
   auto* memory = bytes > SIZE_MAX / 2 ? nullptr : from.allocate(bytes);
   if (!memory)
     return out_of_memory(bytes, type, dims);
-  return tensor::raw_over(new buffer{memory, bytes, release_device_memory, &from, from.space()},
-                          type, dims);
+  return tensor::from_buffer_unchecked(
+      new buffer{memory, bytes, release_device_memory, &from, from.space()}, type, dims);
 }
 
 } // namespace
@@ -154,18 +154,18 @@ result<tensor> tensor::make(dtype type, const shape& dims, allocator& from) {
                      ? construct_objects<tensor_list>(elements, dims.elements())
                      : release_numbers;
   auto* elements_buffer = new (memory) buffer{elements, bytes, release, &from};
-  return raw_over(elements_buffer, type, dims);
+  return from_buffer_unchecked(elements_buffer, type, dims);
 }
 
-tensor tensor::over(buffer* memory, dtype type, const shape& dims) {
+tensor tensor::from_buffer(buffer* memory, dtype type, const shape& dims) {
   auto needed = static_cast<size_t>(dims.elements()) * size_of(type);
   if (!memory || memory->bytes() < needed)
     throw error{invalid("a tensor ", type, dims, " takes ", needed, " bytes, and the memory has ",
                         memory ? memory->bytes() : 0)};
-  return raw_over(memory, type, dims);
+  return from_buffer_unchecked(memory, type, dims);
 }
 
-tensor tensor::raw_over(buffer* memory, dtype type, const shape& dims) noexcept {
+tensor tensor::from_buffer_unchecked(buffer* memory, dtype type, const shape& dims) noexcept {
   tensor view;
   view.buffer_ = memory;
   view.data_ = memory->data();

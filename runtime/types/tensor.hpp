@@ -20,10 +20,11 @@ class memory_usage_source; // runtime/device/memory_usage_source.hpp
 struct strided_copy {
   struct loop {
     int64_t extent = 0;
-    int64_t from = 0, to = 0; ///< the strides of source and destination, in elements
+    int64_t source_stride = 0,
+            target_stride = 0; ///< the strides of source and destination, in elements
   };
-  void* to = nullptr;
-  const void* from = nullptr;
+  void* target = nullptr;
+  const void* source = nullptr;
   size_t element_bytes = 0; ///< 1, 2, 4, 8 or 16
   int rank = 0;
   std::array<loop, 2 * max_rank> loops = {}; ///< from the outermost to the innermost
@@ -139,13 +140,13 @@ public:
   /// when the last reference is gone, and must also free the buffer object. `memory` must be
   /// 64-byte aligned. Throws troupe::error, without taking ownership, if `memory` is null or too
   /// small for the shape.
-  static tensor over(buffer* memory, dtype type, const shape& dims);
-  /// Like over(), without checks: the buffer may state a size of 0 bytes.
-  static tensor raw_over(buffer* memory, dtype type, const shape& dims) noexcept;
+  static tensor from_buffer(buffer* memory, dtype type, const shape& dims);
+  /// Like from_buffer(), without checks: the buffer may state a size of 0 bytes.
+  static tensor from_buffer_unchecked(buffer* memory, dtype type, const shape& dims) noexcept;
 
   /// Copies values. Throws troupe::error if their number differs from the shape's element count.
   template <class T>
-  static tensor of(const shape& dims, std::span<const T> values) {
+  static tensor from_values(const shape& dims, std::span<const T> values) {
     if (dims.elements() != static_cast<int64_t>(values.size()))
       detail::throw_wrong_count(dims, values.size());
     auto copied = must_make(dtype_of<T>, dims);
@@ -153,20 +154,20 @@ public:
     return copied;
   }
   template <class T>
-  static tensor of(const shape& dims, const std::vector<T>& values) {
-    return of(dims, std::span<const T>{values});
+  static tensor from_values(const shape& dims, const std::vector<T>& values) {
+    return from_values(dims, std::span<const T>{values});
   }
   template <class T>
-  static tensor of(const shape& dims, std::initializer_list<T> values) {
-    return of(dims, std::span<const T>{values.begin(), values.size()});
+  static tensor from_values(const shape& dims, std::initializer_list<T> values) {
+    return from_values(dims, std::span<const T>{values.begin(), values.size()});
   }
   template <class T>
   static tensor vector(const std::vector<T>& values) {
-    return of(shape{static_cast<int64_t>(values.size())}, std::span<const T>{values});
+    return from_values(shape{static_cast<int64_t>(values.size())}, std::span<const T>{values});
   }
   template <class T>
   static tensor scalar(T value) {
-    return of(shape{}, std::span<const T>{&value, 1});
+    return from_values(shape{}, std::span<const T>{&value, 1});
   }
 
   dtype type() const noexcept { return type_; }

@@ -32,7 +32,7 @@ public:
   /// The known part of the items' shapes.
   partial_shape dims = {};
   /// The maximum number of items; -1: unlimited.
-  int64_t most = -1;
+  int64_t max_items = -1;
   /// The items. An item that is empty() is reserved and counts as zeros.
   std::vector<tensor> items = {};
   /// If set, this element is a handle and not a list.
@@ -57,7 +57,7 @@ private:
 /// times in another list, so that a small structure can stand for exponentially many items.
 class list_budget {
 public:
-  status take() {
+  status count_item() {
     return remaining_-- > 0
                ? status{}
                : failure(error_kind::resource_exhausted, "nested lists have more than ", max_items,

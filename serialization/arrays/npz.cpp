@@ -35,7 +35,7 @@ result<std::pair<dtype, shape>> npz_reader::describe(std::string_view name) cons
   TROUPE_ASSIGN(auto beginning, archive_.read_beginning(*entry, max_header_bytes));
   auto header = npy_header::parse(std::as_bytes(std::span{beginning}));
   if (!header)
-    return header.status().within(concat(archive_.path(), ": array '", name, "'"));
+    return header.status().with_context(concat(archive_.path(), ": array '", name, "'"));
   return std::pair{header->element.type, header->dims};
 }
 
@@ -44,7 +44,7 @@ result<tensor> npz_reader::read(std::string_view name) const {
   TROUPE_ASSIGN(auto content, archive_.read(*entry));
   auto value = read_npy(std::as_bytes(std::span{content}));
   if (!value)
-    return value.status().within(concat(archive_.path(), ": array '", name, "'"));
+    return value.status().with_context(concat(archive_.path(), ": array '", name, "'"));
   return value;
 }
 
@@ -54,7 +54,7 @@ status write_npz(file_system& files, const std::string& path,
   for (const auto& [name, value] : arrays) {
     auto content = write_npy(value);
     if (!content)
-      return content.status().within(concat(path, ": array '", name, "'"));
+      return content.status().with_context(concat(path, ": array '", name, "'"));
     TROUPE_TRY(writer.add(concat(name, npy_ending), *content, deflate));
   }
   return writer.finish();

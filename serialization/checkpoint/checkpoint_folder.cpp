@@ -132,7 +132,7 @@ result<tensor> checkpoint_reader::read_part(std::string_view name,
   if (!info)
     return no_such_tensor(path_, name, manifest_.tensors);
   if (auto fits = check_slice(info->second, offset, dims); !fits)
-    return std::move(fits).within(concat(path_, ": tensor '", name, "'"));
+    return std::move(fits).with_context(concat(path_, ": tensor '", name, "'"));
   if (auto bundle = bundles_.find(parts_of(name).front()->file); bundle != bundles_.end()) {
     const auto& entry = *parts_of(name).front();
     TROUPE_TRY(entry_of(*bundle->second, entry, path_).status());

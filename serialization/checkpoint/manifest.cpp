@@ -89,7 +89,7 @@ status check_tensor(const manifest_tensor& entry) {
 
 status check_all(const checkpoint_manifest& manifest) {
   for (const auto& entry : manifest.tensors)
-    TROUPE_TRY(check_tensor(entry).within(concat("tensor '", entry.name, "'")));
+    TROUPE_TRY(check_tensor(entry).with_context(concat("tensor '", entry.name, "'")));
   std::map<std::string_view, std::vector<const manifest_tensor*>> by_name;
   for (const auto& entry : manifest.tensors)
     by_name[entry.name].push_back(&entry);
@@ -105,7 +105,7 @@ status check_all(const checkpoint_manifest& manifest) {
         return invalid("tensor '", name, "' has slices of different wholes");
       slices.push_back({entry->slice->offset, entry->dims});
     }
-    TROUPE_TRY(check_cover(first.slice->whole, slices).within(concat("tensor '", name, "'")));
+    TROUPE_TRY(check_cover(first.slice->whole, slices).with_context(concat("tensor '", name, "'")));
   }
   return {};
 }
@@ -159,7 +159,7 @@ result<std::map<std::string, std::string>> texts_from(const json& object, const 
   for (const auto& [key, value] : *members) {
     auto text = bytes_from(value);
     if (!text)
-      return text.status().within(concat("'", key, "' of '", name, "'"));
+      return text.status().with_context(concat("'", key, "' of '", name, "'"));
     texts[key] = *std::move(text);
   }
   return texts;
@@ -190,7 +190,7 @@ result<checkpoint_manifest> content_from(const json& object) {
       return invalid("tensor ", manifest.tensors.size(), " has no name");
     auto entry = tensor_from(item);
     if (!entry)
-      return entry.status().within(concat("tensor '", *name, "'"));
+      return entry.status().with_context(concat("tensor '", *name, "'"));
     manifest.tensors.push_back(*std::move(entry));
   }
   TROUPE_TRY(check_all(manifest));
@@ -272,7 +272,7 @@ status write_manifest(file_system& files, const std::string& path,
                       const checkpoint_manifest& manifest) {
   auto text = manifest_json(manifest);
   if (!text)
-    return text.status().within(path);
+    return text.status().with_context(path);
   return replace_file(files, path, *text);
 }
 

@@ -89,7 +89,7 @@ result<header> parse_header(std::string_view text, uint64_t data_bytes) {
     if (name != "__metadata__") {
       auto entry = read_entry(name, value);
       if (!entry)
-        return entry.status().within(concat("tensor '", name, "'"));
+        return entry.status().with_context(concat("tensor '", name, "'"));
       parsed.entries.push_back(*std::move(entry));
       continue;
     }
@@ -116,7 +116,7 @@ result<header> parse_header(std::string_view text, uint64_t data_bytes) {
                      end);
     end = entry.end;
     if (auto mark = marks.find(entry.name); mark != marks.end()) {
-      TROUPE_TRY(apply_mark(entry, mark->second).within(concat("tensor '", entry.name, "'")));
+      TROUPE_TRY(apply_mark(entry, mark->second).with_context(concat("tensor '", entry.name, "'")));
       marks.erase(mark);
     }
   }

@@ -57,7 +57,7 @@ result<safetensors_writer> safetensors_writer::begin(file_system& files, const s
                                                      const safetensors_metadata& metadata) {
   for (const auto& item : items) {
     TROUPE_TRY(check_name(item.name, path));
-    TROUPE_TRY(detail::as_status(bytes_of(item)).within(concat("tensor '", item.name, "'")));
+    TROUPE_TRY(detail::as_status(bytes_of(item)).with_context(concat("tensor '", item.name, "'")));
   }
   std::ranges::sort(items, [](const auto& a, const auto& b) {
     auto key = [](const safetensors_item& item) {

@@ -90,13 +90,13 @@ result<access_list> access_list::parse(std::string_view text, std::string_view o
       if (auto outcome =
               read_rights(value, concat("client ", shown(name)), "", parsed_list.clients_[name]);
           !outcome)
-        return std::move(outcome).within(origin);
+        return std::move(outcome).with_context(origin);
   if (auto tokens = root.find("tokens"); tokens != root.end())
     for (const auto& [name, value] : tokens->items()) {
       known_client client{name, {}};
       if (auto outcome = read_rights(value, concat("token ", shown(name)), "sha256", client.rights);
           !outcome)
-        return std::move(outcome).within(origin);
+        return std::move(outcome).with_context(origin);
       auto digest = value.find("sha256");
       if (digest == value.end() || !is_digest(*digest))
         return bad("token ", shown(name),

@@ -15,7 +15,7 @@ result<task_addresses> expand(const std::vector<job_text>& jobs, std::string_vie
     for (int i = 0; i < job.tasks.value_or(1); ++i) {
       auto address = expand_address(job.pattern, i);
       if (!address)
-        return address.status().within(std::string{origin.substr(0, origin.size() - 1)});
+        return address.status().with_context(std::string{origin.substr(0, origin.size() - 1)});
       task_name task{job.job, i};
       auto [other, is_new] = owners.emplace(*address, task);
       if (!is_new)

@@ -91,7 +91,7 @@ result<std::vector<std::string>> expand_host_list(std::string_view text, size_t 
       depth += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
     auto entry = expand_entry(text.substr(0, end), max_hosts);
     if (!entry)
-      return entry.status().within(concat("the host list '", quoted, "'"));
+      return entry.status().with_context(concat("the host list '", quoted, "'"));
     if (entry->size() > max_hosts - hosts.size())
       return invalid("the host list '", quoted, "': there are more than ", max_hosts, " hosts");
     hosts.insert(hosts.end(), entry->begin(), entry->end());

@@ -109,7 +109,7 @@ private:
           continue;
         auto position = name ? position_of(name->node) : result<uint32_t>{name.status()};
         if (!position)
-          return position.status().within(description(node_def));
+          return position.status().with_context(description(node_def));
         inputs.push_back(*position);
       }
     }
@@ -123,7 +123,7 @@ private:
     spec.op = from.op();
     spec.name = from.name();
     spec.device = preferred_device(from.device());
-    TROUPE_TRY(connect(spec, from).within(description(from)));
+    TROUPE_TRY(connect(spec, from).with_context(description(from)));
     if (const auto* raised = raised_from(from)) {
       auto find = [this](const std::string& text) -> result<edge> {
         TROUPE_ASSIGN(auto name, input_name::parse(text));
@@ -131,7 +131,8 @@ private:
       };
       if (raised->is_loop)
         spec.attrs["parallel_iterations"] = from.attr().at("parallel_iterations").i();
-      TROUPE_TRY(add_functions(spec, *raised, target_, source_, find).within(description(from)));
+      TROUPE_TRY(
+          add_functions(spec, *raised, target_, source_, find).with_context(description(from)));
       return add_with_origin(target_, std::move(spec), file_);
     }
     auto is_pass_through = from.op() == "Identity" && spec.inputs.size() == 1 &&
@@ -140,7 +141,7 @@ private:
     if (is_pass_through)
       spec.op = "NoOp";
     else
-      TROUPE_TRY(fill(spec, from).within(description(from)));
+      TROUPE_TRY(fill(spec, from).with_context(description(from)));
     TROUPE_ASSIGN(auto* added, add_with_origin(target_, std::move(spec), file_));
     if (is_pass_through)
       passed_[from.name()] = {handle, added};
@@ -152,7 +153,7 @@ private:
     const auto* producer =
         value.node->output_is_ref(value.index) ? resource_behind(value) : nullptr;
     return producer &&
-           (producer->op().outputs[0].handle || producer->op().makes != resource::variable);
+           (producer->op().outputs[0].handle || producer->op().state_kind != resource::variable);
   }
 
   static bool gives_value(const NodeDef& node_def) {
@@ -210,7 +211,7 @@ private:
     for (const auto& [view, value] : attrs) {
       std::string name{view};
       if (const auto* declared = op->find_attr(name)) {
-        if (op->calls != calling::never && declared->kind == attr_kind::types)
+        if (op->calls != call_kind::never && declared->kind == attr_kind::types)
           continue; // TensorFlow's type of a variable is "resource"; ours follows from the inputs
         if (value->has_func() || value->list().func_size() > 0)
           continue; // read by fill_functions()
@@ -231,7 +232,7 @@ private:
                        "', which the file sets to { ", to_text(*value), " }");
       }
     }
-    return op->calls == calling::never ? status{} : fill_functions(spec, from, *op);
+    return op->calls == call_kind::never ? status{} : fill_functions(spec, from, *op);
   }
 
   // Names of colocation groups are those of the file, in the scope of the import. Entries other
@@ -294,12 +295,12 @@ private:
     std::vector<edge> arguments(spec.inputs.begin() + static_cast<std::ptrdiff_t>(first),
                                 spec.inputs.end());
     std::vector<partial_shape> dims;
-    if (op.calls != calling::while_true)
+    if (op.calls != call_kind::while_true)
       for (const auto& argument : arguments)
         dims.push_back(argument.dims());
     else if (auto shapes = spec.attrs.find("output_shapes"); shapes != spec.attrs.end())
       dims = *shapes->second.get_if<std::vector<partial_shape>>();
-    if (op.calls == calling::while_true && !dims.empty()) {
+    if (op.calls == call_kind::while_true && !dims.empty()) {
       for (size_t i = 0; i < dims.size() && i < arguments.size(); ++i)
         if (is_handle_value(arguments[i]))
           dims[i] = arguments[i].dims(); // handles of TensorFlow have another shape

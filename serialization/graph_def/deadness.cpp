@@ -23,7 +23,7 @@ public:
     for (auto i : order) {
       auto outcome = graph_.at(i).kind == flow::merge ? join(i) : join_inputs(i);
       if (!outcome)
-        return std::move(outcome).within(graph_.described(i));
+        return std::move(outcome).with_context(graph_.described(i));
     }
     for (auto i : order)
       if (graph_.at(i).kind != flow::removed)

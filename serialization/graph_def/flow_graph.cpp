@@ -94,7 +94,7 @@ status flow_graph::take() {
   }
   for (int i = 0; i < size(); ++i)
     if (auto read = read_inputs(i); !read)
-      return std::move(read).within(described(i));
+      return std::move(read).with_context(described(i));
   return {};
 }
 
@@ -205,7 +205,7 @@ bool flow_graph::has_effect(int i) const {
   if (tested.kind != flow::plain)
     return false;
   auto op = ops_.find_op(tested.def.op());
-  return !op || (*op)->calls == calling::once || has((*op)->effects, effect::stateful) ||
+  return !op || (*op)->calls == call_kind::once || has((*op)->effects, effect::stateful) ||
          has((*op)->effects, effect::random) || has((*op)->effects, effect::blocking);
 }
 

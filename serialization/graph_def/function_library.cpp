@@ -113,7 +113,7 @@ bool function_library::has_effect(const NodeDef& tested) const {
     if (flow_of(node_def.op()) != flow::plain)
       return false;
     auto op = ops_.find_op(node_def.op());
-    return op && has((*op)->effects, effect::stateful) && (*op)->makes == resource::none;
+    return op && has((*op)->effects, effect::stateful) && (*op)->state_kind == resource::none;
   };
   auto called = called_by(tested);
   return called ? std::ranges::any_of(called.body->node_def(), stateful) : stateful(tested);

@@ -34,7 +34,7 @@ std::string list_of_tags(const std::vector<std::string>& tags) {
 result<GraphDef> graph_of(SavedModel& model, const std::string& file) {
   auto index = choose_graph(model, {});
   if (!index)
-    return index.status().within(file);
+    return index.status().with_context(file);
   return std::move(*model.mutable_meta_graphs(*index)->mutable_graph_def());
 }
 

@@ -52,7 +52,7 @@ public:
 
 private:
   static status within(const NodeDef& node, status reason) {
-    return std::move(reason).within(concat(node.op(), " '", node.name(), '\''));
+    return std::move(reason).with_context(concat(node.op(), " '", node.name(), '\''));
   }
 
   void add_node(pending_node next) {
@@ -121,7 +121,7 @@ private:
     for (const auto& node_def : called.body->node_def()) {
       auto copy = node_def;
       if (auto outcome = scope.translate(copy); !outcome)
-        return within(node_def, std::move(outcome)).within(name);
+        return within(node_def, std::move(outcome)).with_context(name);
       if (functions_.has_effect(node_def))
         effects.push_back(copy.name());
       add_node({std::move(copy), nested});

@@ -38,7 +38,7 @@ public:
     std::ranges::stable_sort(by_depth, std::greater<>{}, [this](int f) { return at(f).depth; });
     for (auto f : by_depth)
       if (auto raised = raise(f); !raised)
-        return std::move(raised).within(concat("frame '", path(f), '\''));
+        return std::move(raised).with_context(concat("frame '", path(f), '\''));
     auto root = graph_.add_part(-1);
     for (auto i : at(0).members)
       graph_.move(i, root);
@@ -209,12 +209,12 @@ private:
       if (graph_.at(i).part < 0 && graph_.at(i).kind != flow::exit && !single_nodes.is_moved(i))
         graph_.at(i).kind = flow::removed;
     for (auto i : single_nodes.moved())
-      put_around(i);
+      add_enclosing_call(i);
     return {};
   }
 
   // Adds an item to the outer frame.
-  void put_around(int i) {
+  void add_enclosing_call(int i) {
     auto size = std::max(inside_.size(), static_cast<size_t>(i) + 1);
     inside_.resize(size, -1);
     outside_.resize(size, -1);
@@ -310,7 +310,7 @@ private:
     for (const auto& variable : loop_.variables)
       if (graph_.at(variable.initial.item).kind != flow::enter)
         TROUPE_TRY(single_nodes.need(variable.initial, iteration::first)
-                       .within(graph_.described(variable.merge)));
+                       .with_context(graph_.described(variable.merge)));
     for (auto i : at(frame_).members) {
       const auto& exit = graph_.at(i);
       if (exit.kind != flow::exit)
@@ -322,12 +322,13 @@ private:
                        graph_.named(from),
                        "': the results of a loop come from the first output of a Switch by the "
                        "LoopCond, which exists when the loop ends");
-      TROUPE_TRY(single_nodes.need(from, iteration::last).within(graph_.described(i)));
+      TROUPE_TRY(single_nodes.need(from, iteration::last).with_context(graph_.described(i)));
       for (auto control : exit.controls) {
         auto waited = graph_.behind_exits(control);
         TROUPE_TRY(single_nodes.need_control(i, waited, iteration::last));
         if (single_nodes.runs_in(waited, iteration::last))
-          TROUPE_TRY(single_nodes.need({waited, -1}, iteration::last).within(graph_.described(i)));
+          TROUPE_TRY(
+              single_nodes.need({waited, -1}, iteration::last).with_context(graph_.described(i)));
       }
     }
     return {};
@@ -489,7 +490,7 @@ private:
         enter(i);
     created.controls.assign(waits.begin(), waits.end());
     auto loop = graph_.add(std::move(created));
-    put_around(loop);
+    add_enclosing_call(loop);
     loop_.loop = loop;
     for (int part_index = 0; part_index < 2; ++part_index) {
       auto part = graph_.add_part(loop);
@@ -591,7 +592,7 @@ private:
       for (auto& input : data) {
         auto moved = within_part(input, part_index);
         if (!moved)
-          return moved.status().within(graph_.described(original));
+          return moved.status().with_context(graph_.described(original));
         input = *moved;
       }
       std::vector<int> controls;
@@ -616,7 +617,7 @@ private:
                                         }
                                         return {};
                                       })
-                       .within(graph_.described(original)));
+                       .with_context(graph_.described(original)));
       graph_.hidden[graph_.at(i).def.name()] =
           concat("is in the ", part_index == 0 ? "condition" : "body", " of the loop '",
                  path(frame_), '\'');
@@ -630,7 +631,7 @@ private:
       return add_result({loop_.condition});
     for (const auto& variable : loop_.variables)
       if (auto outcome = add_result(variable.result); !outcome)
-        return std::move(outcome).within(graph_.described(variable.next));
+        return std::move(outcome).with_context(graph_.described(variable.next));
     return {};
   }
 
@@ -656,7 +657,7 @@ private:
         waits.insert(loop_.loop);
         identity.controls.assign(waits.begin(), waits.end());
         value = {graph_.add(std::move(identity)), 0};
-        put_around(value.item);
+        add_enclosing_call(value.item);
       }
       graph_.exits[i] = value;
     }

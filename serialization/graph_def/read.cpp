@@ -102,17 +102,17 @@ result<imported_graph> read(GraphDef& from, graph& target, const graph_def_optio
   if (!options.wanted.empty()) {
     auto kept = keep_needed(from, options.wanted);
     if (!kept)
-      return kept.status().within(options.file);
+      return kept.status().with_context(options.file);
     needed = *std::move(kept);
   }
   auto no_handles = leave_out_handles(from);
-  TROUPE_TRY(check_ops(from, target.ops(), needed.needed_by).within(options.file));
+  TROUPE_TRY(check_ops(from, target.ops(), needed.needed_by).with_context(options.file));
   auto calls = inline_calls(from, target.ops());
   if (!calls)
-    return calls.status().within(options.file);
+    return calls.status().with_context(options.file);
   auto raised = raise_control_flow(from, target.ops(), nodes_of(options.wanted));
   if (!raised)
-    return raised.status().within(options.file);
+    return raised.status().with_context(options.file);
   auto functions = max_functions;
   std::map<std::string, std::shared_ptr<const function>> known_functions;
   function_source source{.library = from.library(),

@@ -94,11 +94,11 @@ result<open_body> read_body(const NameAttrList& called, graph& outer,
                                            .attrs = {{"value", value}, {"dtype", value.type()}}}));
       argument_edge = zero->output(0);
     } else if (argument.state) {
-      TROUPE_ASSIGN(argument_edge, body->add_state_argument(argument.state->op().makes,
+      TROUPE_ASSIGN(argument_edge, body->add_state_argument(argument.state->op().state_kind,
                                                             argument.type, argument.dims));
     } else {
       argument_edge = body->add_argument(argument.type, argument.dims);
-      TROUPE_TRY(body->take_note());
+      TROUPE_TRY(body->take_error());
     }
     auto& placeholder = *local.nodes.add_node();
     placeholder.set_name(concat("_argument_", i));
@@ -151,21 +151,21 @@ std::vector<bool> wanted_by(const FunctionDef& gradient,
 
 // Reads the gradient function of a function, if the file has one. `results` describes the results
 // whose gradients it takes.
-result<own_gradient> read_gradient(const NameAttrList& called, graph& outer,
-                                   const std::vector<function_argument>& arguments,
-                                   const std::vector<function_argument>& results,
-                                   const function_source& source) {
+result<custom_gradient> read_gradient(const NameAttrList& called, graph& outer,
+                                      const std::vector<function_argument>& arguments,
+                                      const std::vector<function_argument>& results,
+                                      const function_source& source) {
   const auto& gradients = source.library.gradient();
   auto entry = std::ranges::find(gradients, called.name(), &GradientDef::function_name);
   if (entry == gradients.end())
-    return own_gradient{};
+    return custom_gradient{};
   const auto* name = &entry->gradient_func();
   // The error when such a gradient is used: it was not read.
-  const own_gradient not_read{.by = {}, .to = {0}};
+  const custom_gradient not_read{.backward = {}, .arguments = {0}};
   if (std::ranges::count(source.gradients, *name) == most_orders)
     return not_read;
   if (std::ranges::any_of(arguments, [](const auto& argument) {
-        return argument.state && argument.state->op().makes == resource::variable &&
+        return argument.state && argument.state->op().state_kind == resource::variable &&
                carries_gradients(argument.type);
       }))
     return not_read;
@@ -187,12 +187,12 @@ result<own_gradient> read_gradient(const NameAttrList& called, graph& outer,
   *gradient_call.mutable_attr() = called.attr();
   auto body = read_body(gradient_call, outer, gradient_arguments, inner);
   if (!body)
-    return body.status().within(concat("gradient of function '", called.name(), '\''));
+    return body.status().with_context(concat("gradient of function '", called.name(), '\''));
   if (body->results.size() != arguments.size())
     return invalid("the gradient of function '", called.name(), "' gives ", body->results.size(),
                    " results for ", arguments.size(), " arguments");
   auto wanted = wanted_by(*definition, arguments);
-  own_gradient gradient;
+  custom_gradient gradient;
   std::vector<edge> gradient_results;
   std::vector<function_argument> result_arguments;
   size_t position = 0;
@@ -204,15 +204,15 @@ result<own_gradient> read_gradient(const NameAttrList& called, graph& outer,
       return invalid("the gradient of function '", called.name(), "' for argument ", i, " is ",
                      result.type(), ", and the argument is ", arguments[i].type);
     if (wanted[i]) {
-      gradient.to.push_back(position);
+      gradient.arguments.push_back(position);
       gradient_results.push_back(result);
     }
     position += !arguments[i].is_absent;
   }
   TROUPE_ASSIGN(auto next,
                 read_gradient(gradient_call, outer, gradient_arguments, result_arguments, inner));
-  TROUPE_ASSIGN(gradient.by, function_body::finish(std::move(body->nodes), *name, gradient_results,
-                                                   std::move(next)));
+  TROUPE_ASSIGN(gradient.backward, function_body::finish(std::move(body->nodes), *name,
+                                                         gradient_results, std::move(next)));
   return gradient;
 }
 
@@ -232,7 +232,7 @@ std::string key_of(const NameAttrList& called, const std::vector<function_argume
   for (const auto& argument : arguments) {
     key << ';' << to_string(argument.type) << argument.dims;
     if (argument.state)
-      key << ' ' << to_string(argument.state->op().makes);
+      key << ' ' << to_string(argument.state->op().state_kind);
   }
   for (const auto* names : {&source.open, &source.gradients}) {
     key << '|';

@@ -114,10 +114,10 @@ private:
                                                          : body.find_edge(text);
       if (!result_edge)
         return result_edge.status();
-      TROUPE_ASSIGN(auto inner, body.own(*result_edge));
+      TROUPE_ASSIGN(auto inner, body.localize(*result_edge));
       built.results.push_back(inner);
     }
-    TROUPE_TRY(body.take_note());
+    TROUPE_TRY(body.take_error());
     body.leave();
     return built;
   }
@@ -125,15 +125,15 @@ private:
   static result<edge> add_argument(function_body& body, const argument& variable) {
     if (variable.is_state) {
       const auto* state = resource_behind(variable.initial);
-      return body.add_state_argument(state->op().makes, state->output_type(0),
+      return body.add_state_argument(state->op().state_kind, state->output_type(0),
                                      state->output_shape(0));
     }
     auto added = body.add_argument(variable.initial.type(), variable.dims);
-    TROUPE_TRY(body.take_note());
+    TROUPE_TRY(body.take_error());
     return added;
   }
 
-  static status capture_rest(built_function& function, const std::vector<edge>& captured) {
+  static status capture_remaining(built_function& function, const std::vector<edge>& captured) {
     for (size_t i = function.body->captured().size(); i < captured.size(); ++i)
       TROUPE_TRY(function.body->capture(captured[i]).status());
     return {};
@@ -148,7 +148,7 @@ private:
   }
 
   void wait_for(const built_function& function) {
-    for (auto* waited : function.body->after())
+    for (auto* waited : function.body->predecessors())
       if (std::ranges::find(spec_.controls, waited) == spec_.controls.end())
         spec_.controls.push_back(waited);
   }
@@ -158,7 +158,7 @@ private:
     TROUPE_ASSIGN(auto on_true, build(from_.parts[0], {}, {}));
     TROUPE_ASSIGN(auto on_false, build(from_.parts[1], {}, on_true.body->captured()));
     const auto captured = on_false.body->captured();
-    TROUPE_TRY(capture_rest(on_true, captured));
+    TROUPE_TRY(capture_remaining(on_true, captured));
     for (size_t i = 0; i < on_true.results.size(); ++i) {
       auto &true_result = on_true.results[i], &false_result = on_false.results[i];
       if (!true_result && !false_result)
@@ -203,7 +203,7 @@ private:
       const auto* state =
           initial.node->output_is_ref(initial.index) ? resource_behind(initial) : nullptr;
       auto is_handle =
-          state && (state->op().outputs[0].handle || state->op().makes != resource::variable);
+          state && (state->op().outputs[0].handle || state->op().state_kind != resource::variable);
       variables.push_back({initial, initial.dims(), state && (is_handle || from_.keeps_ref[k])});
     }
     // Shapes that the body does not keep become unknown, which may make others unknown.
@@ -233,7 +233,7 @@ private:
       if (hands_on_state(next_value)) {
         TROUPE_ASSIGN(next_value, value_of(*next.body, next_value));
       }
-      auto common = widened(variable.dims, next_value.dims());
+      auto common = join_shapes(variable.dims, next_value.dims());
       if (common == variable.dims)
         continue;
       variable.dims = common;
@@ -242,7 +242,7 @@ private:
     if (!is_stable)
       return false;
     const auto captured = next.body->captured();
-    TROUPE_TRY(capture_rest(test, captured));
+    TROUPE_TRY(capture_remaining(test, captured));
     wait_for(test);
     wait_for(next);
     for (size_t i = 0; i < captured.size(); ++i)

@@ -154,7 +154,7 @@ public:
       for (const auto* side : {&signature.inputs, &signature.outputs})
         for (const auto& [key, named] : *side)
           if (auto found_edge = imported.graph.find_edge(named.tensor); !found_edge)
-            return found_edge.status().within(concat("signature '", name, "', '", key, "'"));
+            return found_edge.status().with_context(concat("signature '", name, "', '", key, "'"));
     return imported;
   }
 
@@ -274,11 +274,11 @@ result<imported_saved_model> read_saved_model(file_system& files, const std::str
   TROUPE_ASSIGN(auto model, parse_saved_model(files, folder));
   auto graph_index = choose_graph(model, options.tags);
   if (!graph_index)
-    return graph_index.status().within(folder);
+    return graph_index.status().with_context(folder);
   importer reader{*model.mutable_meta_graphs(*graph_index), files, folder};
   auto imported = reader.add_to(target, options);
   if (!imported)
-    return imported.status().within(folder);
+    return imported.status().with_context(folder);
   return imported;
 }
 

@@ -208,8 +208,8 @@ result<node*> initializer_of(model_graph& model, const saved_model_contents& con
 void share_by_name(const registry& ops, GraphDef& graph) {
   for (auto& node_def : *graph.mutable_node()) {
     auto op = ops.find_op(node_def.op());
-    if (!op || ((*op)->makes != resource::table &&
-                ((*op)->makes != resource::variable || !(*op)->outputs[0].handle)))
+    if (!op || ((*op)->state_kind != resource::table &&
+                ((*op)->state_kind != resource::variable || !(*op)->outputs[0].handle)))
       continue;
     auto& name = (*node_def.mutable_attr())["shared_name"];
     if (name.s().empty())

@@ -180,9 +180,9 @@ status single_iteration_nodes::need(source value, iteration target) {
                      target == iteration::last ? "after" : "before",
                      " the loop as well: make it a variable of the loop");
     for (const auto& input : graph_.at(i).data)
-      TROUPE_TRY(visit(input).within(graph_.described(i)));
+      TROUPE_TRY(visit(input).with_context(graph_.described(i)));
     for (const auto& lost : lost_sides(i, target))
-      TROUPE_TRY(visit(lost.first).within(graph_.described(i)));
+      TROUPE_TRY(visit(lost.first).with_context(graph_.described(i)));
     if (runs_in(i, target)) // a copy runs after the loop
       for (auto control : graph_.at(i).controls) {
         auto waited = graph_.behind_exits(control);
@@ -240,7 +240,7 @@ status single_iteration_nodes::move_out(iteration target) {
   const auto needed = needed_[index(target)];
   for (auto i : ordered_)
     if (needed.contains(i))
-      TROUPE_TRY(place(i, target).within(graph_.described(i)));
+      TROUPE_TRY(place(i, target).with_context(graph_.described(i)));
   return {};
 }
 

@@ -32,7 +32,7 @@ bool is_default_list(const attr_def& attr, const AttrValue& value) {
 }
 
 edge result_of(const function& source, size_t i) {
-  if (auto argument = source.handed_on(i); argument >= 0)
+  if (auto argument = source.passed_through(i); argument >= 0)
     return {const_cast<node*>(&source.argument(static_cast<size_t>(argument))), 0};
   for (const auto& body_node : source.body().nodes())
     if (&body_node->op() == &internal_ops::fetch &&
@@ -93,7 +93,7 @@ written_form form_of_gradient(const function& original, const written_form& form
   for (size_t i = 0; i < original.results(); ++i)
     if (!original.result_is_ref(i) && carries_gradients(original.result_type(i)))
       gradient_form.argument_places.push_back(form.arguments.size() + form.result_places[i]);
-  for (auto to : original.gradient().to)
+  for (auto to : original.gradient().arguments)
     gradient_form.result_places.push_back(form.argument_places[to]);
   return gradient_form;
 }
@@ -119,9 +119,9 @@ public:
   status write() {
     for (const auto& owned : source_.nodes())
       if (!body_ || !is_argument(*owned))
-        TROUPE_TRY(within(*owned, &owned->op() == &internal_ops::fetch && body_
-                                      ? write_result(*owned)
-                                      : write(*owned)));
+        TROUPE_TRY(with_node_context(*owned, &owned->op() == &internal_ops::fetch && body_
+                                                 ? write_result(*owned)
+                                                 : write(*owned)));
     return {};
   }
 
@@ -143,9 +143,9 @@ public:
       }
       auto input = from.index;
       if (runs_functions(op)) {
-        auto argument = op.calls == calling::while_true
+        auto argument = op.calls == call_kind::while_true
                             ? input
-                            : handed_on(op, maker.attrs(), static_cast<size_t>(input));
+                            : passed_through(op, maker.attrs(), static_cast<size_t>(input));
         input = argument < 0 ? -1 : argument + first_argument(op);
       } else if (op.inputs.empty() || op.outputs[0].type != op.inputs[0].type) {
         return type;
@@ -169,7 +169,7 @@ private:
       return invalid("function '", value.name, "' is not known here");
     }
     // Calls that are inlined and calls that are not need two functions.
-    auto noinline = caller.op().calls == calling::once && caller.attr<bool>(noinline_attr);
+    auto noinline = caller.op().calls == call_kind::once && caller.attr<bool>(noinline_attr);
     if (const auto* known_name = functions_.find(value.body.get(), noinline))
       return *known_name;
     auto name = functions_.choose_name(value.name);
@@ -227,10 +227,10 @@ private:
         body.write_nothing(i);
     }
     for (size_t i = 0; i < original.results(); ++i)
-      if (auto argument = original.handed_on(i); argument >= 0)
+      if (auto argument = original.passed_through(i); argument >= 0)
         (*written_function.mutable_ret())[result_name(form.result_places[i])] =
             body.name_of_argument(static_cast<size_t>(argument));
-    TROUPE_TRY(body.write().within(concat("function '", name, "'")));
+    TROUPE_TRY(body.write().with_context(concat("function '", name, "'")));
     functions_.add() = std::move(written_function);
     return write_gradient(original, name, form);
   }
@@ -344,7 +344,7 @@ private:
                           ? DT_RESOURCE
                       : is_input_list ? type_of(call.inputs()[static_cast<size_t>(first + i)])
                                       : type_of({const_cast<node*>(&call), i}));
-    } else if (attr.name == "output_shapes" && call.op().calls == calling::while_true &&
+    } else if (attr.name == "output_shapes" && call.op().calls == call_kind::while_true &&
                functions_of(call).back()->body) {
       converted = written(attr_value{shapes_of_variables(*functions_of(call).back()->body, value)});
     } else {
@@ -385,7 +385,7 @@ private:
           continue;
         name = form->type.empty() ? name : form->type;
       }
-      if (form && form->locks && name == "use_locking")
+      if (form && form->without_use_locking && name == "use_locking")
         continue;
       const auto& attribute = from.attrs().find(attr.name)->second;
       AttrValue value;
@@ -409,7 +409,7 @@ private:
         (*written_node.mutable_attr())[std::string{colocation_attr}].mutable_list()->add_s(
             concat(colocation_prefix, group));
     *nodes_.Add() = std::move(written_node);
-    if (body_ && acts_in_a_body(from)) {
+    if (body_ && has_effects_in_function(from)) {
       (*body_->mutable_control_ret())[from.name()] = from.name();
       body_->mutable_signature()->add_control_output(from.name());
     }

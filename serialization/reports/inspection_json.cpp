@@ -27,8 +27,8 @@ ordered write(const inspection& inspected) {
                  {"kind", inspected.kind},
                  {"properties", std::move(properties)},
                  {"children", std::move(children)}};
-  if (inspected.left_out > 0)
-    object["left_out"] = inspected.left_out;
+  if (inspected.omitted_children > 0)
+    object["left_out"] = inspected.omitted_children;
   return object;
 }
 
@@ -59,7 +59,7 @@ result<inspection> read(const ordered& from, int depth, size_t& parts) {
     } else if (key == "kind" && value.is_string()) {
       parsed.kind = value.get<std::string>();
     } else if (key == "left_out" && value.is_number_unsigned()) {
-      parsed.left_out = value.get<uint64_t>();
+      parsed.omitted_children = value.get<uint64_t>();
     } else if (key == "properties" && value.is_object()) {
       for (const auto& [name, content] : value.items()) {
         TROUPE_ASSIGN(auto property, read_value(content));

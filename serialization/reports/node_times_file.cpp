@@ -78,23 +78,23 @@ result<std::vector<node_time>> parse_node_times(std::string_view text) {
   for (const auto& entry : *nodes) {
     auto parsed = read_node_time(entry);
     if (!parsed)
-      return parsed.status().within(concat("node times, entry ", times.size()));
+      return parsed.status().with_context(concat("node times, entry ", times.size()));
     times.push_back(*std::move(parsed));
   }
   return times;
 }
 
 status write_node_times(const std::string& path, std::span<const node_time> times) {
-  return write_file(path, node_times_json(times) + '\n').within("node times");
+  return write_file(path, node_times_json(times) + '\n').with_context("node times");
 }
 
 result<std::vector<node_time>> read_node_times(const std::string& path) {
   auto text = read_file(path);
   if (!text)
-    return text.status().within("node times");
+    return text.status().with_context("node times");
   auto parsed = parse_node_times(*text);
   if (!parsed)
-    return parsed.status().within(path);
+    return parsed.status().with_context(path);
   return parsed;
 }
 

@@ -221,7 +221,7 @@ std::string trace_json(std::span<const step_statistics> steps) {
 }
 
 status write_trace(const std::string& path, std::span<const step_statistics> steps) {
-  return write_file(path, trace_json(steps) + '\n').within("the trace");
+  return write_file(path, trace_json(steps) + '\n').with_context("the trace");
 }
 
 } // namespace troupe

@@ -27,7 +27,7 @@ public:
     TROUPE_ASSIGN(auto content, read_whole(files_, path));
     auto rows = read_sorted_table(content);
     if (!rows)
-      return rows.status().within(path);
+      return rows.status().with_context(path);
     BundleHeaderProto header;
     if (rows->empty() || !header.ParseFromString(rows->front().value))
       return failure(error_kind::data_loss, path, ": has no header");
@@ -41,7 +41,7 @@ public:
       if (!entry.ParseFromString(row.value))
         return failure(error_kind::data_loss, path, ": the entry of a tensor is damaged");
       entry.set_shard_id(entry.shard_id() + first_shard);
-      TROUPE_TRY(add_row(row.key, entry).within(path));
+      TROUPE_TRY(add_row(row.key, entry).with_context(path));
     }
     return {};
   }
@@ -50,7 +50,7 @@ public:
   result<std::string> write(const std::string& destination) {
     for (const auto& [key, entry] : rows_)
       if (key.front() != '\0' && !entry.slices().empty())
-        TROUPE_TRY(check_slices(entry).within(concat(destination, ": tensor '", key, "'")));
+        TROUPE_TRY(check_slices(entry).with_context(concat(destination, ": tensor '", key, "'")));
     TROUPE_TRY(make_folder_durably(files_, folder_of(destination)));
     const auto count = static_cast<int>(data_.size());
     for (int i = 0; i < count; ++i)

@@ -80,12 +80,12 @@ result<tensor_bundle_reader> tensor_bundle_reader::open(file_system& files,
   TROUPE_ASSIGN(auto content, read_whole(files, reader.index_path_, largest_index));
   auto rows = read_sorted_table(content);
   if (!rows)
-    return rows.status().within(reader.index_path_);
+    return rows.status().with_context(reader.index_path_);
   BundleHeaderProto header;
   if (rows->empty() || !rows->front().key.empty() || !parse(header, rows->front().value))
     return failure(error_kind::data_loss, reader.index_path_,
                    ": has no header: it is no index of a checkpoint of TensorFlow");
-  TROUPE_TRY(check_header(header).within(reader.index_path_));
+  TROUPE_TRY(check_header(header).with_context(reader.index_path_));
   for (int i = 0; i < header.num_shards(); ++i) {
     TROUPE_ASSIGN(auto file, files.open(bundle_data_path(prefix, i, header.num_shards())));
     reader.shards_.push_back(std::move(file));
@@ -264,7 +264,7 @@ result<tensor> tensor_bundle_reader::read_slice(std::string_view name,
                    "' has a type that Troupe does not have");
   auto outcome = check_slice(entry->dims, offset, dims);
   if (!outcome)
-    return std::move(outcome).within(concat(index_path_, ": tensor '", name, "'"));
+    return std::move(outcome).with_context(concat(index_path_, ": tensor '", name, "'"));
   const auto& places = places_[static_cast<size_t>(entry - entries_.data())];
   if (entry->slices.empty() && dims == entry->dims)
     return read_at(name, places[0], entry->type, dims, from);

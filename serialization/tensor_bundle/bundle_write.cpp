@@ -102,7 +102,7 @@ status tensor_bundle_writer::add_slice(const std::string& name, const shape& ful
   auto context = concat(prefix_, ": tensor '", name, "'");
   auto outcome = check_slice(full_shape, offset, value.dims());
   if (!outcome)
-    return std::move(outcome).within(context);
+    return std::move(outcome).with_context(context);
   if (rows_.contains(name))
     return invalid(context, " is added twice");
   auto [position, is_new] = partitioned_.try_emplace(name, partitioned{value.type(), full_shape});
@@ -124,7 +124,7 @@ status tensor_bundle_writer::finish() {
     auto outcome = partial_ ? check_disjoint(variable.slices)
                             : check_cover(variable.full_shape, variable.slices);
     if (!outcome)
-      return std::move(outcome).within(concat(prefix_, ": tensor '", name, "'"));
+      return std::move(outcome).with_context(concat(prefix_, ": tensor '", name, "'"));
     tensor_bundle::BundleEntryProto entry;
     entry.set_dtype(graph_def::written(variable.type));
     *entry.mutable_shape() = graph_def::written(partial_shape{variable.full_shape});

@@ -45,14 +45,14 @@ struct save_request {
 
 result<save_request> read_save(const work_context& context, bool with_slices) {
   save_request request;
-  TROUPE_ASSIGN(request.path, single_text(context.inputs[0], context.of.input_port(0).name));
+  TROUPE_ASSIGN(request.path, single_text(context.inputs[0], context.origin.input_port(0).name));
   if (request.path.empty())
-    return invalid(context.of.input_port(0).name, " must not be empty");
+    return invalid(context.origin.input_port(0).name, " must not be empty");
   request.values = context.inputs.subspan(with_slices ? 3 : 2);
   TROUPE_ASSIGN(request.names, texts(context.inputs[1], "tensor_names", request.values.size()));
   if (with_slices) {
-    TROUPE_ASSIGN(request.slices,
-                  texts(context.inputs[2], context.of.input_port(2).name, request.values.size()));
+    TROUPE_ASSIGN(request.slices, texts(context.inputs[2], context.origin.input_port(2).name,
+                                        request.values.size()));
   }
   return request;
 }
@@ -62,7 +62,7 @@ result<std::optional<slice_spec>> slice_of_value(const save_request& request, si
     return std::optional<slice_spec>{};
   auto spec = slice_spec::parse(request.slices[i]);
   if (!spec)
-    return spec.status().within(concat("tensor '", request.names[i], "'"));
+    return spec.status().with_context(concat("tensor '", request.names[i], "'"));
   if (*spec && (*spec)->slice.dims != request.values[i].dims())
     return invalid("tensor '", request.names[i], "': the slice is ", (*spec)->slice.dims,
                    ", but the value is ", request.values[i].dims());
@@ -119,7 +119,7 @@ result<tensor> read_value(const Reader& from, const std::string& path, const std
   auto context = [&] { return concat(path, ": tensor '", name, "'"); };
   auto spec = slice_spec::parse(slice);
   if (!spec)
-    return spec.status().within(context());
+    return spec.status().with_context(context());
   const auto* known = from.find(name);
   if (known && known->type != type)
     return invalid(context(), " is ",
@@ -143,7 +143,7 @@ result<outputs> read_all(const Reader& from, const std::string& path,
     if (context.stopped())
       return step_stopped();
     TROUPE_ASSIGN(auto value, read_value(from, path, names[i], slices.empty() ? "" : slices[i],
-                                         context.of.output_type(static_cast<int>(i))));
+                                         context.origin.output_type(static_cast<int>(i))));
     values.push_back(std::move(value));
   }
   return values;
@@ -151,7 +151,7 @@ result<outputs> read_all(const Reader& from, const std::string& path,
 
 result<outputs> run_restore_v2(const work_context& context) {
   TROUPE_ASSIGN(auto prefix, single_text(context.inputs[0], "prefix"));
-  auto count = static_cast<size_t>(context.of.outputs());
+  auto count = static_cast<size_t>(context.origin.outputs());
   TROUPE_ASSIGN(auto names, texts(context.inputs[1], "tensor_names", count));
   TROUPE_ASSIGN(auto slices, texts(context.inputs[2], "shape_and_slices", count));
   auto& files = real_files();
@@ -190,8 +190,8 @@ result<outputs> run_merge(const work_context& context) {
   TROUPE_ASSIGN(auto destination, single_text(context.inputs[1], "destination_prefix"));
   auto& files = real_files();
   TROUPE_TRY(merge_tensor_bundles(files, prefixes, destination,
-                                  context.of.attr<bool>("allow_missing_files")));
-  if (context.of.attr<bool>("delete_old_dirs"))
+                                  context.origin.attr<bool>("allow_missing_files")));
+  if (context.origin.attr<bool>("delete_old_dirs"))
     for (const auto& prefix : prefixes)
       (void)files.remove(folder_of(prefix)); // fails for a folder with other files, which stays
   return outputs{};

@@ -139,7 +139,7 @@ status slice_file_reader::add(file_system& files, const std::string& path, uint6
   bytes_left -= content.size();
   auto rows = read_sorted_table(content);
   if (!rows)
-    return rows.status().within(path);
+    return rows.status().with_context(path);
   SavedTensorSlices first;
   if (rows->empty() || !rows->front().key.empty() || !parse_message(first, rows->front().value))
     return damaged_file(path, "has no list of its tensors: it is no checkpoint of TensorFlow");
@@ -213,7 +213,7 @@ result<tensor> slice_file_reader::read_slice(std::string_view name, std::span<co
     return failure(error_kind::unimplemented, context, " has a type that Troupe does not have");
   auto outcome = check_slice(entry->dims, offset, dims);
   if (!outcome)
-    return std::move(outcome).within(context);
+    return std::move(outcome).with_context(context);
   int64_t available = 0;
   for (const auto& slice : entry->slices)
     available += count_common(slice.offset, slice.dims, offset, dims);
@@ -251,7 +251,7 @@ status slice_file_writer::add(const std::string& name, const shape& full_shape,
     return invalid(context, value.empty() ? " holds nothing" : " does not lie on the host");
   auto outcome = check_slice(full_shape, offset, value.dims());
   if (!outcome)
-    return std::move(outcome).within(context);
+    return std::move(outcome).with_context(context);
   if (size_of_values(value) > largest_message)
     return failure(error_kind::resource_exhausted, context, ": ", value.dims(),
                    " is too large for version 1 of the format: use SaveV2");
@@ -280,7 +280,7 @@ status slice_file_writer::finish() {
   for (const auto& [name, entry] : tensors_) {
     auto disjoint = check_disjoint(entry.slices);
     if (!disjoint)
-      return std::move(disjoint).within(concat(path_, ": tensor '", name, "'"));
+      return std::move(disjoint).with_context(concat(path_, ": tensor '", name, "'"));
     auto& description = *meta.add_tensor();
     description.set_name(name);
     description.set_type(graph_def::written(entry.type));

@@ -1,7 +1,7 @@
 #include "troupe/serialization/text/text_graph.hpp"
 
+#include "troupe/runtime/functions/complete_control_flow.hpp"
 #include "troupe/runtime/functions/function_body.hpp"
-#include "troupe/runtime/functions/nest.hpp"
 #include "troupe/runtime/graph/colocation.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/graph/transfer_attr.hpp"
@@ -150,7 +150,7 @@ private:
         continue;
       TROUPE_ASSIGN(auto expected, parse_expected_error(in_.line_of(start)));
       TROUPE_TRY(in_.end_statement());
-      TROUPE_TRY(check_error(expected, build_failure).within(in_.place(start)));
+      TROUPE_TRY(check_error(expected, build_failure).with_context(in_.place(start)));
       text_graph expected_graph;
       expected_graph.build_error = std::move(expected);
       return expected_graph;
@@ -160,7 +160,7 @@ private:
 
   status refuse(size_t start, status reason) {
     graph_refused_ = true;
-    return std::move(reason).within(in_.place(start));
+    return std::move(reason).with_context(in_.place(start));
   }
 
   // Parses `x` or `x:1`. `expected` describes the edge in errors.
@@ -175,7 +175,7 @@ private:
     }
     auto found_edge = producer->graph().find_edge(output);
     if (!found_edge)
-      return found_edge.status().within(in_.place(start));
+      return found_edge.status().with_context(in_.place(start));
     return *found_edge;
   }
 
@@ -188,7 +188,7 @@ private:
   result<node*> find_node(size_t start, std::string_view name) const {
     auto found_node = names_.find(name);
     if (!found_node)
-      return found_node.status().within(in_.place(start));
+      return found_node.status().with_context(in_.place(start));
     return found_node;
   }
 
@@ -321,7 +321,7 @@ private:
     names_.enter(*function.body, false);
     for (const auto& variable : variables) {
       names_.add_argument(variable.name, function.body->add_argument(variable.type, variable.dims));
-      if (auto noted = function.body->take_note(); !noted)
+      if (auto noted = function.body->take_error(); !noted)
         return refuse(variable.start, std::move(noted));
     }
     for (const auto& captured_edge : captured)
@@ -330,7 +330,7 @@ private:
     TROUPE_TRY(parse_function_nodes(function.results));
     names_.leave();
     for (auto& result : function.results) {
-      auto inner_edge = function.body->own(result);
+      auto inner_edge = function.body->localize(result);
       if (!inner_edge)
         return refuse(start, inner_edge.status());
       result = *inner_edge;
@@ -524,7 +524,7 @@ private:
     auto& function = static_cast<function_body&>(names_.innermost_graph());
     auto add_argument = [&](const result<edge>& new_argument) -> status {
       if (!new_argument || !*new_argument)
-        return refuse(start, new_argument ? function.take_note() : new_argument.status());
+        return refuse(start, new_argument ? function.take_error() : new_argument.status());
       if (!names_.add_argument(name, *new_argument))
         return in_.error_at(start, "there is an argument '", name, "' already");
       return {};

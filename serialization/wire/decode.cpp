@@ -15,10 +15,10 @@ status status_of(wire::Status::Reader from) {
   if (to_string(kind) == "unknown") // from a newer peer
     kind = error_kind::internal;
   status outcome{kind, text_of(from.getMessage())};
-  outcome = std::move(outcome).about(text_of(from.getOp()), text_of(from.getNode()));
+  outcome = std::move(outcome).with_origin(text_of(from.getOp()), text_of(from.getNode()));
   outcome =
-      std::move(outcome).on_task(text_of(from.getTask())).of_incarnation(from.getIncarnation());
-  return from.getStateLost() ? std::move(outcome).of_lost_state() : outcome;
+      std::move(outcome).with_task(text_of(from.getTask())).with_incarnation(from.getIncarnation());
+  return from.getStateLost() ? std::move(outcome).with_lost_state() : outcome;
 }
 
 class reader {
@@ -285,7 +285,7 @@ private:
   }
 
   result<state_list> read_state(wire::StateListReply::Reader in) {
-    state_list list{.entries = {}, .left_out = in.getLeftOut()};
+    state_list list{.entries = {}, .omitted_entries = in.getLeftOut()};
     TROUPE_ASSIGN(auto texts, read(in.getTexts()));
     TROUPE_ASSIGN(auto bytes, read(in.getBytes()));
     if (texts.empty() && bytes.empty())

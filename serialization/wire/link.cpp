@@ -136,7 +136,7 @@ struct link::state final : link_receiver {
                      " bytes are more than ", describe(known_peer()), " accepts: ", largest);
     auto queued = output.push(std::move(encoded), order, step);
     return queued.ok() ? status{}
-                       : std::move(queued).within(
+                       : std::move(queued).with_context(
                              concat(name_of(outgoing), " to ", describe(known_peer())));
   }
 
@@ -212,7 +212,8 @@ struct link::state final : link_receiver {
       peer_refused = true;
       auto reason =
           refused->why.ok() ? failure(error_kind::unavailable, "no reason given") : refused->why;
-      return std::move(reason).within(concat(describe(known_peer()), " has ended the connection"));
+      return std::move(reason).with_context(
+          concat(describe(known_peer()), " has ended the connection"));
     }
     if (auto* greeting = std::get_if<hello>(&received))
       return greet(std::move(*greeting));

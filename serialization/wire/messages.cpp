@@ -369,7 +369,7 @@ private:
     for (unsigned i = 0; i < to.size(); ++i) {
       to[i].setTask(as_text(source[i].task));
       to[i].setIncarnation(source[i].incarnation);
-      write_positions([&] { return to[i].initPositions(); }, source[i].at);
+      write_positions([&] { return to[i].initPositions(); }, source[i].positions);
     }
   }
   void write(reply_builder in, const placement_report& source) {
@@ -380,7 +380,7 @@ private:
     std::vector<std::string> nodes, links;
     std::vector<double> ends, sizes;
     for (const auto& entry : source.nodes) {
-      nodes.insert(nodes.end(), {entry.node, entry.op, entry.device, entry.why});
+      nodes.insert(nodes.end(), {entry.node, entry.op, entry.device, entry.reason});
       ends.push_back(entry.end_ns);
     }
     for (const auto& entry : source.links) {
@@ -389,10 +389,10 @@ private:
     }
     auto rows = static_cast<int64_t>(source.nodes.size()),
          uses = static_cast<int64_t>(source.links.size());
-    write(to.initNodes(), tensor::of(shape{rows, 4}, nodes));
-    write(to.initEnds(), tensor::of(shape{rows}, ends));
-    write(to.initLinks(), tensor::of(shape{uses, 2}, links));
-    write(to.initSizes(), tensor::of(shape{uses, 2}, sizes));
+    write(to.initNodes(), tensor::from_values(shape{rows, 4}, nodes));
+    write(to.initEnds(), tensor::from_values(shape{rows}, ends));
+    write(to.initLinks(), tensor::from_values(shape{uses, 2}, links));
+    write(to.initSizes(), tensor::from_values(shape{uses, 2}, sizes));
   }
 
   static void write_known(capnp::List<wire::KnownPeer>::Builder to,
@@ -430,7 +430,7 @@ private:
 
   // The list is tensors, which may be payloads outside of the message.
   void write_state(wire::StateListReply::Builder to, const state_list& source) {
-    to.setLeftOut(source.left_out);
+    to.setLeftOut(source.omitted_entries);
     if (source.entries.empty())
       return;
     auto count = static_cast<int64_t>(source.entries.size());
@@ -548,7 +548,7 @@ result<encoded_message> encode(const message& source, const encode_options& opti
     auto root = builder.initRoot<wire::Envelope>();
     writer to{root, options};
     std::visit(to, source);
-    TROUPE_TRY(std::move(to.failed).within(name_of(source)));
+    TROUPE_TRY(std::move(to.failed).with_context(name_of(source)));
     auto sizes = root.initOutside(static_cast<unsigned>(to.outside.size()));
     for (unsigned i = 0; i < sizes.size(); ++i)
       sizes.set(i, to.outside[i].bytes());

@@ -24,7 +24,7 @@ tensor view_as(const tensor& owner, dtype type, const shape& dims) {
         delete released;
       },
       new tensor(owner));
-  return tensor::over(memory, type, dims);
+  return tensor::from_buffer(memory, type, dims);
 }
 
 result<tensor> pack_strings(const tensor& strings_tensor) {
@@ -79,7 +79,7 @@ uint64_t list_bytes(const tensor& value, list_budget& budget) {
   for (const auto& list : value.values<tensor_list>()) {
     total += 3 * number_bytes + shape_bytes(list.dims.extents());
     for (const auto& item : list.items) {
-      if (!budget.take().ok())
+      if (!budget.count_item().ok())
         return total;
       total += 2 * number_bytes + shape_bytes(item.dims().extents()) +
                (item.type() == dtype::variant ? list_bytes(item, budget) : payload_bytes(item));
@@ -114,7 +114,7 @@ public:
                        "that use it run on one task");
       number(static_cast<int64_t>(list.type));
       dims(list.dims.extents(), list.dims.has_rank());
-      number(list.most);
+      number(list.max_items);
       number(static_cast<int64_t>(list.items.size()));
       for (const auto& element : list.items)
         TROUPE_TRY(item(element));
@@ -154,7 +154,7 @@ result<tensor> pack_lists(const tensor& value) {
   list_budget budget;
   auto bytes = list_bytes(value, budget);
   if (budget.is_spent())
-    return budget.take();
+    return budget.count_item();
   TROUPE_ASSIGN(auto packed, tensor::make(dtype::u8, shape{static_cast<int64_t>(bytes)}));
   TROUPE_TRY(list_writer{static_cast<std::byte*>(packed.raw())}.lists(value));
   return packed;
@@ -212,7 +212,7 @@ private:
   status read(tensor_list& list, int depth) {
     TROUPE_ASSIGN(list.type, type());
     TROUPE_ASSIGN(list.dims, dims());
-    TROUPE_ASSIGN(list.most, number());
+    TROUPE_ASSIGN(list.max_items, number());
     TROUPE_ASSIGN(auto count, number());
     if (count < 0 || static_cast<uint64_t>(count) > from_.size() / (3 * number_bytes))
       return damaged("a list of ", count, " items does not fit in ", from_.size(), " bytes");

@@ -35,7 +35,7 @@ void write_settings(wire::SessionOpen::Builder to, const session_open& settings)
   to.setFold(settings.passes.fold);
   to.setSimplify(settings.passes.simplify);
   to.setMerge(settings.passes.merge);
-  to.setDead(settings.passes.dead);
+  to.setDead(settings.passes.remove_dead);
   to.setFuse(settings.passes.fuse);
   to.setSchedule(settings.passes.schedule);
   to.setHoistCollectives(settings.passes.hoist_collectives);
@@ -43,7 +43,7 @@ void write_settings(wire::SessionOpen::Builder to, const session_open& settings)
   to.setMixedPrecision(static_cast<uint8_t>(settings.passes.mixed_precision));
   to.setSwap(static_cast<uint8_t>(settings.passes.swap.mode));
   to.setSwapMemory(settings.passes.swap.memory);
-  to.setSwapAtLeast(settings.passes.swap.at_least);
+  to.setSwapAtLeast(settings.passes.swap.min_bytes);
   to.setRestores(settings.restores);
 }
 
@@ -65,7 +65,7 @@ result<session_open> read_settings(wire::SessionOpen::Reader in) {
   passes.fold = in.getFold();
   passes.simplify = in.getSimplify();
   passes.merge = in.getMerge();
-  passes.dead = in.getDead();
+  passes.remove_dead = in.getDead();
   passes.fuse = in.getFuse();
   passes.schedule = in.getSchedule();
   passes.hoist_collectives = in.getHoistCollectives();
@@ -76,7 +76,7 @@ result<session_open> read_settings(wire::SessionOpen::Reader in) {
     return damaged("mixed precision is ", int{in.getMixedPrecision()});
   TROUPE_TRY(read_enum(in.getSwap(), swap_mode::on, "swapping", passes.swap.mode));
   passes.swap.memory = in.getSwapMemory();
-  passes.swap.at_least = in.getSwapAtLeast();
+  passes.swap.min_bytes = in.getSwapAtLeast();
   settings.restores = in.getRestores();
   return settings;
 }

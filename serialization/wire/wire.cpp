@@ -72,7 +72,8 @@ private:
       return {};
     TROUPE_ASSIGN(auto body, write_graph(value.body->body()));
     TROUPE_TRY(write(to.initBody(), body));
-    return numbers(to.initHandedOn(size(value.body->handed_on())), value.body->handed_on());
+    return numbers(to.initHandedOn(size(value.body->passed_through())),
+                   value.body->passed_through());
   }
   status write(wire::Tensor::Builder to, const tensor& value) {
     if (value.empty())
@@ -152,7 +153,8 @@ private:
     for (const auto& [key, value] : from.attrs()) {
       auto attr = attrs[i++];
       attr.setName(as_text(key));
-      TROUPE_TRY(std::visit(attr_writer{attr, payloads_}, value.get()).within(from.description()));
+      TROUPE_TRY(
+          std::visit(attr_writer{attr, payloads_}, value.get()).with_context(from.description()));
     }
     return {};
   }

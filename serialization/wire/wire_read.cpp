@@ -108,7 +108,7 @@ private:
     spec.name = text_of(from.getName());
     spec.device = text_of(from.getDevice());
     auto with_node = [&](status reason) {
-      return std::move(reason).within(
+      return std::move(reason).with_context(
           concat(spec.op, " '", spec.name, "' (", text_of(from.getOrigin()), ')'));
     };
     for (auto input : from.getInputs()) {
@@ -198,7 +198,7 @@ private:
       return damaged_graph("functions are nested more than ", max_depth, " deep");
     auto body = std::make_unique<graph>(target_.ops());
     TROUPE_TRY(read_graph(bytes_of(bytes), *body, depth_ + 1)
-                   .within(concat("function '", value.name, "'")));
+                   .with_context(concat("function '", value.name, "'")));
     std::vector<int> handed_on;
     for (auto output : from.getHandedOn())
       handed_on.push_back(output);

@@ -39,7 +39,7 @@ status outcome_of(std::future<std::vector<tensor>>& run) {
 class busy_session {
 public:
   explicit busy_session(where placement, body loop_body = body::product) {
-    auto matrix = tensor::of<float>({64, 64}, std::vector<float>(64 * 64, 0.01f));
+    auto matrix = tensor::from_values<float>({64, 64}, std::vector<float>(64 * 64, 0.01f));
     auto is_running = [&](auto& v) { return less(v[0], iterations); };
     auto loop =
         loop_body == body::product
@@ -222,7 +222,7 @@ TEST_CASE(
     right_branch = matmul(m, right_branch) + 1;
   }
   auto branches = fixture.s->prepare({m}, {sum(left_branch) + sum(right_branch)});
-  auto value = tensor::of<float>({300, 300}, std::vector<float>(90'000, 0.01f));
+  auto value = tensor::from_values<float>({300, 300}, std::vector<float>(90'000, 0.01f));
   CHECK(time_of([&] { branches.run({value}, {.timeout = 30s}); }) < 10 * prompt_limit);
 }
 
@@ -309,7 +309,8 @@ TEST_CASE("a step that another step ends during a long region ends, and so does 
   auto both_steps = s->prepare({x}, {y}, {closes});
   auto pending_take = take.run_async();
   std::this_thread::sleep_for(50ms);
-  auto large_matrix = tensor::of<float>({1500, 1500}, std::vector<float>(1500 * 1500, 1e-4f));
+  auto large_matrix =
+      tensor::from_values<float>({1500, 1500}, std::vector<float>(1500 * 1500, 1e-4f));
   auto computes = both_steps.run_async({large_matrix});
   CHECK(pending_take.wait_for(prompt_limit) == std::future_status::ready);
   CHECK(time_of([&] { s.reset(); }) < 2s * slowness);
@@ -320,7 +321,8 @@ TEST_CASE("a queued step is stopped while short regions take longer than usual")
   watchdog watch;
   busy_session fixture{where::local};
   auto slow = fixture.prepare_products();
-  auto large_matrix = tensor::of<float>({1000, 1000}, std::vector<float>(1000 * 1000, 1e-4f));
+  auto large_matrix =
+      tensor::from_values<float>({1000, 1000}, std::vector<float>(1000 * 1000, 1e-4f));
   auto count = GENERATE(1, 4, 8);
   std::stop_source stop;
   auto last = fixture.compute({.timeout = deadline_of_others, .stop = stop.get_token()});
@@ -346,7 +348,7 @@ TEST_CASE("a step in a long queue that advances is stopped") {
   auto y = matmul(x, x);
   auto s = session::local({.threads = {.intra_op = 1, .inter_op = 1}});
   auto product = s.prepare({x}, {y});
-  auto value = tensor::of<float>({350, 350}, std::vector<float>(350 * 350, 0.01f));
+  auto value = tensor::from_values<float>({350, 350}, std::vector<float>(350 * 350, 0.01f));
   std::stop_source stop_others, stop;
   std::vector<std::future<std::vector<tensor>>> runs;
   for (int i = 0; i < 1'500; ++i)
@@ -385,14 +387,15 @@ TEST_CASE("a step that runs on its caller's thread alone ends at its deadline") 
   auto slow = fixture.prepare_products(); // occupies the spare threads
   std::vector<std::future<std::vector<tensor>>> runs;
   for (int i = 0; i < 4; ++i)
-    runs.push_back(slow.run_async({tensor::of<float>({1000, 1000}, std::vector<float>(1'000'000))},
-                                  {.stop = fixture.stop.get_token()}));
+    runs.push_back(
+        slow.run_async({tensor::from_values<float>({1000, 1000}, std::vector<float>(1'000'000))},
+                       {.stop = fixture.stop.get_token()}));
   auto m = fixture.g.placeholder(dtype::f32, {200, 200}, "m");
   auto pairs = m;
   for (int i = 0; i < 3'000; ++i)
     pairs = matmul(pairs, m) + matmul(m, pairs);
   auto step = fixture.s->prepare({m}, {pairs});
-  auto value = tensor::of<float>({200, 200}, std::vector<float>(40'000));
+  auto value = tensor::from_values<float>({200, 200}, std::vector<float>(40'000));
   status outcome;
   CHECK(time_of([&] { outcome = thrown_by([&] { step.run({value}, {.timeout = 200ms}); }); }) <
         200ms + prompt_limit);
@@ -414,7 +417,7 @@ TEST_CASE("the caller's thread runs the nodes that follow an answer") {
   auto blocking_take =
       std::async(std::launch::async, [&] { return take.run({}, {.timeout = 20s}); });
   std::this_thread::sleep_for(100ms);
-  put_step.run({tensor::of<float>({300, 300}, std::vector<float>(90'000, 0.001f))});
+  put_step.run({tensor::from_values<float>({300, 300}, std::vector<float>(90'000, 0.001f))});
   CHECK(time_of([&] { CHECK_NOTHROW(blocking_take.get()); }) < 10 * prompt_limit);
 }
 

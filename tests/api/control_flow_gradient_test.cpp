@@ -107,10 +107,11 @@ TEST_CASE_METHOD(fixture,
 }
 
 TEST_CASE_METHOD(fixture, "a recurrent net trains alike as a loop and unrolled") {
-  auto w = g.variable(tensor::of<double>({3, 3}, {.1, -.2, .3, .4, .5, -.6, .7, -.8, .9}), "w");
-  auto b = g.variable(tensor::of<double>(shape{3}, {.1, .2, .3}), "b");
+  auto w =
+      g.variable(tensor::from_values<double>({3, 3}, {.1, -.2, .3, .4, .5, -.6, .7, -.8, .9}), "w");
+  auto b = g.variable(tensor::from_values<double>(shape{3}, {.1, .2, .3}), "b");
   auto input = g.placeholder(dtype::f64, {5, 2, 3}, "input");
-  auto start = g.constant(tensor::of<double>({2, 3}, {1, 2, 3, 4, 5, 6}));
+  auto start = g.constant(tensor::from_values<double>({2, 3}, {1, 2, 3, 4, 5, 6}));
   auto cell = [&](edge h, edge t) { return tanh(matmul(h, w) + gather(input, t) + b); };
   auto looped = while_loop(
       {g.constant(0), start}, [&](auto& v) { return less(v[0], 5); },
@@ -128,7 +129,7 @@ TEST_CASE_METHOD(fixture, "a recurrent net trains alike as a loop and unrolled")
     numbers[i] = std::sin(static_cast<double>(i));
   auto fetches = loop_gradients;
   fetches.insert(fetches.end(), unrolled_gradients.begin(), unrolled_gradients.end());
-  auto results = s.run({{input, tensor::of<double>({5, 2, 3}, numbers)}}, fetches);
+  auto results = s.run({{input, tensor::from_values<double>({5, 2, 3}, numbers)}}, fetches);
   for (size_t i = 0; i < 3; ++i) {
     REQUIRE(results[i].dims() == results[i + 3].dims());
     for (size_t k = 0; k < results[i].values<double>().size(); ++k)

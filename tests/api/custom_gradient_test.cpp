@@ -96,7 +96,7 @@ TEST_CASE_METHOD(fixture, "a user-defined gradient has the shape of the call's a
 }
 
 TEST_CASE_METHOD(fixture, "a user-defined gradient is used where the function is a branch") {
-  auto with_own_gradient = [&](const char* name, double factor) {
+  auto with_custom_gradient = [&](const char* name, double factor) {
     return define(
                g, name, {argument{dtype::f64, shape{}}}, [](auto& v) { return list{v[0] * 2.0}; },
                [=](auto&, auto& dy) { return list{dy[0] * factor}; })
@@ -107,12 +107,12 @@ TEST_CASE_METHOD(fixture, "a user-defined gradient is used where the function is
               }).value;
   auto* chosen = value_or_throw(g.add({.op = "StatelessIf",
                                        .inputs = {greater(x, 0.0), x},
-                                       .attrs = {{"then_branch", with_own_gradient("a", 5)},
-                                                 {"else_branch", with_own_gradient("b", 7)}}}));
+                                       .attrs = {{"then_branch", with_custom_gradient("a", 5)},
+                                                 {"else_branch", with_custom_gradient("b", 7)}}}));
   auto* looped =
       value_or_throw(g.add({.op = "StatelessWhile",
                             .inputs = {x},
-                            .attrs = {{"cond", test}, {"body", with_own_gradient("c", 3)}}}));
+                            .attrs = {{"cond", test}, {"body", with_custom_gradient("c", 3)}}}));
   auto dx = g.gradients(chosen->output(0), {x})[0];
   CHECK(value_of(dx, 1) == 5);
   CHECK(value_of(dx, -1) == 7);

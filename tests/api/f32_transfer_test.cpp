@@ -124,7 +124,7 @@ TEST_CASE_METHOD(two_tasks, "training converges with 16-bit floats between its t
     auto s = session::connect(cluster, {.cluster = {.transfer_precision = mode},
                                         .container = concat("c", static_cast<int>(mode))});
     s.run(m.initializer());
-    tensor batch = tensor::of<float>({4, 2}, {1, 0, 0, 1, 1, 1, 1, 1.5f});
+    tensor batch = tensor::from_values<float>({4, 2}, {1, 0, 0, 1, 1, 1, 1, 1.5f});
     for (int i = 0; i < 200; ++i)
       s.run({{inputs, batch}}, {}, {train});
     return to_scalar<float>(s.fetch(loss, {{inputs, batch}}));
@@ -228,7 +228,7 @@ TEST_CASE("members of a collective operation get the same rounded floats, and mu
     sums = all_reduce(parts, reduce_by::sum);
   }
   auto s = session::connect(cluster);
-  auto values = tensor::of({100'000}, std::vector<float>(100'000, 1.01171875f));
+  auto values = tensor::from_values({100'000}, std::vector<float>(100'000, 1.01171875f));
   auto results = s.run({{fed, values}}, sums);
   CHECK(results[0].values<float>()[5] == results[1].values<float>()[5]);
   CHECK(results[0].values<float>()[5] != 3 * 1.01171875f);

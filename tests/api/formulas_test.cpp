@@ -43,7 +43,7 @@ concept sorted = requires(std::vector<X> v) {
 TEST_CASE("comparisons of edges and variables are nodes, with literals on either side") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {3}, "x");
-  auto w = g.variable(tensor::of<float>({3}, {1, 2, 3}), "w");
+  auto w = g.variable(tensor::from_values<float>({3}, {1, 2, 3}), "w");
   const std::vector<edge> comparisons{x == w, x != w, x<w, x <= w, x> w, x >= w,   w == x,
                                       x > 2,  2 < w,  2.5 >= x,          w != 3.0, w == w,
                                       x == 2, 1 == w, !(x > 2)};
@@ -51,7 +51,7 @@ TEST_CASE("comparisons of edges and variables are nodes, with literals on either
     CHECK(comparison.type() == dtype::boolean);
   auto s = session::local();
   s.run(g.initializer());
-  auto results = s.run({{x, tensor::of<float>({3}, {3, 2, 1})}}, comparisons);
+  auto results = s.run({{x, tensor::from_values<float>({3}, {3, 2, 1})}}, comparisons);
   const std::vector<std::vector<bool>> expected{
       {false, true, false}, {true, false, true},  {false, false, true}, {false, true, true},
       {true, false, false}, {true, true, false},  {false, true, false}, {true, false, false},
@@ -77,13 +77,13 @@ TEST_CASE("two equal edges choose what equal numbers choose") {
 TEST_CASE("logic between edges makes nodes, and so does the remainder") {
   graph_builder g;
   auto x = g.placeholder(dtype::i32, {4}, "x");
-  auto v = g.variable(tensor::of<bool>({4}, {true, false, true, false}), "v");
+  auto v = g.variable(tensor::from_values<bool>({4}, {true, false, true, false}), "v");
   const std::vector<edge> formulas{x > 1 && x < 4, x < 2 || x > 3, !(x > 1),   !v,
                                    v && x > 2,     v || v,         x > 2 && v, not v and (x > 0)};
   auto remainder = x % 3, literal_remainder = 7 % x;
   auto s = session::local();
   s.run(g.initializer());
-  auto fed = tensor::of<int32_t>({4}, {1, 2, 3, -4});
+  auto fed = tensor::from_values<int32_t>({4}, {1, 2, 3, -4});
   auto results = s.run({{x, fed}}, formulas);
   const std::vector<std::vector<bool>> expected{
       {false, true, true, false},  {true, false, false, true},  {true, false, false, true},
@@ -93,8 +93,10 @@ TEST_CASE("logic between edges makes nodes, and so does the remainder") {
     CAPTURE(i);
     CHECK(truths(results[i]) == expected[i]);
   }
-  CHECK(identical(s.fetch(remainder, {{x, fed}}), tensor::of<int32_t>({4}, {1, 2, 0, -1})));
-  CHECK(identical(s.fetch(literal_remainder, {{x, fed}}), tensor::of<int32_t>({4}, {0, 1, 1, 3})));
+  CHECK(
+      identical(s.fetch(remainder, {{x, fed}}), tensor::from_values<int32_t>({4}, {1, 2, 0, -1})));
+  CHECK(identical(s.fetch(literal_remainder, {{x, fed}}),
+                  tensor::from_values<int32_t>({4}, {0, 1, 1, 3})));
 }
 
 TEST_CASE("a comparison of edges is no bool of C++, and a bool of C++ is no edge") {

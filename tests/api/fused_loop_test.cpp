@@ -22,7 +22,7 @@ bool is_fused(edge from_loop, const std::vector<feed>& feeds = {}) {
     initial.push_back(input_edge.node->output_is_ref(input_edge.index)
                           ? tensor{}
                           : session::local().fetch(input_edge, feeds));
-  return fused_loop::of(*functions[0]->body, *functions[1]->body, initial) != nullptr;
+  return fused_loop::write(*functions[0]->body, *functions[1]->body, initial) != nullptr;
 }
 
 template <class T>
@@ -44,7 +44,8 @@ TEST_CASE("loops of arithmetic on small values are fused") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2, -1}, "x");
   auto n = g.placeholder(dtype::i32, {}, "n");
-  const std::vector<feed> feeds{{x, tensor::of(shape{2, 1}, std::vector{1.0f, 2.0f})}, {n, 3}};
+  const std::vector<feed> feeds{{x, tensor::from_values(shape{2, 1}, std::vector{1.0f, 2.0f})},
+                                {n, 3}};
   CHECK(is_fused(up_to_ten({g.constant(0)}, [](auto& v) { return list{v[0] + 1}; })[0]));
   CHECK(is_fused(up_to_ten({g.constant(0), x},
                            [](auto& v) {
@@ -67,8 +68,8 @@ TEST_CASE("loops with large values, changing shapes, other ops or effects are no
   graph_builder g;
   auto large = g.placeholder(dtype::f32, {2000}, "large");
   auto square = g.placeholder(dtype::f32, {3, 3}, "square");
-  const std::vector<feed> feeds{{large, tensor::of(shape{2000}, std::vector<float>(2000))},
-                                {square, tensor::of(shape{3, 3}, std::vector<float>(9))}};
+  const std::vector<feed> feeds{{large, tensor::from_values(shape{2000}, std::vector<float>(2000))},
+                                {square, tensor::from_values(shape{3, 3}, std::vector<float>(9))}};
   auto w = g.variable(0.0f, "w");
   auto is_fused_with = [&](edge initial, const std::function<edge(edge)>& f) {
     return is_fused(up_to_ten({g.constant(0), initial},
@@ -321,9 +322,9 @@ private:
         l[k] = below(1000);
         f[k] = 0.125f * static_cast<float>(below(100) - 50);
       }
-      initial.push_back(g_.constant(tensor::of(dims, i)));
-      initial.push_back(g_.constant(tensor::of(dims, l)));
-      initial.push_back(g_.constant(tensor::of(dims, f)));
+      initial.push_back(g_.constant(tensor::from_values(dims, i)));
+      initial.push_back(g_.constant(tensor::from_values(dims, l)));
+      initial.push_back(g_.constant(tensor::from_values(dims, f)));
     }
     return initial;
   }

@@ -20,7 +20,7 @@ void check_hessian(const char* label, const formula& f) {
   std::vector<double> start{0.3, -1.2, 0.7, 1.1, -0.4, 0.9}, along{1, -0.5, 2, 0.25, -1, 0.75};
   graph_builder g;
   auto x = g.placeholder(dtype::f64, {2, 3}, "x");
-  auto v = g.constant(tensor::of<double>({2, 3}, along));
+  auto v = g.constant(tensor::from_values<double>({2, 3}, along));
   auto first = g.gradients(f(x), {x})[0];
   REQUIRE_FALSE(first.is_empty());
   auto by_sum = g.gradients(sum(first * v), {x})[0];
@@ -32,7 +32,7 @@ void check_hessian(const char* label, const formula& f) {
     auto point = start;
     for (size_t i = 0; i < point.size(); ++i)
       point[i] += step * along[i];
-    return tensor::of<double>({2, 3}, point);
+    return tensor::from_values<double>({2, 3}, point);
   };
   constexpr double step = 1e-5;
   auto product = values_of(s.fetch(by_sum, {{x, moved(0)}}));
@@ -49,9 +49,9 @@ void check_hessian(const char* label, const formula& f) {
 } // namespace
 
 TEST_CASE("Hessian-vector products agree with differences of gradients") {
-  auto weights = tensor::of<double>({3, 2}, {0.5, -1, 0.25, 2, -0.75, 1.5});
-  auto output_gradient = tensor::of<double>({2, 3}, {1, 0.5, -0.25, -1.5, 0.75, 2});
-  auto labels = tensor::of<double>({2, 3}, {0.2, 0.5, 0.3, 1, 0, 0});
+  auto weights = tensor::from_values<double>({3, 2}, {0.5, -1, 0.25, 2, -0.75, 1.5});
+  auto output_gradient = tensor::from_values<double>({2, 3}, {1, 0.5, -0.25, -1.5, 0.75, 2});
+  auto labels = tensor::from_values<double>({2, 3}, {0.2, 0.5, 0.3, 1, 0, 0});
   check_hessian("a cube", [](edge x) { return sum(x * x * x); });
   check_hessian("a network", [&](edge x) {
     return mean(square(matmul(tanh(matmul(x, weights)), output_gradient)));
@@ -67,7 +67,7 @@ TEST_CASE("Hessian-vector products agree with differences of gradients") {
 }
 
 TEST_CASE("Hessian-vector products go through convolutions, pools, and sparse gradients") {
-  auto filter = tensor::of<double>({2, 2, 1, 2}, {0.5, -1, 0.25, 2, -0.75, 1.5, 1, -0.5});
+  auto filter = tensor::from_values<double>({2, 2, 1, 2}, {0.5, -1, 0.25, 2, -0.75, 1.5, 1, -0.5});
   auto image = [](edge x) { return reshape(x, {1, 2, 3, 1}); };
   auto axis = tensor::scalar<int32_t>(1);
   check_hessian("a convolution", [&](edge x) {
@@ -86,7 +86,7 @@ TEST_CASE("Hessian-vector products go through convolutions, pools, and sparse gr
   check_hessian("running sums", [&](edge x) { return sum(square(square(cumsum(x, axis)))); });
   check_hessian("the largest", [&](edge x) { return sum(square(square(max(x, axis)))); });
   check_hessian("a sparse softmax", [](edge x) {
-    auto indices = tensor::of<int64_t>({6, 2}, {0, 1, 0, 3, 1, 0, 2, 0, 2, 1, 2, 2});
+    auto indices = tensor::from_values<int64_t>({6, 2}, {0, 1, 0, 3, 1, 0, 2, 0, 2, 1, 2, 2});
     auto y = sparse_softmax(indices, reshape(x, {6}), tensor::vector<int64_t>({3, 4}));
     return sum(y * y * y);
   });
@@ -130,7 +130,7 @@ TEST_CASE("gradients stop where users say") {
   auto loss = sum(square(target - w));
   auto s = session::local();
   s.run(g.initializer());
-  auto stopped = g.gradients(loss, {w}, {.stop = {target}})[0];
+  auto stopped = g.gradients(loss, {w}, {.stop_edges = {target}})[0];
   CHECK(values_of(s.fetch(stopped)) == std::vector<double>{-4, -8});
   CHECK(values_of(s.fetch(g.gradients(loss, {w})[0])) == std::vector<double>{8, 16});
 }

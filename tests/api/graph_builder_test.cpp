@@ -34,7 +34,7 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_CASE("a formula adds one node for each of its operations") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 3}, "x");
-  auto w = g.variable(tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}), "w");
+  auto w = g.variable(tensor::from_values<float>({3, 2}, {1, 2, 3, 4, 5, 6}), "w");
   auto y = relu(matmul(x, w) + 1, "y");
   CHECK(y.name() == "y");
   CHECK(y.type() == dtype::f32);

@@ -262,11 +262,11 @@ TEST_CASE("random positions of a hosted session can be read and restored") {
   auto positions = s.random_state();
   REQUIRE(positions.size() == 1);
   CHECK(positions[0].task.starts_with("/job:worker/task:0"));
-  REQUIRE(positions[0].at.contains("noise"));
+  REQUIRE(positions[0].positions.contains("noise"));
   CHECK(s.random_state({"/job:worker/task:0"}).size() == 1);
   CHECK(s.random_state({"/job:worker/task:1"}).empty());
   auto second = s.fetch(noise).values<float>()[0];
-  s.restore_random_state(positions[0].at);
+  s.restore_random_state(positions[0].positions);
   CHECK(s.fetch(noise).values<float>()[0] == second);
   CHECK_THROWS_AS(s.restore_random_state({{"noise", "nonsense"}}), error);
 }

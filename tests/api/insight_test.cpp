@@ -133,7 +133,7 @@ TEST_CASE("statistics report the times of loop nodes whose iterations overlap or
       },
       {.name = "train"})[1];
   auto s = session::local();
-  s.run({{rows, tensor::of({10, 1000}, std::vector<float>(10'000, 1))}}, {}, {enqueue});
+  s.run({{rows, tensor::from_values({10, 1000}, std::vector<float>(10'000, 1))}}, {}, {enqueue});
   auto train = s.prepare({}, {y});
   for (int i = 0; i < 2; ++i) {
     step_statistics statistics;
@@ -257,7 +257,7 @@ TEST_CASE("explaining a step's placement runs no node") {
 
 TEST_CASE("the spans of a step are listed in the order of their begin") {
   graph_builder g;
-  auto x = g.constant(tensor::of<float>({200, 200}, std::vector<float>(40'000, 0.01f)));
+  auto x = g.constant(tensor::from_values<float>({200, 200}, std::vector<float>(40'000, 0.01f)));
   std::vector<edge> fetches;
   for (int i = 0; i < 8; ++i) {
     auto y = x;

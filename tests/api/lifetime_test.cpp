@@ -20,10 +20,10 @@ TEST_CASE("a prepared step does not need the graph from which it was made") {
   std::vector<std::unique_ptr<graph_builder>> over_its_memory;
   for (int i = 0; i < 20; ++i) {
     over_its_memory.push_back(std::make_unique<graph_builder>());
-    over_its_memory.back()->constant(tensor::of<float>({2}, {7, 7}));
+    over_its_memory.back()->constant(tensor::from_values<float>({2}, {7, 7}));
   }
-  CHECK(step.run({tensor::of<float>({2}, {1, 1})})[0].values<float>()[1] == 3);
-  CHECK(step.run({{"x", tensor::of<float>({2}, {1, 1})}})[0].values<float>()[0] == 2);
+  CHECK(step.run({tensor::from_values<float>({2}, {1, 1})})[0].values<float>()[1] == 3);
+  CHECK(step.run({{"x", tensor::from_values<float>({2}, {1, 1})}})[0].values<float>()[0] == 2);
   try {
     step.run({tensor::scalar(1.0f)});
     FAIL("a feed of another shape was taken");

@@ -47,8 +47,8 @@ struct deep_loop {
     auto s = session::local(options);
     s.run(g.initializer());
     step_statistics statistics;
-    auto results = s.run({{x, tensor::of({elements}, values)}}, {gradient, weight_gradient}, {},
-                         {.statistics = &statistics});
+    auto results = s.run({{x, tensor::from_values({elements}, values)}},
+                         {gradient, weight_gradient}, {}, {.statistics = &statistics});
     return {results[0], results[1], statistics.tasks.at(0).peak_bytes};
   }
 };
@@ -151,8 +151,8 @@ TEST_CASE("an inner loop's tensors are kept for one outer iteration, where that 
       s.run(g.initializer());
       step_statistics statistics;
       std::vector<float> values(elements, 0.5f);
-      outcomes.push_back(
-          s.run({{x, tensor::of({elements}, values)}}, gradients, {}, {.statistics = &statistics}));
+      outcomes.push_back(s.run({{x, tensor::from_values({elements}, values)}}, gradients, {},
+                               {.statistics = &statistics}));
       peaks.push_back(statistics.tasks.at(0).peak_bytes / tensor_bytes);
     }
     INFO(inner << ": " << peaks[0] << " tensors, then " << peaks[1]);
@@ -168,7 +168,8 @@ TEST_CASE("scans, recurrent nets, nested loops and second gradients may be recom
   auto gradients_of = [](bool recompute) -> std::vector<tensor> {
     graph_builder g;
     auto x = g.placeholder(dtype::f64, {-1, 2, 3}, "x");
-    auto w = g.variable(tensor::of<double>({3, 3}, {.1, .2, .3, -.1, .4, 0, .2, -.3, .1}), "w");
+    auto w =
+        g.variable(tensor::from_values<double>({3, 3}, {.1, .2, .3, -.1, .4, 0, .2, -.3, .1}), "w");
     recurrent_cell cell = [&](edge input, const list& state) -> scan_iteration {
       auto next = tanh(matmul(input, w) + state[0]);
       return {{next}, {next * next}};
@@ -199,7 +200,7 @@ TEST_CASE("scans, recurrent nets, nested loops and second gradients may be recom
     std::vector<double> values(24);
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = std::sin(static_cast<double>(i));
-    return s.run({{x, tensor::of({4, 2, 3}, values)}}, {loss, first[0], first[1], second});
+    return s.run({{x, tensor::from_values({4, 2, 3}, values)}}, {loss, first[0], first[1], second});
   };
   auto expected = gradients_of(false), recomputed = gradients_of(true);
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -14,7 +14,7 @@ tensor some_numbers() {
   std::vector<float> numbers(elements);
   for (size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = static_cast<float>(i % 1000) / 500 - 1;
-  return tensor::of({elements}, numbers);
+  return tensor::from_values({elements}, numbers);
 }
 
 struct outcome {
@@ -88,7 +88,7 @@ TEST_CASE("a recurrent net and a scan swap as well") {
     graph_builder g;
     auto x = g.placeholder(dtype::f32, {elements}, "x");
     auto steps = reshape(x, {16, 64, 64});
-    auto w = g.variable(tensor::of({64, 64}, std::vector<float>(64 * 64, 0.01f)), "w");
+    auto w = g.variable(tensor::from_values({64, 64}, std::vector<float>(64 * 64, 0.01f)), "w");
     auto cell = [&](edge input, auto& state) -> scan_iteration {
       auto next = tanh(matmul(input, w) + matmul(state[0], w));
       return {{next}, {next}};

@@ -22,7 +22,9 @@ struct nest {
   edge x = g.placeholder(dtype::f32, {-1}, "x");
   edge rows = fifo_queue(g, {dtype::f32}, {.shapes = {partial_shape{}}}, "rows");
 
-  edge row() { return reshape(queue_dequeue(rows, {dtype::f32})[0], tensor::of<int32_t>({0}, {})); }
+  edge row() {
+    return reshape(queue_dequeue(rows, {dtype::f32})[0], tensor::from_values<int32_t>({0}, {}));
+  }
   edge loop(const std::function<edge(edge)>& iteration) {
     auto counts_to = [](int32_t limit) {
       return [limit](const list& v) { return less(v[0], limit); };
@@ -126,7 +128,7 @@ TEST_CASE_METHOD(nest,
     return while_loop(
         {g.constant(0), v}, [](const list& w) { return less(w[0], 2); },
         [&](const list& w) {
-          auto m = reshape(w[1] + row(), tensor::of<int32_t>({2}, {extent, extent}));
+          auto m = reshape(w[1] + row(), tensor::from_values<int32_t>({2}, {extent, extent}));
           return list{w[0] + 1, reshape(matmul(m, m) * 0.0f, {-1})}; // runs for a while
         },
         {.name = "products", .shapes = {shape{}, {-1}}})[1];

@@ -45,12 +45,12 @@ TEST_CASE("map and fold go over several tensors at once") {
   graph_builder g;
   auto a = g.placeholder(dtype::f32, {-1, 2}, "a"), b = g.placeholder(dtype::f32, {-1}, "b");
   auto mapped = map({a, b}, [](auto& v) { return list{v[0] * v[1], sum(v[0])}; });
-  auto folded = fold({g.constant(tensor::of<float>(shape{2}, {0, 0}))}, {a, b},
+  auto folded = fold({g.constant(tensor::from_values<float>(shape{2}, {0, 0}))}, {a, b},
                      [](auto& c, auto& v) { return list{c[0] + v[0] * v[1]}; });
   CHECK(mapped[0].dims() == partial_shape{-1, 2});
   auto s = session::local();
   std::vector<std::pair<edge, tensor>> fed;
-  auto a_value = tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  auto a_value = tensor::from_values<float>({3, 2}, {1, 2, 3, 4, 5, 6});
   auto results =
       s.run({{a, a_value}, {b, {1.0f, 10.0f, 100.0f}}}, {mapped[0], mapped[1], folded[0]});
   CHECK(values<float>(results[0]) == std::vector{1.f, 2.f, 30.f, 40.f, 500.f, 600.f});
@@ -88,7 +88,7 @@ TEST_CASE("a recurrent net stops at each sequence's length, forward and backward
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 2, 1}, "x");
   auto lengths = g.placeholder(dtype::i64, {2}, "lengths");
-  auto start = g.constant(tensor::of<float>({2, 1}, {0, 0}));
+  auto start = g.constant(tensor::from_values<float>({2, 1}, {0, 0}));
   auto cell = [](edge input, const list& state) -> scan_iteration {
     auto next = state[0] * 10.0f + input;
     return {{next}, {next}};
@@ -97,7 +97,7 @@ TEST_CASE("a recurrent net stops at each sequence's length, forward and backward
   auto dx = g.gradients({rnn_results.forward.carry[0], rnn_results.backward.outputs[0]}, {x})[0];
   auto s = session::local();
   // Sequences 1 2 3 and 4 5, and padding.
-  auto results = s.run({{x, tensor::of<float>({3, 2, 1}, {1, 4, 2, 5, 3, 9})},
+  auto results = s.run({{x, tensor::from_values<float>({3, 2, 1}, {1, 4, 2, 5, 3, 9})},
                         {lengths, tensor::vector<int64_t>({3, 2})}},
                        {rnn_results.forward.outputs[0], rnn_results.forward.carry[0],
                         rnn_results.backward.outputs[0], rnn_results.backward.carry[0], dx});

@@ -49,7 +49,7 @@ TEST_CASE("heavy work of a low-priority step yields to that of other steps") {
   for (int i = 0; i < 4; ++i)
     y = matmul(y, x);
   auto s = session::local({.threads = {.intra_op = 1, .inter_op = 2}});
-  auto fed = tensor::of({700, 700}, std::vector<float>(700 * 700, 1e-3f));
+  auto fed = tensor::from_values({700, 700}, std::vector<float>(700 * 700, 1e-3f));
 
   auto normal_step = s.prepare({x}, {y}), low = s.prepare({x}, {y}, {}, {.low_priority = true});
   auto share_of_low = [&](step& tested_step) {
@@ -75,7 +75,7 @@ TEST_CASE("steps of low priority fail if their session ends, and no run waits fo
   auto y = x;
   for (int i = 0; i < 30; ++i)
     y = matmul(y, x);
-  auto fed = tensor::of({900, 900}, std::vector<float>(900 * 900, 1e-3f));
+  auto fed = tensor::from_values({900, 900}, std::vector<float>(900 * 900, 1e-3f));
   std::vector<std::future<std::vector<tensor>>> under_way;
   {
     auto s = session::local({.threads = {.intra_op = 1, .inter_op = 2}});

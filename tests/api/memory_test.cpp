@@ -15,7 +15,7 @@ TEST_CASE("a step that would exceed the memory limit fails with the largest tens
   auto doubled = add(x, x, "doubled");
   auto s = session::local({.memory = {.limit = 10 * mebibyte}});
   auto too_much = s.prepare({x}, {neg(doubled), tanh(doubled), exp(doubled), square(doubled)});
-  const auto value = tensor::of({1 << 20}, std::vector<float>(1 << 20));
+  const auto value = tensor::from_values({1 << 20}, std::vector<float>(1 << 20));
   try {
     too_much.run({value});
     FAIL("the limit was not held");

@@ -240,7 +240,7 @@ TEST_CASE_METHOD(cluster, "greedy placement spreads a step over tasks, and compu
     on_second += placed.device == "/job:worker/task:1/device:cpu:0";
     on_ps += placed.device == "/job:ps/task:0/device:cpu:0";
     if (placed.op == "MatMul")
-      CHECK(placed.why.starts_with("cheapest: done after "));
+      CHECK(placed.reason.starts_with("cheapest: done after "));
   }
   INFO(to_string(spread_out));
   CHECK(on_second + on_ps > 1);

@@ -80,27 +80,27 @@ TEST_CASE("a session continues the random numbers of another, on tasks as well")
   REQUIRE(positions.size() == 1);
   CHECK(positions[0].task == (on_task ? "/job:worker/task:0" : "/job:local/task:0"));
   CHECK((positions[0].incarnation != 0) == on_task);
-  REQUIRE(positions[0].at.size() == 4);
+  REQUIRE(positions[0].positions.size() == 4);
   CHECK(first.random_state({positions[0].task}).size() == 1);
   CHECK(first.random_state({"/job:ps/task:3"}).empty());
   auto expected = numbers(first, first_drawing);
 
   SECTION("before its nodes have run") {
     auto second = begin();
-    second.restore_random_state(positions[0].at);
+    second.restore_random_state(positions[0].positions);
     check_same(numbers(second, second_drawing), expected);
-    CHECK(second.random_state()[0].at == first.random_state()[0].at);
+    CHECK(second.random_state()[0].positions == first.random_state()[0].positions);
   }
   SECTION("after they have run") {
     auto second = begin();
     numbers(second, second_drawing);
     numbers(second, second_drawing);
-    second.restore_random_state(positions[0].at);
+    second.restore_random_state(positions[0].positions);
     check_same(numbers(second, second_drawing), expected);
   }
   SECTION("an invalid position is an error that names the node") {
     auto second = begin();
-    auto wrong_node = positions[0].at;
+    auto wrong_node = positions[0].positions;
     wrong_node.begin()->second = "1 2";
     numbers(second, second_drawing);
     CHECK_THROWS_WITH(second.restore_random_state(wrong_node),
@@ -109,7 +109,7 @@ TEST_CASE("a session continues the random numbers of another, on tasks as well")
     auto third = begin();
     third.restore_random_state(wrong_node);
     CHECK_THROWS_WITH(numbers(third, first_drawing), Catch::Contains(wrong_node.begin()->first));
-    third.restore_random_state(positions[0].at);
+    third.restore_random_state(positions[0].positions);
     check_same(numbers(third, first_drawing), expected);
   }
 }

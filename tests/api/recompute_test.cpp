@@ -42,7 +42,7 @@ struct chain {
       values[i] = static_cast<float>(i % 1000) / 500 - 1;
     auto s = session::local(options);
     step_statistics statistics;
-    auto results = s.run({{x, tensor::of({elements}, values)}}, {gradient, loss}, {},
+    auto results = s.run({{x, tensor::from_values({elements}, values)}}, {gradient, loss}, {},
                          {.statistics = &statistics});
     return {results[0], statistics.tasks.at(0).peak_bytes};
   }
@@ -122,7 +122,7 @@ TEST_CASE("optimizers respect recomputation, and models train equally") {
   auto trained = [](bool recompute, const session_options& options) {
     graph_builder g;
     auto x = g.placeholder(dtype::f32, {-1, 4}, "x");
-    auto w = g.variable(tensor::of<float>({4, 4}, std::vector<float>(16, 0.2f)), "w");
+    auto w = g.variable(tensor::from_values<float>({4, 4}, std::vector<float>(16, 0.2f)), "w");
     auto b = g.variable(tensor::vector<float>({0.1f, 0.2f, 0.3f, 0.4f}), "b");
     auto h = x;
     for (int i = 0; i < 3; ++i) {
@@ -140,7 +140,7 @@ TEST_CASE("optimizers respect recomputation, and models train equally") {
     auto s = session::local(options);
     s.run(g.initializer());
     for (int i = 0; i < 5; ++i)
-      s.run(train, {{x, tensor::of<float>({2, 4}, {1, 2, 3, 4, -1, -2, 0.5f, 0})}});
+      s.run(train, {{x, tensor::from_values<float>({2, 4}, {1, 2, 3, 4, -1, -2, 0.5f, 0})}});
     return s.fetch(w);
   };
   CHECK(are_identical(trained(true, {}), trained(false, {})));

@@ -31,7 +31,7 @@ std::vector<optimizer_maker> every_optimizer() {
           makes(ftrl{0.3, {.l1 = 0.1, .l2 = 0.2}})};
 }
 
-tensor table() { return tensor::of<float>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}); }
+tensor table() { return tensor::from_values<float>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}); }
 
 struct model {
   graph_builder g;
@@ -46,9 +46,9 @@ void build(model& into, optimizer& minimizer, bool by_handle) {
   auto variable = [&](const tensor& initial, const char* name) {
     return by_handle ? g.resource_variable(initial, name) : g.variable(initial, name);
   };
-  into.dense = variable(tensor::of<float>({2, 1}, {0.5f, -0.25f}), "dense");
+  into.dense = variable(tensor::from_values<float>({2, 1}, {0.5f, -0.25f}), "dense");
   into.rows = variable(table(), "rows");
-  auto numbers = tensor::of<int32_t>({3}, {2, 0, 2});
+  auto numbers = tensor::from_values<int32_t>({3}, {2, 0, 2});
   auto gathered = by_handle ? resource_gather(into.rows, numbers) : gather(into.rows, numbers);
   auto weights = by_handle ? read_variable_op(into.dense) : into.dense.ref;
   into.loss = sum(square(matmul(gathered, weights) - 1));
@@ -189,7 +189,7 @@ TEST_CASE("gradients reach handles through reads and through rows") {
   graph_builder g;
   auto v = g.resource_variable(table(), "v");
   auto y = sum(square(read_variable_op(v))) +
-           sum(resource_gather_nd(v, tensor::of<int32_t>({2, 1}, {1, 1})));
+           sum(resource_gather_nd(v, tensor::from_values<int32_t>({2, 1}, {1, 1})));
   auto gradients = g.gradients(y, {v});
   auto s = session::local();
   s.run(g.initializer());

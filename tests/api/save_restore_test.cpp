@@ -16,7 +16,7 @@ using Catch::Matchers::Contains;
 struct saving {
   graph_builder g;
   edge file = g.placeholder(dtype::string, shape{}, "file");
-  variable_handle w = g.variable(tensor::of<float>({2, 2}, {1, 2, 3, 4}), "w");
+  variable_handle w = g.variable(tensor::from_values<float>({2, 2}, {1, 2, 3, 4}), "w");
   variable_handle b = g.resource_variable(tensor::scalar<int64_t>(7), "b");
   edge names = g.constant(tensor::vector<std::string>({"w", "b"}));
   edge slices = g.constant(tensor::vector<std::string>({"", ""}));
@@ -105,7 +105,7 @@ TEST_CASE("slices are saved by their positions, and shards merged into one check
   std::vector<std::string> parts;
   for (int i = 0; i < 2; ++i) {
     parts.push_back(concat(folder.path(), "/temporary/part-", i));
-    auto row = saved.g.constant(tensor::of<int32_t>({1, 2}, {i, i + 10}));
+    auto row = saved.g.constant(tensor::from_values<int32_t>({1, 2}, {i, i + 10}));
     saves.push_back(saved.add(
         {.op = "SaveV2",
          .inputs = {text(parts.back()), list({"v"}), list({concat("2 2 ", i, ",1:-")}), row}}));

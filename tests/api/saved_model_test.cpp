@@ -317,7 +317,8 @@ TEST_CASE("slices of a partitioned variable are stored in a SavedModel as one") 
   auto path = folder / "model";
   {
     graph_builder g;
-    partitioned_variable table{g, tensor::of<float>({4, 1}, {1, 2, 3, 4}), "table", {.slices = 2}};
+    partitioned_variable table{
+        g, tensor::from_values<float>({4, 1}, {1, 2, 3, 4}), "table", {.slices = 2}};
     auto s = session::local();
     s.run(g.initializer());
     save_saved_model(s, g, path,

@@ -213,10 +213,10 @@ TEST_CASE("events that come in thousands are logged twenty at a time, and the re
   event_log log{"/job:a/task:0", [&](const log_event& entry) { events.push_back(entry); }};
   for (int i = 0; i < 1000; ++i)
     log.write(log_level::warning, "step_failed", {{"step", int64_t{i}}});
-  CHECK(events.size() == event_log::most_per_second);
+  CHECK(events.size() == event_log::max_per_second);
   log.write(log_level::info, "link_lost");
   CHECK(events.back().event == "link_lost");
-  while (events.back().event != "step_failed" || events.size() < event_log::most_per_second + 2)
+  while (events.back().event != "step_failed" || events.size() < event_log::max_per_second + 2)
     log.write(log_level::warning, "step_failed");
   CHECK(events.back().fields.back().name == "suppressed");
   CHECK(number_of(&events.back().fields.back().value) >= 980);
@@ -297,7 +297,7 @@ TEST_CASE("steps that end for ever new causes take bounded memory, and are all l
     for (int64_t i = 0; i < 1000; ++i)
       log.write_step(log_level::warning, {"step_failed", "steps_failed"}, 1,
                      {{"why", concat("cause ", i)}});
-    CHECK(told_count >= event_log::most_per_second); // the events beyond the limit, at once
+    CHECK(told_count >= event_log::max_per_second); // the events beyond the limit, at once
     size_t suppressed = 0;
     CHECK(soon([&] {
       std::this_thread::sleep_for(100ms);

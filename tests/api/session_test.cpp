@@ -58,13 +58,14 @@ TEST_CASE("the peer timeout must be positive and at most a day") {
 TEST_CASE("a session computes its fetches from its feeds") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 2}, "x");
-  auto y = matmul(x, g.constant(tensor::of<float>({2, 2}, {1, 2, 3, 4}))) + 1;
+  auto y = matmul(x, g.constant(tensor::from_values<float>({2, 2}, {1, 2, 3, 4}))) + 1;
   auto s = session::local();
-  auto results = s.run({{x, tensor::of<float>({1, 2}, {1, 1})}}, {y, x});
+  auto results = s.run({{x, tensor::from_values<float>({1, 2}, {1, 1})}}, {y, x});
   REQUIRE(results.size() == 2);
   CHECK(floats(results[0]) == std::vector<float>{5, 7});
   CHECK(floats(results[1]) == std::vector<float>{1, 1});
-  CHECK(to_scalar<float>(s.fetch(sum(y), {{x, tensor::of<float>({1, 2}, {0, 1})}})) == 9.0f);
+  CHECK(to_scalar<float>(s.fetch(sum(y), {{x, tensor::from_values<float>({1, 2}, {0, 1})}})) ==
+        9.0f);
 }
 
 TEST_CASE("subnormal numbers are zero in a step, and only there") {
@@ -79,8 +80,8 @@ TEST_CASE("subnormal numbers are zero in a step, and only there") {
   for (auto threads : {1, 4}) {
     auto s = session::local({.threads = {.intra_op = threads}});
     // Enough elements that other threads take part.
-    auto many_values = tensor::of<float>({1 << 18}, std::vector<float>(1 << 18, 1e-30f));
-    auto results = s.run({{x, many_values}, {small, tensor::of<float>({1}, {subnormal})}},
+    auto many_values = tensor::from_values<float>({1 << 18}, std::vector<float>(1 << 18, 1e-30f));
+    auto results = s.run({{x, many_values}, {small, tensor::from_values<float>({1}, {subnormal})}},
                          {max(x * 1e-10f), small * 1000.0f, never_fed});
     CHECK(to_scalar<float>(results[0]) == 0.0f);
     CHECK(floats(results[1]) == std::vector<float>{0});
@@ -293,8 +294,8 @@ TEST_CASE("state that a task omits because its list is too long is counted") {
   auto s = session::local();
   s.run({}, sizes);
   auto result = s.state_of();
-  CHECK(result.left_out > 0);
-  CHECK(result.entries.size() + result.left_out == 20);
+  CHECK(result.omitted_entries > 0);
+  CHECK(result.entries.size() + result.omitted_entries == 20);
   size_t text = 0;
   for (const auto& entry : result.entries)
     text += entry.name.size();
@@ -396,7 +397,7 @@ TEST_CASE("errors of a run name the node, what was expected, and the line of the
   text = error_of(
       [&] {
         line = __LINE__ + 1;
-        s.run({{x, tensor::of<int>({1, 2}, {1, 2})}}, {y});
+        s.run({{x, tensor::from_values<int>({1, 2}, {1, 2})}}, {y});
       },
       error_kind::invalid_argument);
   contains(text, at_line(line));
@@ -587,7 +588,7 @@ TEST_CASE("steps beyond the concurrency limit are queued, no longer than their d
 
 TEST_CASE("heavy branches give the same results in parallel and in sequence") {
   graph_builder g;
-  auto x = g.constant(tensor::of<float>({300, 300}, std::vector<float>(90'000, 0.01f)));
+  auto x = g.constant(tensor::from_values<float>({300, 300}, std::vector<float>(90'000, 0.01f)));
   auto left_branch = x, right_branch = x;
   for (int i = 0; i < 4; ++i) {
     left_branch = matmul(left_branch, x);

@@ -22,7 +22,8 @@ error_kind outcome_of(step& tested_step, const tensor& fed, std::chrono::millise
 
 template <class T>
 tensor ones_of(int64_t rows, int64_t columns) {
-  return tensor::of({rows, columns}, std::vector<T>(static_cast<size_t>(rows * columns), T{1}));
+  return tensor::from_values({rows, columns},
+                             std::vector<T>(static_cast<size_t>(rows * columns), T{1}));
 }
 
 bool all_equal(const tensor& input) {

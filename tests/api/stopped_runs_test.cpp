@@ -102,7 +102,7 @@ TEST_CASE("a long product is stopped") {
     y = matmul(y, x);
   auto s = session::local();
   auto step = s.prepare({x}, {y});
-  auto ones_matrix = tensor::of({2000, 2000}, std::vector<float>(4'000'000, 1e-4f));
+  auto ones_matrix = tensor::from_values({2000, 2000}, std::vector<float>(4'000'000, 1e-4f));
   check_stopped(stopped([&](const run_options& options) { step.run({ones_matrix}, options); }));
 }
 

@@ -36,7 +36,9 @@ struct branches {
   }
 };
 
-tensor filled(float value) { return tensor::of<float>({16, 16}, std::vector<float>(256, value)); }
+tensor filled(float value) {
+  return tensor::from_values<float>({16, 16}, std::vector<float>(256, value));
+}
 
 } // namespace
 

@@ -55,7 +55,7 @@ tensor numbers_of(const shape& dims, const std::function<double(int64_t)>& value
       converted.push_back(static_cast<T>(static_cast<float>(value(i))));
     else
       converted.push_back(static_cast<T>(value(i)));
-  return tensor::of(dims, converted);
+  return tensor::from_values(dims, converted);
 }
 
 tensor numbers(dtype type, const shape& dims, const std::function<double(int64_t)>& value) {
@@ -312,8 +312,8 @@ TEST_CASE("members with different shapes are refused, and both tasks are named")
   auto sums = all_reduce(xs);
   auto joined = all_gather(xs);
   auto cut = reduce_scatter(xs);
-  std::vector<feed> feeds{{xs[0], tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6})},
-                          {xs[1], tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6})}};
+  std::vector<feed> feeds{{xs[0], tensor::from_values<float>({2, 3}, {1, 2, 3, 4, 5, 6})},
+                          {xs[1], tensor::from_values<float>({3, 2}, {1, 2, 3, 4, 5, 6})}};
   for (const auto& fetch : {sums[0], sums[1], joined[0]})
     CHECK_THROWS_WITH(s.run(feeds, {fetch}),
                       Catch::Contains("all members of a group must have one shape") &&

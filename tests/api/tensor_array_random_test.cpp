@@ -212,7 +212,7 @@ private:
     row flat;
     for (const auto& row_values : rows)
       flat.insert(flat.end(), row_values.begin(), row_values.end());
-    return tensor::of(dims.rank() ? dims : shape{std::ssize(flat)}, flat);
+    return tensor::from_values(dims.rank() ? dims : shape{std::ssize(flat)}, flat);
   }
 
   void add(const operation& drawn, const std::string& name, const outcome& expected) {

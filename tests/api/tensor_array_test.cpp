@@ -100,7 +100,8 @@ TEST_CASE_METHOD(fixture,
   a.flow = tensor_array_unpack(a.handle, pack({x, x * x, exp(x), x * 3.0}), a.flow);
   array b{g, 0, {.element_shape = {2}, .dynamic_size = true}};
   auto loop_end = while_loop(
-      {g.constant(0), g.constant(tensor::of<double>({2}, {1, 2})), a.handle, b.handle, b.flow},
+      {g.constant(0), g.constant(tensor::from_values<double>({2}, {1, 2})), a.handle, b.handle,
+       b.flow},
       [&](auto& v) { return less(v[0], n); },
       [&](auto& v) {
         array from{v[2], a.flow}, target{v[3], v[4]};
@@ -255,7 +256,7 @@ TEST_CASE_METHOD(fixture, "elements that are never read have a gradient of zeros
 
 TEST_CASE_METHOD(fixture,
                  "written and read elements do not change when other tensors are changed") {
-  auto w = g.variable(tensor::of<double>({2}, {1, 2}), "w");
+  auto w = g.variable(tensor::from_values<double>({2}, {1, 2}), "w");
   s.run(g.initializer());
   array a{g, 3, kept_options};
   auto fresh = x * 2.0;

@@ -19,23 +19,23 @@ void refuses(std::string_view function, const std::string& expected, auto&& body
   CHECK_THAT(failure, Catch::Contains(expected));
 }
 
-tensor three_floats() { return tensor::of<float>({3}, {1, 2, 3}); }
+tensor three_floats() { return tensor::from_values<float>({3}, {1, 2, 3}); }
 
 } // namespace
 
 TEST_CASE("a tensor is made of as many values as its shape has elements") {
   const std::vector<float> three_numbers(3), many_numbers(100'000);
-  refuses("tensor::of(span)", "[2,3] has 6 elements, got 3 values", [&] {
-    (void)tensor::of(shape{2, 3}, std::span{three_numbers});
+  refuses("tensor::from_values(span)", "[2,3] has 6 elements, got 3 values", [&] {
+    (void)tensor::from_values(shape{2, 3}, std::span{three_numbers});
   });
-  refuses("tensor::of(vector)", "[2,3] has 6 elements, got 100000 values", [&] {
-    (void)tensor::of({2, 3}, many_numbers);
+  refuses("tensor::from_values(vector)", "[2,3] has 6 elements, got 100000 values", [&] {
+    (void)tensor::from_values({2, 3}, many_numbers);
   });
-  refuses("tensor::of(list)", "[2] has 2 elements, got 1 value",
-          [] { (void)tensor::of<int32_t>({2}, {1}); });
-  refuses("tensor::of(list), a scalar", "[] has 1 elements, got 0 values",
-          [] { (void)tensor::of<int32_t>({}, std::initializer_list<int32_t>{}); });
-  CHECK(tensor::of<float>({0}, std::vector<float>{}).elements() == 0);
+  refuses("tensor::from_values(list)", "[2] has 2 elements, got 1 value",
+          [] { (void)tensor::from_values<int32_t>({2}, {1}); });
+  refuses("tensor::from_values(list), a scalar", "[] has 1 elements, got 0 values",
+          [] { (void)tensor::from_values<int32_t>({}, std::initializer_list<int32_t>{}); });
+  CHECK(tensor::from_values<float>({0}, std::vector<float>{}).elements() == 0);
   refuses("tensor::make", "cannot make a tensor of type none",
           [] { (void)value_or_throw(tensor::make(dtype::none, {2})); });
   refuses("tensor::reshaped", "has 3 elements, and cannot have shape [2,2] with 4", [] {
@@ -43,17 +43,17 @@ TEST_CASE("a tensor is made of as many values as its shape has elements") {
   });
   refuses("tensor::reshaped, of nothing", "cannot have shape [2]",
           [] { (void)tensor{}.reshaped({2}); });
-  refuses("tensor::over, no memory", "the memory has 0",
-          [] { (void)tensor::over(nullptr, dtype::f32, {2}); });
+  refuses("tensor::from_buffer, no memory", "the memory has 0",
+          [] { (void)tensor::from_buffer(nullptr, dtype::f32, {2}); });
   float numbers[4] = {};
   buffer memory{numbers, sizeof numbers, [](buffer*) {}, nullptr};
-  refuses("tensor::over, too little", "f32[5] takes 20 bytes, and the memory has 16",
-          [&] { (void)tensor::over(&memory, dtype::f32, {5}); });
-  CHECK(tensor::over(&memory, dtype::f32, {4}).elements() == 4);
+  refuses("tensor::from_buffer, too little", "f32[5] takes 20 bytes, and the memory has 16",
+          [&] { (void)tensor::from_buffer(&memory, dtype::f32, {5}); });
+  CHECK(tensor::from_buffer(&memory, dtype::f32, {4}).elements() == 4);
 }
 
 TEST_CASE("elements are read with their own type") {
-  auto doubles = tensor::of<double>({2}, {3, 4});
+  auto doubles = tensor::from_values<double>({2}, {3, 4});
   refuses("tensor::data", "f64[2] were requested as f32", [&] { (void)doubles.data<float>(); });
   refuses("tensor::values", "f64[2] were requested as i64",
           [&] { (void)doubles.values<int64_t>(); });
@@ -152,7 +152,7 @@ TEST_CASE("nodes and edges refuse outputs and inputs that do not exist") {
   CHECK_FALSE(x.node->output(1).exists());
   refuses("variable_handle::name", "no variable", [] { (void)variable_handle{}.name(); });
   refuses("variable_handle::type", "empty edge", [] { (void)variable_handle{}.type(); });
-  refuses("graph::own", "empty edge", [&] { (void)value_or_throw(g.own({})); });
+  refuses("graph::localize", "empty edge", [&] { (void)value_or_throw(g.localize({})); });
   refuses("graph::find_edge", "no node 'z'", [&] { (void)value_or_throw(g.find_edge("z")); });
   refuses("graph::find_edge, output", "there is no 'x:7'",
           [&] { (void)value_or_throw(g.find_edge("x:7")); });
@@ -178,7 +178,7 @@ TEST_CASE("nodes and edges refuse outputs and inputs that do not exist") {
           [&] { (void)g.gradients(edge{}, {x}); });
   refuses("gradients, xs", "all ys and xs must be edges of one graph",
           [&] { (void)g.gradients(y, {edge{}}); });
-  refuses("gradients, stop", "", [&] { (void)g.gradients(y, {x}, {.stop = {edge{}}}); });
+  refuses("gradients, stop", "", [&] { (void)g.gradients(y, {x}, {.stop_edges = {edge{}}}); });
   refuses("gradients, weights", "", [&] { (void)g.gradients(y, {x}, {.weights = {y, y}}); });
   refuses("gradient_context", "there is no", [&] {
     (void)g.gradients(y, {x}, {.of_ops = {{"Add", [](gradient_context& context) {
@@ -285,7 +285,8 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
           [&] { (void)f.value.body->result_dims(1); });
   refuses("function::result_is_ref", "there is no result 1",
           [&] { (void)f.value.body->result_is_ref(1); });
-  refuses("function::handed_on", "there is no result 1", [&] { (void)f.value.body->handed_on(1); });
+  refuses("function::passed_through", "there is no result 1",
+          [&] { (void)f.value.body->passed_through(1); });
 
   auto rows = g.placeholder(dtype::f32, {3, 2});
   auto iteration = [](const std::vector<edge>& carry,
@@ -444,7 +445,7 @@ TEST_CASE("losses and metrics refuse empty edges and invalid counts") {
   refuses("l2_penalty", "there are no variables", [] { (void)l2_penalty({}, 1); });
   refuses("l2_penalty, nothing", "empty edge", [&] { (void)l2_penalty({empty_edge}, 1); });
   embedding_table table{g, 20, 3};
-  auto biases = g.variable(tensor::of({20}, std::vector<float>(20)));
+  auto biases = g.variable(tensor::from_values({20}, std::vector<float>(20)));
   refuses("nce_loss", "biases is an empty edge", [&] {
     (void)nce_loss(table, empty_edge, x, {0, 1});
   });
@@ -723,7 +724,7 @@ TEST_CASE("sessions and steps refuse invalid feeds, fetches and targets") {
     (void)s.run({{x, tensor{}}}, {y});
   });
   refuses("session::run, feed's type", "must be fed with f32[3], got f64[3]", [&] {
-    (void)s.run({{x, tensor::of<double>({3}, {1, 2, 3})}}, {y});
+    (void)s.run({{x, tensor::from_values<double>({3}, {1, 2, 3})}}, {y});
   });
   refuses("session::run, output", "", [&] { (void)s.run({}, {x.node->output(3)}); });
   refuses("session::fetch", "fetch 0 is an empty edge", [&] { (void)s.fetch({}); });
@@ -789,8 +790,8 @@ TEST_CASE("the error of a moved-from session or step says so") {
           [&] { prepared.run_into(std::array{three_floats()}, results); });
   auto& alias = moved_session;
   moved_session = std::move(alias);
-  CHECK(to_scalar<float>(
-            tensor::of<float>({1}, {other_step.run({three_floats()})[0].values<float>()[2]})) == 6);
+  CHECK(to_scalar<float>(tensor::from_values<float>(
+            {1}, {other_step.run({three_floats()})[0].values<float>()[2]})) == 6);
 
   auto running_server = server::start(R"({"worker": ["127.0.0.1:9"]})", {.listen = "127.0.0.1:0"});
   auto moved_server = std::move(running_server);

@@ -9,7 +9,7 @@
 #include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/autodiff/gradient_options.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
-#include "troupe/runtime/device/swapping.hpp"
+#include "troupe/runtime/device/swap_support.hpp"
 
 #include <atomic>
 #include <cmath>
@@ -167,7 +167,7 @@ struct deep_net {
       values[i] = static_cast<float>(i % 1000) / 500 - 1;
     auto deadline = step_clock::now() + 30s;
     TROUPE_ASSIGN(auto step, in.client->prepare(nodes, signature, deadline));
-    return in.client->run(*step, std::vector{tensor::of({elements}, values)}, deadline);
+    return in.client->run(*step, std::vector{tensor::from_values({elements}, values)}, deadline);
   }
 
   int64_t elements;
@@ -177,7 +177,7 @@ struct deep_net {
 
 client_options with_swap(swap_mode mode) {
   client_options options;
-  options.passes.swap = {.mode = mode, .at_least = 1};
+  options.passes.swap = {.mode = mode, .min_bytes = 1};
   return options;
 }
 
@@ -201,9 +201,9 @@ void swapped_steps_give_the_same(const gpu_world& on) {
       CHECK(identical((*outcome)[j], expected[j]));
   }
   tight.settle();
-  auto swaps = tight.devices.back()->as_accelerator()->as_swapping()->swaps();
-  CHECK(swaps.out > 0);
-  CHECK(swaps.held == 0);
+  auto swaps = tight.devices.back()->as_accelerator()->as_swap_support()->swaps();
+  CHECK(swaps.bytes_out > 0);
+  CHECK(swaps.bytes_on_host == 0);
   CHECK(tight.devices.back()->statistics().peak <= peak * 7 / 10);
 }
 
@@ -274,7 +274,7 @@ fetch loss = f32(0)
     number = normal(dice);
   for (size_t i = 0; i < y.size(); ++i)
     y[i] = x[i * 16] - 2 * x[i * 16 + 3];
-  const outputs feeds{tensor::of({64, 16}, x), tensor::of({64, 1}, y)};
+  const outputs feeds{tensor::from_values({64, 16}, x), tensor::from_values({64, 1}, y)};
   for (auto type : {dtype::none, dtype::f16, dtype::bf16}) {
     client_options options;
     options.passes.mixed_precision = type;

@@ -43,7 +43,7 @@ struct replaying_session {
   // nor removes them.
   void settle() const {
     std::promise<void> done;
-    devices.back()->as_accelerator()->when_done([&](const status&) { done.set_value(); });
+    devices.back()->as_accelerator()->notify_when_done([&](const status&) { done.set_value(); });
     done.get_future().wait();
   }
   int64_t launches() const {

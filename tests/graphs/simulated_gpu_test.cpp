@@ -62,7 +62,7 @@ TEST_CASE(
 TEST_CASE(
     "every text graph and every op's example gives the same where all that can be is swapped") {
   watchdog watch{std::chrono::seconds{100}};
-  pass_options passes{.swap = {.mode = swap_mode::on, .at_least = 1}};
+  pass_options passes{.swap = {.mode = swap_mode::on, .min_bytes = 1}};
   CHECK(failures_of(1, all_cases(), {""}, {}, passes) == "");
   CHECK(failures_of(1, all_examples(), {""}, {}, passes) == "");
   CHECK(failures_of(2, all_cases(), {"/gpu:0", "/gpu:1", "/cpu:0"}, {}, passes) == "");

@@ -6,7 +6,7 @@
 #include "troupe/devices/gpu/core/gpu_device.hpp"
 #include "troupe/runtime/autodiff/gradient.hpp"
 #include "troupe/runtime/autodiff/gradient_options.hpp"
-#include "troupe/runtime/device/swapping.hpp"
+#include "troupe/runtime/device/swap_support.hpp"
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kibibyte = 1024;
 
-swap_options swapping_all() { return {.mode = swap_mode::on, .at_least = 1}; }
+swap_options swapping_all() { return {.mode = swap_mode::on, .min_bytes = 1}; }
 
 struct session_on_gpus {
   explicit session_on_gpus(const swap_options& swap, size_t limit = 0, int gpus = 1,
@@ -58,11 +58,11 @@ struct session_on_gpus {
   }
   void settle() const {
     std::promise<void> done;
-    devices.back()->as_accelerator()->when_done([&](const status&) { done.set_value(); });
+    devices.back()->as_accelerator()->notify_when_done([&](const status&) { done.set_value(); });
     done.get_future().wait();
   }
   swap_statistics swaps(size_t gpu = 0) const {
-    return dynamic_cast<swapping&>(*devices[gpu + 1]).swaps();
+    return dynamic_cast<swap_support&>(*devices[gpu + 1]).swaps();
   }
   memory_statistics memory() const { return devices[1]->statistics(); }
   std::string misdeeds() const {
@@ -107,7 +107,7 @@ struct deep_net {
     std::vector<float> values(static_cast<size_t>(elements));
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<float>(i % 1000) / 500 - 1;
-    return {tensor::of({elements}, values)};
+    return {tensor::from_values({elements}, values)};
   }
 
   int64_t elements;
@@ -157,9 +157,9 @@ TEST_CASE("a deep net that exceeds a GPU's memory learns the same with swapping"
     swapping.settle();
     CHECK(swapping.memory().peak <= limit);
     CHECK(swapping.memory().in_use < peak / 10); // constants
-    CHECK(swapping.swaps().out > 0);
-    CHECK(swapping.swaps().out == swapping.swaps().in);
-    CHECK(swapping.swaps().held == 0);
+    CHECK(swapping.swaps().bytes_out > 0);
+    CHECK(swapping.swaps().bytes_out == swapping.swaps().bytes_in);
+    CHECK(swapping.swaps().bytes_on_host == 0);
     CHECK(swapping.misdeeds() == "");
   }
 }
@@ -172,7 +172,7 @@ TEST_CASE("automatic swapping leaves a net that fits unchanged, and forced swapp
   REQUIRE(expected);
   session_on_gpus fitting{{.mode = swap_mode::automatic}};
   REQUIRE(fitting.run(net.nodes, net.signature, net.feeds()));
-  CHECK(fitting.swaps().out == 0);
+  CHECK(fitting.swaps().bytes_out == 0);
   // On a loaded machine, copies and thus free memory may be late: one of the runs is enough.
   bool took_less = false;
   for (int i = 0; i < 20 && !took_less; ++i) {
@@ -180,7 +180,7 @@ TEST_CASE("automatic swapping leaves a net that fits unchanged, and forced swapp
     auto actual = swapping.run(of_any_size.nodes, of_any_size.signature, net.feeds());
     REQUIRE(actual);
     CHECK(same(*actual, *expected));
-    CHECK(swapping.swaps().out > 0);
+    CHECK(swapping.swaps().bytes_out > 0);
     took_less = swapping.memory().peak < plain.memory().peak;
   }
   CHECK(took_less);
@@ -189,14 +189,14 @@ TEST_CASE("automatic swapping leaves a net that fits unchanged, and forced swapp
 TEST_CASE("a failed step leaves no swapped tensors") {
   watchdog watch;
   deep_net net{64 * 1024, 24};
-  session_on_gpus session{{.mode = swap_mode::on, .at_least = 1}, 1100 * kibibyte};
+  session_on_gpus session{{.mode = swap_mode::on, .min_bytes = 1}, 1100 * kibibyte};
   for (int i = 0; i < 10; ++i) {
     auto failed = session.run(net.nodes, net.signature, net.feeds());
     REQUIRE_FALSE(failed);
     CHECK(failed.status().kind() == error_kind::resource_exhausted);
   }
   session.settle();
-  CHECK(session.swaps().held == 0);
+  CHECK(session.swaps().bytes_on_host == 0);
   CHECK(session.memory().in_use < 10 * kibibyte);
   deep_net small{1024, 4};
   session.step = nullptr;
@@ -212,8 +212,8 @@ TEST_CASE("the swap pass adds no dependencies except those of swapped tensors") 
   auto report = swap_long_lived(*closed, {.mode = swap_mode::automatic, .memory = 2500 * kibibyte});
   CHECK(report.tensors > 0);
   CHECK(report.bytes == static_cast<int64_t>(report.tensors * 256 * kibibyte));
-  CHECK(report.reduced < report.peak);
-  CHECK(report.reduced <= static_cast<int64_t>(2500 * kibibyte));
+  CHECK(report.reduced_peak < report.peak);
+  CHECK(report.reduced_peak <= static_cast<int64_t>(2500 * kibibyte));
   const auto& swapped_graph = *closed->nodes;
   size_t early = 0;
   CHECK(count(swapped_graph, internal_ops::swap_out) == report.tensors);
@@ -258,7 +258,8 @@ struct random_net {
     auto loss = add("Sum", {values.back(), constant(tensor::vector<int32_t>({0, 1}))});
     for (int i = 0; i < 3; ++i)
       loss = add("Add", {loss, add("Sum", {any(), constant(tensor::vector<int32_t>({0, 1}))})});
-    auto input_gradients = gradients({loss}, signature.feeds, gradient_options{.recompute = parts});
+    auto input_gradients =
+        gradients({loss}, signature.feeds, gradient_options{.recomputed_parts = parts});
     REQUIRE(input_gradients);
     signature.fetches = {loss, any()};
     for (auto input_gradient : *input_gradients)
@@ -325,7 +326,7 @@ struct random_net {
     std::vector<float> numbers(static_cast<size_t>(dims.elements()));
     for (auto& number : numbers)
       number = std::uniform_real_distribution<float>{-1, 1}(dice);
-    return tensor::of(dims, numbers);
+    return tensor::from_values(dims, numbers);
   }
 
   std::mt19937 dice;
@@ -362,8 +363,8 @@ TEST_CASE("random graphs give the same bits with and without swapping") {
       REQUIRE(same(*actual, *expected));
     }
     swapping.settle();
-    swapped += swapping.swaps().out;
-    CHECK(swapping.swaps().held == 0);
+    swapped += swapping.swaps().bytes_out;
+    CHECK(swapping.swaps().bytes_on_host == 0);
     CHECK(swapping.misdeeds() == "");
   }
   CHECK(swapped > 0);
@@ -389,7 +390,7 @@ TEST_CASE("concurrent steps may swap on one GPU") {
   }
   CHECK(errors == 0);
   swapping.settle();
-  CHECK(swapping.swaps().held == 0);
+  CHECK(swapping.swaps().bytes_on_host == 0);
   CHECK(swapping.misdeeds() == "");
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("a loop in place becomes one node, whose inputs are the outer edges th
   CHECK(loop->attr<int64_t>("parallel_iterations") == 2);
   CHECK_THAT(loop->description(), Contains("(model.txt:3)"));
   const auto& body = *loop->attr<function_value>("body").body;
-  CHECK(body.handed_on(1) == 1);
+  CHECK(body.passed_through(1) == 1);
   REQUIRE(body.body().find("i"));
   CHECK_THAT(body.body().find("i")->description(), Contains("(model.txt:7)"));
   CHECK_FALSE(parsed_graph.find("i"));

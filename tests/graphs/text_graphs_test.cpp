@@ -71,7 +71,7 @@ TEST_CASE("every text graph gives the same with any single pass") {
   watchdog watch;
   auto cases = all_cases();
   for (auto pass : {&pass_options::fold, &pass_options::simplify, &pass_options::merge,
-                    &pass_options::dead, &pass_options::fuse, &pass_options::schedule,
+                    &pass_options::remove_dead, &pass_options::fuse, &pass_options::schedule,
                     &pass_options::hoist_collectives, &pass_options::hoist_invariants}) {
     auto passes = pass_options::none();
     passes.*pass = true;

@@ -30,7 +30,7 @@ public:
       if (at.input_is_ref(i))
         return ""; // placed with its state
     auto device_number = dice_() % 2;
-    if (at.op().makes != resource::none)
+    if (at.op().state_kind != resource::none)
       device_number = of_state_.try_emplace(last_of(&at), device_number).first->second;
     return concat("/cpu:", device_number);
   }

@@ -24,16 +24,16 @@ fused_stage stage(const op_def& op, dtype type, size_t first, size_t second) {
 
 // Chains all ops that have code for the type and return it.
 fused_stages chain_of_all(dtype type, size_t inputs) {
-  fused_stages stages{.inputs = inputs, .all = {}};
+  fused_stages stages{.inputs = inputs, .stages = {}};
   for (const auto* op : simulated_library().ops()) {
     auto* kernel = simulated_library().find_kernel(op->name, device_kind::gpu);
     auto* entry = kernel ? kernel->find(type) : nullptr;
     if (!entry || !entry->code)
       continue;
-    auto last = stages.all.empty() ? 0 : inputs + stages.all.size() - 1;
-    auto added = stage(*op, type, last, stages.all.size() % inputs);
+    auto last = stages.stages.empty() ? 0 : inputs + stages.stages.size() - 1;
+    auto added = stage(*op, type, last, stages.stages.size() % inputs);
     if (added.type == type)
-      stages.all.push_back(added);
+      stages.stages.push_back(added);
   }
   return stages;
 }
@@ -48,12 +48,12 @@ TEST_CASE("every op's GPU code compiles, for every type and position of the inpu
   for (auto type : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::boolean, dtype::i8,
                     dtype::i32, dtype::i64, dtype::u8}) {
     auto chain = chain_of_all(type, inputs);
-    if (chain.all.empty())
+    if (chain.stages.empty())
       continue;
-    ops_seen = std::max(ops_seen, chain.all.size());
+    ops_seen = std::max(ops_seen, chain.stages.size());
     std::vector<dtype> types(inputs, type);
     ops::fused_variant variant{
-        {beside::whole, beside::one, beside::row, beside::strided}, 4, type != dtype::f32};
+        {beside::elementwise, beside::single, beside::row, beside::strided}, 4, type != dtype::f32};
     auto code = ops::fused_code(chain, types, simulated_library(), variant);
     REQUIRE(code);
     auto binary = gpu::compile_to_binary(*code, 9, 0);
@@ -72,9 +72,9 @@ TEST_CASE("every op's GPU code compiles, for every type and position of the inpu
 
 TEST_CASE("the error for an op without GPU code names the op") {
   auto* op = *simulated_library().find_op("MatMul");
-  fused_stages stages{.inputs = 1, .all = {stage(*op, dtype::f32, 0, 0)}};
+  fused_stages stages{.inputs = 1, .stages = {stage(*op, dtype::f32, 0, 0)}};
   std::vector<dtype> types{dtype::f32};
-  auto code = ops::fused_code(stages, types, simulated_library(), {{beside::whole}});
+  auto code = ops::fused_code(stages, types, simulated_library(), {{beside::elementwise}});
   REQUIRE(!code);
   CHECK(code.status().message().find("MatMul") != std::string::npos);
 }

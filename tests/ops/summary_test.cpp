@@ -41,7 +41,7 @@ tensor images_of(const shape& dims, const std::vector<double>& from) {
       values.emplace_back(static_cast<float>(number));
     else
       values.push_back(static_cast<T>(number));
-  return tensor::of<T>(dims, values);
+  return tensor::from_values<T>(dims, values);
 }
 
 } // namespace

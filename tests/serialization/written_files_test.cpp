@@ -18,7 +18,7 @@ using namespace std::string_literals;
 
 const std::vector<std::pair<std::string, tensor>>& every_type() {
   static const std::vector<std::pair<std::string, tensor>> examples{
-      {"f32", tensor::of<float>({2, 3}, {0, 1, 2, 3, 4, 5})},
+      {"f32", tensor::from_values<float>({2, 3}, {0, 1, 2, 3, 4, 5})},
       {"f64", tensor::scalar(0.5)},
       {"f16", tensor::vector<float16>({float16{1}, float16{-2}})},
       {"bf16", tensor::vector<bfloat16>({bfloat16{1}, bfloat16{-2}})},
@@ -30,11 +30,12 @@ const std::vector<std::pair<std::string, tensor>>& every_type() {
       {"u32", tensor::vector<uint32_t>({4})},
       {"u16", tensor::vector<uint16_t>({3})},
       {"u8", tensor::vector<uint8_t>({1, 255})},
-      {"bool", tensor::of<bool>({2}, {true, false})},
-      {"empty", tensor::of<float>({0, 3}, {})},
+      {"bool", tensor::from_values<bool>({2}, {true, false})},
+      {"empty", tensor::from_values<float>({0, 3}, {})},
       {"c64", tensor::vector<std::complex<float>>({{1, -2}})},
       {"c128", tensor::vector<std::complex<double>>({{1, -2}})},
-      {"string", tensor::of<std::string>({2, 2}, {"a", "", std::string(200, 'b'), "\xff\0"s})}};
+      {"string",
+       tensor::from_values<std::string>({2, 2}, {"a", "", std::string(200, 'b'), "\xff\0"s})}};
   return examples;
 }
 
@@ -45,7 +46,7 @@ void write_bundle(const std::string& prefix) {
     REQUIRE(writer->add(name, value).ok());
   std::vector<int32_t> numbers(1200);
   std::iota(numbers.begin(), numbers.end(), 0);
-  auto full = tensor::of<int32_t>({300, 4}, numbers);
+  auto full = tensor::from_values<int32_t>({300, 4}, numbers);
   auto slice = [&](std::vector<int64_t> offset, shape dims) {
     auto part = *tensor::make(dtype::i32, dims);
     copy_common(full, std::vector<int64_t>{0, 0}, part, offset);
@@ -98,7 +99,7 @@ TEST_CASE("files for other libraries are written", "[.written_files]") {
   std::vector<std::pair<std::string, tensor>> arrays{
       every_type()[0],
       {"words", tensor::vector<std::string>({"a", "bc"})},
-      {"zeros", tensor::of<int64_t>({1000}, std::vector<int64_t>(1000))}};
+      {"zeros", tensor::from_values<int64_t>({1000}, std::vector<int64_t>(1000))}};
   REQUIRE(write_npz(real_files(), path("stored.npz"), arrays).ok());
   REQUIRE(write_npz(real_files(), path("deflated.npz"), arrays, true).ok());
   auto wide = zip_writer::create(real_files(), path("wide.zip"), 0);

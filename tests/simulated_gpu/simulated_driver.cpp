@@ -2,7 +2,7 @@
 
 #include "tests/simulated_gpu/simulated_bias.hpp"
 #include "tests/simulated_gpu/simulated_collectives.hpp"
-#include "troupe/devices/cpu/exchange.hpp"
+#include "troupe/devices/cpu/collective.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -137,7 +137,8 @@ void copy_loops(const strided_copy& copy, int depth, char* to, const char* from)
   const auto& loop = copy.loops[static_cast<size_t>(depth)];
   auto bytes = static_cast<int64_t>(copy.element_bytes);
   for (int64_t i = 0; i < loop.extent; ++i)
-    copy_loops(copy, depth + 1, to + i * loop.to * bytes, from + i * loop.from * bytes);
+    copy_loops(copy, depth + 1, to + i * loop.target_stride * bytes,
+               from + i * loop.source_stride * bytes);
 }
 
 // Streams that meet: none continues before all have arrived, and none leaves before all have read.
@@ -247,7 +248,7 @@ private:
       case collective_kind::all_reduce: break;
     }
     if (count > 0)
-      troupe::combine(to, from, 0, count, request.type, request.by, request.average);
+      troupe::combine(to, from, 0, count, request.type, request.operation, request.average);
   }
 
   std::mutex mutex_;
@@ -275,7 +276,7 @@ public:
       ::operator delete(memory, alignment);
   }
 
-  const properties& about() const noexcept override { return about_; }
+  const properties& gpu_properties() const noexcept override { return about_; }
 
   result<stream> make_stream() override {
     return new stream_handle{options_.seed + next_stream_++, options_.longest_delay};
@@ -392,11 +393,12 @@ public:
   }
 
   status copy(const strided_copy& copy, stream in) override {
-    TROUPE_TRY(check(copy.to, copy.element_bytes, true));
-    TROUPE_TRY(check(copy.from, copy.element_bytes, true));
+    TROUPE_TRY(check(copy.target, copy.element_bytes, true));
+    TROUPE_TRY(check(copy.source, copy.element_bytes, true));
     return launch(
         [=]() -> status {
-          copy_loops(copy, 0, static_cast<char*>(copy.to), static_cast<const char*>(copy.from));
+          copy_loops(copy, 0, static_cast<char*>(copy.target),
+                     static_cast<const char*>(copy.source));
           return {};
         },
         in);

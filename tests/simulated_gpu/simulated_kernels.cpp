@@ -44,16 +44,16 @@ status copy_node(const node& original, simulated_state& to) {
 }
 
 result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-  const auto& ops = setup.of.graph().ops();
-  auto* kernel = ops.find_kernel(setup.of.op().name, device_kind::cpu);
+  const auto& ops = setup.origin.graph().ops();
+  auto* kernel = ops.find_kernel(setup.origin.op().name, device_kind::cpu);
   auto new_state = std::make_shared<simulated_state>(ops);
-  TROUPE_TRY(copy_node(setup.of, *new_state));
-  new_state->run = kernel ? kernel->find(setup.of) : nullptr;
+  TROUPE_TRY(copy_node(setup.origin, *new_state));
+  new_state->run = kernel ? kernel->find(setup.origin) : nullptr;
   if (!new_state->run)
     return failure(error_kind::unimplemented, "there is no kernel to simulate");
   if (kernel->prepare) {
     TROUPE_ASSIGN(new_state->state,
-                  kernel->prepare({*new_state->copied_node, gpu_of(setup.on).host()}));
+                  kernel->prepare({*new_state->copied_node, gpu_of(setup.device).host()}));
   }
   return std::shared_ptr<void>{std::move(new_state)};
 }
@@ -61,7 +61,7 @@ result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
 // A tensor over memory with another owner.
 tensor alias(void* memory, dtype type, const shape& dims) {
   auto bytes = static_cast<size_t>(dims.elements()) * size_of(type);
-  return tensor::over(
+  return tensor::from_buffer(
       new buffer{memory, bytes, [](buffer* alias_buffer) { delete alias_buffer; }, nullptr}, type,
       dims);
 }
@@ -134,7 +134,7 @@ struct simulated_launch {
   status operator()() const {
     auto outcome = run();
     if (!outcome)
-      return outcome.status().within(code->copied_node->description());
+      return outcome.status().with_context(code->copied_node->description());
     auto& kernel_outputs = *outcome;
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i].memory)
@@ -298,7 +298,7 @@ bool is_a_gpus(const op_def& op) {
     return false;
   auto on_variables = false;
   for (const auto& input_port : op.inputs) {
-    if (input_port.ref && input_port.to != resource::variable)
+    if (input_port.ref && input_port.state_kind != resource::variable)
       return false;
     on_variables |= input_port.ref;
   }

@@ -23,8 +23,8 @@ columns_of<T> block(const void* memory, int64_t i, int64_t rows, int64_t columns
 }
 template <class T>
 columns_of<T> matrix(const matrix_stack& stack, int64_t i) {
-  if (stack.places)
-    return {static_cast<T*>(stack.places[i]), stack.rows, stack.columns};
+  if (stack.addresses)
+    return {static_cast<T*>(stack.addresses[i]), stack.rows, stack.columns};
   return block<T>(stack.data, i, stack.rows, stack.columns);
 }
 

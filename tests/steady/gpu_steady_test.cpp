@@ -16,7 +16,7 @@ TEST_CASE("a hundred thousand steps do not make a GPU's memory grow", "[gpu]") {
   auto s = session::local({.gpu = {.count = 1, .place_by_cost = false}});
   s.run(g.initializer());
   auto step = s.prepare({x}, {loss}, {train});
-  std::vector<tensor> feeds{tensor::of({32, 16}, std::vector<float>(512, 0.5f))};
+  std::vector<tensor> feeds{tensor::from_values({32, 16}, std::vector<float>(512, 0.5f))};
   auto gpu = make_gpu_devices().back();
   auto memory_held = [&] {
     auto now = gpu->statistics();

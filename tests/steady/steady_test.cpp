@@ -55,7 +55,7 @@ TEST_CASE("a chain of element-wise ops requests no heap memory, on one thread or
       auto s = session::local({.threads = {.intra_op = threads}});
       auto step = s.prepare({x}, {y});
       std::vector<tensor> feeds{
-          tensor::of({elements}, std::vector<float>(static_cast<size_t>(elements)))};
+          tensor::from_values({elements}, std::vector<float>(static_cast<size_t>(elements)))};
       CAPTURE(threads, elements);
       CHECK(requests_of(step, feeds, 1) == 0);
     }
@@ -69,7 +69,7 @@ TEST_CASE("a step that two threads run requests no heap memory") {
     y = matmul(y, x) + relu(matmul(x, y));
   auto s = session::local({.threads = {.intra_op = 1, .inter_op = 2}});
   auto step = s.prepare({x}, {y});
-  std::vector<tensor> feeds{tensor::of({300, 300}, std::vector<float>(90'000, 0.001f))};
+  std::vector<tensor> feeds{tensor::from_values({300, 300}, std::vector<float>(90'000, 0.001f))};
   CHECK(requests_of(step, feeds, 1) == 0);
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("a training step requests no heap memory except in oneDNN's products")
   std::vector<int32_t> classes(32);
   for (size_t i = 0; i < classes.size(); ++i)
     classes[i] = static_cast<int32_t>(i % 10);
-  std::vector<tensor> feeds{tensor::of({32, 64}, std::vector<float>(32 * 64, 0.5f)),
+  std::vector<tensor> feeds{tensor::from_values({32, 64}, std::vector<float>(32 * 64, 0.5f)),
                             tensor::vector(classes)};
   CHECK(requests_of(step, feeds, 1) == 0); // oneDNN writes code in the first runs
   auto requests_before = product_requests();

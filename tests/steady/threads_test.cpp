@@ -51,9 +51,9 @@ TEST_CASE("a session starts the threads of its options once there is work for th
       auto s = session::local({.threads = {.intra_op = intra, .inter_op = inter}});
       counted.at_start = settled_threads() - threads_before;
       auto step = s.prepare({x}, {tanh(x)});
-      CHECK(step.run({tensor::of({10}, std::vector<float>(10))}).size() == 1);
+      CHECK(step.run({tensor::from_values({10}, std::vector<float>(10))}).size() == 1);
       counted.after_small = settled_threads() - threads_before;
-      auto large = tensor::of({1 << 20}, std::vector<float>(1 << 20));
+      auto large = tensor::from_values({1 << 20}, std::vector<float>(1 << 20));
       for (int i = 0; i < 3; ++i)
         CHECK(step.run({large}).size() == 1);
       counted.after_large = settled_threads() - threads_before;

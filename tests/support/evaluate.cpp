@@ -22,7 +22,7 @@ struct evaluator::step {
 named_state& evaluator::state_of(const node& stands_for_it) {
   auto& result = states_[&stands_for_it];
   if (!result)
-    result = stands_for_it.op().make(stands_for_it, stands_for_it.name());
+    result = stands_for_it.op().create_state(stands_for_it, stands_for_it.name());
   return *result;
 }
 
@@ -34,7 +34,7 @@ evaluator::elements evaluator::queue_of(const node& stands_for_it) {
 }
 
 status evaluator::run_queue(const node& n, step& current) {
-  if (n.op().makes == resource::queue)
+  if (n.op().state_kind == resource::queue)
     return {};
   auto* resource_node = resource_behind(n.inputs()[0]);
   if (!resource_node)
@@ -72,7 +72,7 @@ result<evaluator::compiled*> evaluator::compile(const node& compiled_node) {
   if (kernel->prepare) {
     auto state = kernel->prepare({compiled_node, device_});
     if (!state)
-      return state.status().within(compiled_node.description());
+      return state.status().with_context(compiled_node.description());
     prepared.state = *std::move(state);
   }
   return &compiled_.emplace(&compiled_node, std::move(prepared)).first->second;
@@ -82,7 +82,7 @@ result<tensor> evaluator::read(edge read_edge, step& current) {
   if (read_edge.node->output_is_ref(read_edge.index) &&
       !current.fed.contains({read_edge.node, read_edge.index})) {
     auto* resource_node = resource_behind(read_edge);
-    if (!resource_node || resource_node->op().makes != resource::variable)
+    if (!resource_node || resource_node->op().state_kind != resource::variable)
       return failure(error_kind::unimplemented, "'", read_edge, "' cannot be read");
     return state_of(*resource_node).read();
   }
@@ -110,7 +110,7 @@ result<std::vector<tensor>> evaluator::call(const function_value& function, cons
   auto first = static_cast<size_t>(first_argument(caller.op()));
   for (size_t i = 0; i < called.body->arguments(); ++i) {
     auto& argument_node = const_cast<node&>(called.body->argument(i));
-    if (called.body->argument_is_ref(i) && argument_node.op().makes == resource::queue)
+    if (called.body->argument_is_ref(i) && argument_node.op().state_kind == resource::queue)
       inner.queues_[&argument_node] = queue_of(*resource_behind(caller.inputs()[first + i]));
     else if (called.body->argument_is_ref(i))
       inner.states_[&argument_node] = std::shared_ptr<named_state>{
@@ -131,7 +131,7 @@ result<std::vector<tensor>> evaluator::call(const function_value& function, cons
   for (size_t i = 0; i < computed.size(); ++i)
     results[computed[i]] = fetched[i];
   for (size_t i = 0; i < results.size(); ++i)
-    if (auto from = called.body->handed_on(i); from >= 0)
+    if (auto from = called.body->passed_through(i); from >= 0)
       results[i] = arguments[static_cast<size_t>(from)];
   return results;
 }
@@ -149,7 +149,7 @@ status evaluator::run_call(const node& n, step& current) {
   };
   std::vector<tensor> arguments(inputs.begin() + static_cast<std::ptrdiff_t>(first), inputs.end());
   auto functions = functions_of(n);
-  if (n.op().calls == calling::while_true) {
+  if (n.op().calls == call_kind::while_true) {
     for (;;) {
       TROUPE_ASSIGN(auto verdict, call(*functions[0], n, arguments));
       if (!is_true(verdict[0]))
@@ -158,9 +158,9 @@ status evaluator::run_call(const node& n, step& current) {
     }
   } else {
     size_t branch = 0;
-    if (n.op().calls == calling::if_true)
+    if (n.op().calls == call_kind::if_true)
       branch = is_true(inputs[0]) ? 0 : 1;
-    if (n.op().calls == calling::by_number) {
+    if (n.op().calls == call_kind::by_number) {
       auto branch_number = *inputs[0].data<int32_t>();
       auto last = static_cast<int32_t>(functions.size()) - 1;
       branch =
@@ -174,11 +174,12 @@ status evaluator::run_call(const node& n, step& current) {
 }
 
 status evaluator::run_node(const node& n, step& current) {
-  if (n.op().calls != calling::never)
+  if (n.op().calls != call_kind::never)
     return run_call(n, current);
-  if (&n.op() == &internal_ops::fetch || (is_argument(n) && n.op().makes != resource::none))
+  if (&n.op() == &internal_ops::fetch || (is_argument(n) && n.op().state_kind != resource::none))
     return {};
-  if (n.op().makes == resource::queue || (n.op().ask && n.op().inputs[0].to == resource::queue))
+  if (n.op().state_kind == resource::queue ||
+      (n.op().start_operation && n.op().inputs[0].state_kind == resource::queue))
     return run_queue(n, current);
   TROUPE_ASSIGN(auto* code, compile(n));
   auto count = n.inputs().size();
@@ -193,7 +194,7 @@ status evaluator::run_node(const node& n, step& current) {
     inputs.push_back(static_cast<uint32_t>(i));
     if (n.input_is_ref(static_cast<int>(i))) {
       auto* resource_node = resource_behind(input_edge);
-      if (!resource_node || !(resource_node->op().make || states_.contains(resource_node)))
+      if (!resource_node || !(resource_node->op().create_state || states_.contains(resource_node)))
         return failure(error_kind::unimplemented, n.description(), ": input ", i,
                        " is nothing that kernels use");
       states[i] = &state_of(*resource_node);
@@ -226,7 +227,7 @@ status evaluator::run_node(const node& n, step& current) {
   kernel_context context{slots.data(), device_};
   context.step_to(next);
   if (auto outcome = next.run(context); !outcome)
-    return std::move(outcome).within(n.description());
+    return std::move(outcome).with_context(n.description());
   std::vector<tensor> outputs;
   for (int i = 0; i < n.outputs(); ++i) {
     edge output_edge{const_cast<node*>(&n), i};

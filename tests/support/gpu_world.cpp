@@ -38,7 +38,7 @@ gpu_world_session::gpu_world_session(const gpu_world& world, client_options opti
 
 void gpu_world_session::settle() const {
   std::promise<void> is_done;
-  devices.back()->as_accelerator()->when_done([&](const status&) { is_done.set_value(); });
+  devices.back()->as_accelerator()->notify_when_done([&](const status&) { is_done.set_value(); });
   is_done.get_future().wait();
 }
 

@@ -127,7 +127,8 @@ std::map<size_t, table_sample> tables_of(const node& node, evaluator& reference)
   std::map<size_t, table_sample> tables;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const auto* resource_node = resource_behind(node.inputs()[i]);
-    if (!node.input_is_ref(static_cast<int>(i)) || resource_node->op().makes != resource::table)
+    if (!node.input_is_ref(static_cast<int>(i)) ||
+        resource_node->op().state_kind != resource::table)
       continue;
     auto& sample = tables[i];
     sample = {std::string{resource_node->op().name}, resource_node->attrs(), {}};

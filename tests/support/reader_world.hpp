@@ -33,7 +33,7 @@ struct reader_world {
     pass(queue_answers);
   }
   /// Begins a read, and runs the resulting errands.
-  void begin(uint64_t number, file_reader::reading options = {}) {
+  void begin(uint64_t number, file_reader::read_options options = {}) {
     reader.read(step(number), options, done);
     run();
   }
@@ -45,7 +45,7 @@ struct reader_world {
     return {};
   }
   /// A read, as "key=value", "key=value key=value", "waits" or an error.
-  std::string read(file_reader::reading options = {}) {
+  std::string read(file_reader::read_options options = {}) {
     begin(++reads_, options);
     return told(reads_);
   }

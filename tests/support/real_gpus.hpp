@@ -11,9 +11,9 @@ namespace troupe::test {
 /// Prints why a test is skipped if the machine has no GPU.
 inline bool has_gpu() {
   auto gpu_devices = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
-  if (gpu_devices.found.empty())
-    WARN("skipped: " << gpu_devices.why_fewer);
-  return !gpu_devices.found.empty();
+  if (gpu_devices.devices.empty())
+    WARN("skipped: " << gpu_devices.reasons);
+  return !gpu_devices.devices.empty();
 }
 
 /// One processor and that many devices on the first GPU.

@@ -85,7 +85,7 @@ status hand_on(kernel_context& context) {
 status fail(kernel_context&) { return failure(error_kind::aborted, "as it was told"); }
 
 result<std::shared_ptr<void>> prepare_const(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<tensor>(setup.of.attr<tensor>("value"))};
+  return std::shared_ptr<void>{std::make_shared<tensor>(setup.origin.attr<tensor>("value"))};
 }
 status give_const(kernel_context& context) {
   context.set_output(0, context.state<tensor>());

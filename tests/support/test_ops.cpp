@@ -85,7 +85,7 @@ constexpr op_def definitions[] = {
      .doc = "For tests.",
      .outputs = {{"y", "dtype"}},
      .attrs = typed,
-     .effects = effect::fed,
+     .effects = effect::must_be_fed,
      .infer = infer::shape_attr},
     {.name = "Const",
      .doc = "For tests.",
@@ -192,8 +192,8 @@ constexpr op_def definitions[] = {
      .outputs = {ref("ref", "dtype")},
      .attrs = typed,
      .effects = effect::stateful,
-     .makes = resource::variable,
-     .make = make_variable,
+     .state_kind = resource::variable,
+     .create_state = make_variable,
      .infer = infer::shape_attr},
     {.name = "Assign",
      .doc = "For tests.",
@@ -220,7 +220,7 @@ constexpr op_def definitions[] = {
      .doc = "For tests.",
      .outputs = {ref("ref", "string", resource::queue)},
      .effects = effect::stateful,
-     .makes = resource::queue,
+     .state_kind = resource::queue,
      .make_responder = make_queue,
      .infer = infer::scalar},
     {.name = "Ask",
@@ -229,7 +229,7 @@ constexpr op_def definitions[] = {
      .outputs = {{"answer", "T"}, {"more", "T"}},
      .attrs = {{"T", kinds, dtype::i64}, {"N", attr_kind::integer}},
      .effects = effect::stateful | effect::blocking,
-     .ask = ask_nothing,
+     .start_operation = ask_nothing,
      .infer = two_answers},
     {.name = "Places",
      .doc = "For tests.",
@@ -282,7 +282,7 @@ edge constant(graph& target, tensor value) {
 result<std::shared_ptr<named_state>> variables::operator()(const node& target_node) {
   auto& state = by_name_[target_node.name()];
   if (!state)
-    state = target_node.op().make(target_node, target_node.name());
+    state = target_node.op().create_state(target_node, target_node.name());
   return state;
 }
 

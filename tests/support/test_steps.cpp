@@ -35,7 +35,7 @@ status stage::play(const std::vector<int64_t>& feeds) {
   send_token({.region = 0});
   for (uint32_t wait = 0; wait < program.waits().size(); ++wait)
     // Peers send channels' values without a request.
-    if (program.waits()[wait].by == answered_by::channel)
+    if (program.waits()[wait].answered_by == answer_source::channel)
       answer(wait, {});
   while (!under_way_.empty()) {
     auto chosen = generator_() % under_way_.size();

@@ -70,7 +70,7 @@ private:
 /// The partitionings into regions, alternating with `round`: at waits, each node alone, at branches
 /// of any weight.
 inline region_options cutting(unsigned round) {
-  return {.one_per_node = round % 3 == 1,
+  return {.region_per_node = round % 3 == 1,
           .workers = round % 3 == 2 ? 2 + static_cast<int>(round % 4) : 1,
           .dispatch_ns = 10.0 * (1 + round % 7)};
 }

@@ -111,7 +111,7 @@ text_graph spread(const text_graph& text, const graph& from, graph& target,
     bool refs = uses_state(graph_node);
     for (int i = 0; i < graph_node.outputs(); ++i)
       refs = refs || graph_node.output_is_ref(i);
-    if (graph_node.op().makes != resource::none && graph_node.op().ask)
+    if (graph_node.op().state_kind != resource::none && graph_node.op().start_operation)
       return devices[first % devices.size()]; // its resource has a name, which the nodes share
     if (graph_node.op().name.starts_with("TensorArray") ||
         graph_node.op().name.starts_with("Stack"))

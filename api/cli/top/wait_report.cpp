@@ -41,7 +41,7 @@ std::string task_of_device(const std::string& target, const std::string& self) {
   auto name = device_name::parse(target);
   if (!name || name->job.empty() || name->task < 0)
     return {};
-  auto task = to_string(name->on_task());
+  auto task = to_string(name->name_of_task());
   return task == self ? std::string{} : task;
 }
 

@@ -15,7 +15,7 @@ bool is_mutable_table(const node& producer) {
 }
 
 bool has_saved_state(const node& producer) {
-  switch (producer.op().makes) {
+  switch (producer.op().state_kind) {
     case resource::none:
     case resource::variable:
     case resource::mutex:
@@ -26,7 +26,8 @@ bool has_saved_state(const node& producer) {
 }
 
 bool belongs_to_step(const node& producer) {
-  return producer.op().makes == resource::accumulator || producer.op().makes == resource::clock;
+  return producer.op().state_kind == resource::accumulator ||
+         producer.op().state_kind == resource::clock;
 }
 
 bool is_on_accelerator(const node& producer) {
@@ -35,7 +36,7 @@ bool is_on_accelerator(const node& producer) {
 }
 
 bool can_be_kept(const node& producer) {
-  switch (producer.op().makes) {
+  switch (producer.op().state_kind) {
     case resource::queue: return !is_on_accelerator(producer);
     case resource::reader:
     case resource::table: return true;
@@ -58,7 +59,7 @@ std::string name_of(const node& producer) {
 }
 
 std::string key_of(const node& producer) {
-  return concat(to_string(producer.op().makes), ':', name_of(producer));
+  return concat(to_string(producer.op().state_kind), ':', name_of(producer));
 }
 
 } // namespace
@@ -74,7 +75,7 @@ std::vector<kept_value> add_kept_state(graph_builder& to, std::source_location w
   };
   for (const auto& [key, producer] : resources) {
     edge handle{producer, 0};
-    if (producer->op().makes == resource::table) {
+    if (producer->op().state_kind == resource::table) {
       auto key_type = producer->attr<dtype>("key_dtype"),
            value_type = producer->attr<dtype>("value_dtype");
       auto pairs = lookup_table_export(handle, key_type, value_type, {}, where);
@@ -84,7 +85,7 @@ std::vector<kept_value> add_kept_state(graph_builder& to, std::source_location w
       kept.push_back({concat(key, "/values"), pairs.values, values, restored, true});
       continue;
     }
-    auto is_queue = producer->op().makes == resource::queue;
+    auto is_queue = producer->op().state_kind == resource::queue;
     auto value = is_queue ? queue_serialize_state(handle, {}, where)
                           : reader_serialize_state(handle, {}, where);
     auto state = add_placeholder(dtype::string, shape{});
@@ -105,7 +106,7 @@ unkept_state state_not_kept(const graph& model, const std::vector<kept_value>& k
   for (const auto& candidate : model.nodes())
     if (has_saved_state(*candidate) && !known.contains(key_of(*candidate)))
       (belongs_to_step(*candidate) ? unkept.of_step : unkept.lost)
-          .insert(concat(to_string(candidate->op().makes), " '", name_of(*candidate), '\''));
+          .insert(concat(to_string(candidate->op().state_kind), " '", name_of(*candidate), '\''));
   return unkept;
 }
 

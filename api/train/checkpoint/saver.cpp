@@ -217,7 +217,7 @@ struct saver::state {
   static void add_streams(session& in, checkpoint_manifest& manifest, location where) {
     for (const auto& task : in.random_state(where)) {
       manifest.incarnations[task.task] = task.incarnation;
-      for (const auto& [node_name, position] : task.at)
+      for (const auto& [node_name, position] : task.positions)
         keep_further(manifest.positions[concat(stream_key, node_name)], position);
     }
   }
@@ -358,7 +358,7 @@ struct saver::state {
   restore_report restore_from(session& in, const std::string& path, const import_options& settings,
                               location where) {
     auto fail = [&](status cause) {
-      throw error{std::move(cause).within(concat("restore_from (", to_string(where), ')'))};
+      throw error{std::move(cause).with_context(concat("restore_from (", to_string(where), ')'))};
     };
     auto from = tensor_files::open(real_files(), path);
     if (!from)
@@ -432,7 +432,7 @@ struct saver::state {
   std::optional<restore_report> restore(session& in, const restore_options& choice,
                                         location where) {
     auto fail = [&](status cause) {
-      throw error{std::move(cause).within(concat("restore (", to_string(where), ')'))};
+      throw error{std::move(cause).with_context(concat("restore (", to_string(where), ')'))};
     };
     if (auto written = wait(); !written)
       fail(written);
@@ -524,7 +524,7 @@ saver::saver(graph_builder& in, const std::vector<edge>& variables, std::string 
   if (variables.empty())
     reject("saver", where, "there are no variables to save");
   for (const auto& variable : variables) {
-    if (variable.is_empty() || variable.node->op().makes != resource::variable)
+    if (variable.is_empty() || variable.node->op().state_kind != resource::variable)
       reject("saver", where, variable ? variable.node->description() : "an empty edge",
              " is no variable");
     state_->add(in, variable, where);
@@ -543,7 +543,7 @@ void saver::add_notes(std::function<std::map<std::string, std::string>()> read_n
 void saver::set_step_timeout(std::chrono::milliseconds timeout, location where) {
   need_state("set_step_timeout", where, state_ != nullptr, "saver");
   if (auto valid = check_duration("the limit", timeout); !valid)
-    throw error{std::move(valid).within(concat("set_step_timeout (", to_string(where), ')'))};
+    throw error{std::move(valid).with_context(concat("set_step_timeout (", to_string(where), ')'))};
   state_->step_options.timeout = timeout;
 }
 
@@ -593,7 +593,7 @@ std::string saver::save_with(session& in, int64_t step, std::optional<double> me
     return state_->write_by_tasks(in, std::move(manifest), where);
   }();
   if (!outcome)
-    throw error{status{outcome.status()}.within(concat("save (", to_string(where), ')'))};
+    throw error{status{outcome.status()}.with_context(concat("save (", to_string(where), ')'))};
   return *std::move(outcome);
 }
 
@@ -603,7 +603,7 @@ void saver::save_async_with(session& in, int64_t step, std::optional<double> met
   auto* saver_state = state_.get();
   if (auto held = saver_state->begin_to_write();
       saver_state->refused || (saver_state->tasks && !held)) {
-    throw error{std::move(held).within(concat("save_async (", to_string(where), ')'))};
+    throw error{std::move(held).with_context(concat("save_async (", to_string(where), ')'))};
   } else if (!held) { // reported like a failure of the write itself
     std::promise<status> failed;
     failed.set_value(std::move(held));
@@ -615,7 +615,7 @@ void saver::save_async_with(session& in, int64_t step, std::optional<double> met
     state::add_streams(in, manifest, where);
   if (saver_state->tasks)
     if (auto outcome = saver_state->check_shared(in, where); !outcome)
-      throw error{std::move(outcome).within(concat("save_async (", to_string(where), ')'))};
+      throw error{std::move(outcome).with_context(concat("save_async (", to_string(where), ')'))};
   auto items = saver_state->tasks ? std::vector<checkpoint_item>{} : saver_state->read(in, where);
   if (saver_state->watch.begun)
     saver_state->watch.begun(step);
@@ -643,7 +643,7 @@ bool saver::is_writing() const {
 void saver::wait(location where) {
   need_state("wait", where, state_ != nullptr, "saver");
   if (auto written = state_->wait(); !written)
-    throw error{std::move(written).within(concat("save (", to_string(where), ')'))};
+    throw error{std::move(written).with_context(concat("save (", to_string(where), ')'))};
 }
 
 std::optional<int64_t> saver::latest_step(location where) const {
@@ -655,7 +655,8 @@ std::optional<int64_t> saver::latest_step(location where) const {
       name ? read_manifest(real_files(), path_in(state_->folder.path_of(*name), "manifest.json"))
            : result<checkpoint_manifest>{name.status()};
   if (!manifest)
-    throw error{status{manifest.status()}.within(concat("latest_step (", to_string(where), ')'))};
+    throw error{
+        status{manifest.status()}.with_context(concat("latest_step (", to_string(where), ')'))};
   return manifest->step;
 }
 
@@ -691,7 +692,7 @@ std::vector<saved_checkpoint> saver::list(location where) const {
     return checkpoints;
   }();
   if (!result_list)
-    throw error{status{result_list.status()}.within(concat("list (", to_string(where), ')'))};
+    throw error{status{result_list.status()}.with_context(concat("list (", to_string(where), ')'))};
   return *std::move(result_list);
 }
 

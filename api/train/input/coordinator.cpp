@@ -400,7 +400,7 @@ struct queue_runner::loop final : coordinator::state::runner,
 
 queue_runner::queue_runner(edge queue, std::vector<node*> enqueues, location where)
     : name_(queue ? queue.node->name() : ""), queue_(queue), enqueues_(std::move(enqueues)) {
-  if (queue.is_empty() || queue.node->op().makes != resource::queue)
+  if (queue.is_empty() || queue.node->op().state_kind != resource::queue)
     reject("queue_runner", where, "needs a queue");
   if (enqueues_.empty() || std::ranges::find(enqueues_, nullptr) != enqueues_.end())
     reject("queue_runner", where, "needs nodes that fill queue '", name_, "'");
@@ -413,7 +413,7 @@ queue_runner::queue_runner(edge queue, std::vector<node*> enqueues, location whe
 queue_runner& queue_runner::also_close(const std::vector<edge>& others, location where) {
   std::vector<node*> close{close_}, cancel{cancel_}, suspend{suspend_}, resume{resume_};
   for (const auto& other : others) {
-    if (other.is_empty() || other.node->op().makes != resource::queue)
+    if (other.is_empty() || other.node->op().state_kind != resource::queue)
       reject("queue_runner", where, "can close queues only");
     auto name = other.node->name();
     close.push_back(queue_close(other, {}, name + "/close", where));

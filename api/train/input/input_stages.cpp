@@ -30,9 +30,9 @@ bool takes_from(const node& from, const node& queue) {
     pending.pop_back();
     if (!visited.insert(current).second)
       continue;
-    if (current->op().goes_back && resource_behind(current->inputs()[0]) == &queue)
+    if (current->op().returns_answer_on_failure && resource_behind(current->inputs()[0]) == &queue)
       return true;
-    if (current->op().ask && current->inputs().size() > 1 &&
+    if (current->op().start_operation && current->inputs().size() > 1 &&
         resource_behind(current->inputs()[1]) == &queue)
       return true; // a reader that takes file names from the queue
     for (const auto& input : current->inputs())

@@ -202,7 +202,7 @@ void live_tasks::add_devices(const std::vector<std::string>& devices, location w
                     "needs devices with a job and a task, such as /job:worker/task:0/cpu:0, ",
                     "got '", device, "'");
     group.devices.push_back(device);
-    group.device_tasks.push_back(name->on_task());
+    group.device_tasks.push_back(name->name_of_task());
     if (std::ranges::find(group.all_tasks, group.device_tasks.back()) == group.all_tasks.end())
       group.all_tasks.push_back(group.device_tasks.back());
   }
@@ -237,8 +237,8 @@ live_set live_tasks::agree(session& in, location where) {
   for (const auto& positions :
        in.random_state(names, where)) // only these tasks: others may be silent
     if (auto name = device_name::parse(positions.task);
-        name && incarnations.contains(name->on_task()))
-      incarnations[name->on_task()] = positions.incarnation;
+        name && incarnations.contains(name->name_of_task()))
+      incarnations[name->name_of_task()] = positions.incarnation;
   live_set agreed{.epoch = group.epoch};
   auto is_kept = [&](const task_name& task) {
     auto earlier = group.previous.find(task);

@@ -466,7 +466,8 @@ void replicas::state::lock_folder(location where) {
   if (new_lock)
     lock = *std::move(new_lock);
   else if (new_lock.status().kind() == error_kind::already_exists)
-    throw error{status{new_lock.status()}.within(concat("replicas (", to_string(where), ')'))};
+    throw error{
+        status{new_lock.status()}.with_context(concat("replicas (", to_string(where), ')'))};
 }
 
 replicas_report replicas::state::run(session& in, location where) {

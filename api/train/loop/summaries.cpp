@@ -76,7 +76,8 @@ struct summary_writer::state {
 
   void check(status outcome, const char* function, const location& where) const {
     if (!outcome)
-      throw error{std::move(outcome).within(concat(function, " (", to_string(where), "): ", path))};
+      throw error{
+          std::move(outcome).with_context(concat(function, " (", to_string(where), "): ", path))};
   }
 
   template <class Write>

@@ -731,12 +731,12 @@ training_report training_run::state::run(session& in, location where) {
   if (checkpoints) {
     auto context = concat("training_run (", to_string(where), ')');
     if (auto folder = make_folder_durably(real_files(), options.checkpoints); !folder)
-      throw error{std::move(folder).within(context)};
+      throw error{std::move(folder).with_context(context)};
     auto lock =
         saver_access::lock_folder(options.checkpoints, options.checkpoint_options, "training_run",
                                   "saver_options::take_over (troupe train --take-over)", where);
     if (!lock)
-      throw error{status{lock.status()}.within(context)};
+      throw error{status{lock.status()}.with_context(context)};
     saver_access::use_lock(*checkpoints, *std::move(lock));
   }
   open_summaries(where);

@@ -106,7 +106,7 @@ private:
   static std::set<task_name> tasks_of(const std::vector<std::string>& devices) {
     std::set<task_name> tasks;
     for (const auto& device : devices)
-      tasks.insert(value_or_throw(device_name::parse(device)).on_task());
+      tasks.insert(value_or_throw(device_name::parse(device)).name_of_task());
     return tasks;
   }
 

@@ -15,7 +15,7 @@ using location = std::source_location;
 // Rejects invalid arguments with the line of the call.
 void check(bool valid, const char* function, const char* requirement, location where) {
   if (!valid)
-    throw error{invalid(requirement).within(concat(function, " (", to_string(where), ')'))};
+    throw error{invalid(requirement).with_context(concat(function, " (", to_string(where), ')'))};
 }
 
 edge progress(const operand& step, double decay_steps, location where) {

@@ -20,7 +20,8 @@ std::vector<edge> variables_of(edge loss) {
     if (visited[static_cast<size_t>(current->id())])
       continue;
     visited[static_cast<size_t>(current->id())] = true;
-    if (current->op().makes == resource::variable && floating.contains(current->output_type(0)))
+    if (current->op().state_kind == resource::variable &&
+        floating.contains(current->output_type(0)))
       variables.push_back(current);
     for (const auto& input : current->inputs())
       pending.push_back(input.node);
@@ -190,7 +191,7 @@ variable_handle optimizer::slot(edge variable, std::string_view name, location w
   }
   throw error{failure(error_kind::not_found, "there is no slot '", name, "' of '", variable,
                       "'; there is ", names.empty() ? "none" : names)
-                  .within(concat("slot (", to_string(where), ')'))};
+                  .with_context(concat("slot (", to_string(where), ')'))};
 }
 
 } // namespace troupe

@@ -53,11 +53,11 @@ tuned try_algorithms(std::vector<algorithm> advised, const tuning& options, cons
 /// Remembers the outcome for each problem, for all devices and sessions of a process. Thread-safe.
 /// The first caller with a problem tries the algorithms; concurrent callers do not wait, and get
 /// the advice.
-template <class Question>
+template <class Problem>
 class autotuner {
 public:
-  static constexpr size_t max_questions = 4096; ///< beyond, all are forgotten
-  static constexpr int max_attempts = 3;        ///< afterwards the advice is final
+  static constexpr size_t max_problems = 4096; ///< beyond, all are forgotten
+  static constexpr int max_attempts = 3;       ///< afterwards the advice is final
 
   struct answer {
     std::vector<algorithm> order; ///< the algorithms to use, best first
@@ -68,8 +68,8 @@ public:
   /// Returns the order of `advised` for a problem. Tries nothing if `run` is null, for instance
   /// while the caller's launches are captured. Known algorithms that are no longer advised are left
   /// out.
-  answer ask(const Question& problem, const std::vector<algorithm>& advised, const trial& run,
-             const tuning& options = {}) {
+  answer find(const Problem& problem, const std::vector<algorithm>& advised, const trial& run,
+              const tuning& options = {}) {
     if (advised.size() < 2)
       return {advised, true, 0};
     {
@@ -96,7 +96,7 @@ public:
   }
 
   /// Whether the order for a problem is final, so that no later call tries anything.
-  bool knows(const Question& problem) {
+  bool is_final(const Problem& problem) {
     std::lock_guard guard{mutex_};
     auto known = known_.find(problem);
     return known != known_.end() && known->second.final();
@@ -128,12 +128,12 @@ private:
   }
 
   void make_room() {
-    if (known_.size() >= max_questions)
+    if (known_.size() >= max_problems)
       std::erase_if(known_, [](const auto& entry) { return !entry.second.being_tried; });
   }
 
   std::mutex mutex_;
-  std::map<Question, knowledge> known_;
+  std::map<Problem, knowledge> known_;
 };
 
 } // namespace troupe::gpu

@@ -1,6 +1,6 @@
 #include "troupe/devices/gpu/core/clock.hpp"
 
-#include "troupe/devices/gpu/core/core.hpp"
+#include "troupe/devices/gpu/core/gpu_context.hpp"
 
 namespace troupe::gpu {
 namespace {
@@ -17,7 +17,7 @@ constexpr int max_tries = 5;
 } // namespace
 
 clock::~clock() {
-  auto& driver = core_->under();
+  auto& driver = context_->gpu_driver();
   for (const auto& timed_mark : marks_)
     if (timed_mark.passed_event)
       driver.destroy(timed_mark.passed_event);
@@ -33,7 +33,7 @@ void clock::begin() noexcept {
   if (base_ && base_time_ != decltype(base_time_){} && now - base_time_ < max_base_age)
     return;
   base_time_ = {};
-  auto& driver = core_->under();
+  auto& driver = context_->gpu_driver();
   if (!base_) {
     auto new_event = driver.make_timed_event();
     if (!new_event)
@@ -43,7 +43,7 @@ void clock::begin() noexcept {
   // The event passes between `before` and `after`. Retries if the interval is too long.
   for (int tries = 0; tries < max_tries; ++tries) {
     auto before = std::chrono::steady_clock::now();
-    if (!driver.record(base_, core_->compute()))
+    if (!driver.record(base_, context_->compute()))
       return;
     auto passed = driver.wait(base_, max_base_wait);
     if (!passed || !*passed)
@@ -55,15 +55,15 @@ void clock::begin() noexcept {
   }
 }
 
-void clock::mark(uint32_t mark_index) noexcept { mark(mark_index, core_->compute()); }
+void clock::mark(uint32_t mark_index) noexcept { mark(mark_index, context_->compute()); }
 
 void clock::mark_copy(uint32_t mark_index, copy_stream in) noexcept {
-  mark(mark_index, core_->stream_of(in));
+  mark(mark_index, context_->stream_of(in));
 }
 
 void clock::mark(uint32_t mark_index, stream in) noexcept {
   auto& timed_mark = marks_[mark_index];
-  auto& driver = core_->under();
+  auto& driver = context_->gpu_driver();
   if (!timed_mark.passed_event) {
     auto new_event = driver.make_timed_event();
     if (!new_event)
@@ -77,7 +77,7 @@ int64_t clock::time_of(uint32_t mark_index) noexcept {
   const auto& timed_mark = marks_[mark_index];
   if (!timed_mark.marked || base_time_ == decltype(base_time_){})
     return 0;
-  auto& driver = core_->under();
+  auto& driver = context_->gpu_driver();
   // The step has ended, but a mark after its last copy may not have passed yet. After a cancelled
   // step, many marks never pass in time: only the first one is waited for.
   auto passed = late_ ? driver.passed(timed_mark.passed_event)

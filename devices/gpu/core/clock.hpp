@@ -9,13 +9,13 @@
 
 namespace troupe::gpu {
 
-class core;
+class gpu_context;
 
 /// Marks are timed events, which are created when first used, and reused.
 class clock final : public device_clock {
 public:
-  clock(std::shared_ptr<core> device_core, uint32_t marks)
-      : core_(std::move(device_core)), marks_(marks) {}
+  clock(std::shared_ptr<gpu_context> device_core, uint32_t marks)
+      : context_(std::move(device_core)), marks_(marks) {}
   ~clock() override;
   clock(const clock&) = delete;
   clock& operator=(const clock&) = delete;
@@ -33,7 +33,7 @@ private:
     bool marked = false;
   };
 
-  const std::shared_ptr<core> core_;
+  const std::shared_ptr<gpu_context> context_;
   event base_ = nullptr;
   std::chrono::steady_clock::time_point base_time_{}; // when the base event passed
   bool late_ = false;                                 ///< a mark of this step did not pass in time

@@ -76,7 +76,7 @@ private:
     auto bytes = static_cast<size_t>(call.dims.elements()) * size_of(call.type);
     auto combine_into = [&](std::span<const void* const> sources, size_t offset, int64_t elements) {
       return collective.combine(static_cast<char*>(own_share.output) + offset, sources, elements,
-                                call.type, call.by, call.average, own_share.in);
+                                call.type, call.operation, call.average, own_share.in);
     };
     std::vector<const void*> sources;
     switch (call.kind) {
@@ -126,7 +126,7 @@ result<participant> make_participant(device& member) {
                    " cannot compute together with other devices: put the group on processors");
   TROUPE_TRY(gpu->health());
   TROUPE_ASSIGN(auto* launching,
-                gpu->kept<launch_order>([](auto&) -> result<std::shared_ptr<launch_order>> {
+                gpu->get_or_make<launch_order>([](auto&) -> result<std::shared_ptr<launch_order>> {
                   return std::make_shared<launch_order>();
                 }));
   return participant{gpu, device, launching};
@@ -166,7 +166,7 @@ make_communicator(const std::vector<participant>& participants) {
 
 // Called with the launch locks of all participants.
 result<std::shared_ptr<communicator>> find_or_make(const std::vector<participant>& participants) {
-  TROUPE_ASSIGN(auto* cache, participants.front().gpu->kept<communicator_cache>(
+  TROUPE_ASSIGN(auto* cache, participants.front().gpu->get_or_make<communicator_cache>(
                                  [](auto&) -> result<std::shared_ptr<communicator_cache>> {
                                    return std::make_shared<communicator_cache>();
                                  }));
@@ -192,7 +192,7 @@ result<std::shared_ptr<communicator>> find_or_make(const std::vector<participant
 
 void forget(const std::vector<participant>& participants,
             const std::shared_ptr<communicator>& failed) {
-  auto cache = participants.front().gpu->kept<communicator_cache>(
+  auto cache = participants.front().gpu->get_or_make<communicator_cache>(
       [](auto&) -> result<std::shared_ptr<communicator_cache>> {
         return std::make_shared<communicator_cache>();
       });
@@ -204,7 +204,7 @@ void forget(const std::vector<participant>& participants,
 } // namespace
 
 status prepare_collective(const collective_call& call, collective_part& part) {
-  TROUPE_ASSIGN(auto member, make_participant(*part.on));
+  TROUPE_ASSIGN(auto member, make_participant(*part.target));
   if (call.kind != collective_kind::all_reduce)
     return {}; // the memory of the output is allocated later, and may be in use until then
   TROUPE_ASSIGN(part.output,
@@ -213,10 +213,10 @@ status prepare_collective(const collective_call& call, collective_part& part) {
   return {};
 }
 
-status exchange(const collective_call& call, std::span<collective_part> parts) {
+status run_collective(const collective_call& call, std::span<collective_part> parts) {
   std::vector<participant> participants;
   for (const auto& part : parts) {
-    TROUPE_ASSIGN(auto member, make_participant(*part.on));
+    TROUPE_ASSIGN(auto member, make_participant(*part.target));
     participants.push_back(member);
   }
   // Allocates memory first: this may wait for earlier launches, and must not hold the launch locks.

@@ -76,6 +76,6 @@ status prepare_collective(const collective_call& call, collective_part& part);
 /// Sets the output of each participant and launches the exchange, beside the compute streams. The
 /// launch for several devices is atomic: no other exchange comes between on any of them, so that
 /// all devices run their common exchanges in one order.
-status exchange(const collective_call& call, std::span<collective_part> parts);
+status run_collective(const collective_call& call, std::span<collective_part> parts);
 
 } // namespace troupe::gpu

@@ -14,11 +14,11 @@ void device_error_flags::add(uint64_t epoch, status reason) {
 namespace {
 
 status explained(const device_error& reported) {
-  auto op = users_name(reported.op);
+  auto op = original_op_name(reported.op);
   if (reported.limit >= 0)
-    return invalid(op, ": ", reported.what, " has ", reported.value,
+    return invalid(op, ": ", reported.text, " has ", reported.value,
                    ", but the places there are [0, ", reported.limit, ')');
-  std::string text = reported.what;
+  std::string text = reported.text;
   if (auto placeholder = text.find('#'); placeholder != std::string::npos)
     text.replace(placeholder, 1, std::to_string(reported.value));
   return invalid(op, ": ", text);

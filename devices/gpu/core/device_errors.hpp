@@ -9,13 +9,13 @@
 
 namespace troupe::gpu {
 
-/// Reports a value outside of [0, limit). With a limit below zero, `what` is the whole text, with a
+/// Reports a value outside of [0, limit). With a limit below zero, `text` is the whole text, with a
 /// # for the value. Texts are in host memory, and live as long as the program.
 struct device_error {
   enum : int { none, in_writing, written };
   int stage = none;
   const char* op = nullptr;   ///< "GatherV2"
-  const char* what = nullptr; ///< "indices"
+  const char* text = nullptr; ///< "indices"
   int64_t value = 0, limit = 0;
   uint64_t epoch = 0; ///< of the launch
 };
@@ -35,12 +35,12 @@ public:
     uint64_t epoch;
   };
   /// The box of a kernel that is launched now.
-  place now() const noexcept {
+  place for_launch() const noexcept {
     auto epoch = epoch_.load(std::memory_order_relaxed);
     return {&boxes_[epoch % epochs], epoch};
   }
   /// The box of a kernel that is replayed: the next take() reports its error.
-  place always() const noexcept { return {&boxes_[epochs], 0}; }
+  place for_replay() const noexcept { return {&boxes_[epochs], 0}; }
   /// Begins an epoch for later launches, and returns the one that ends.
   uint64_t end_epoch() noexcept { return epoch_.fetch_add(1, std::memory_order_relaxed); }
 

@@ -32,7 +32,7 @@ class collective_driver;
 class driver {
 public:
   virtual ~driver() = default;
-  virtual const properties& about() const noexcept = 0;
+  virtual const properties& gpu_properties() const noexcept = 0;
   /// Makes this the GPU of the calling thread, for libraries that use the current GPU.
   virtual status make_current() { return {}; }
   /// Optional interfaces (collectives.hpp, add_bias.hpp): the driver itself, or null.

@@ -35,7 +35,7 @@ public:
   /// `make(*this)`, which returns a result<std::shared_ptr<T>>. It is destroyed with the device,
   /// after all launches have run. If `make` fails, the next call tries again.
   template <class T, class Make>
-  result<T*> kept(Make&& make) {
+  result<T*> get_or_make(Make&& make) {
     std::lock_guard guard{kept_mutex_};
     auto& entry = kept_[typeid(T)];
     if (!entry) {
@@ -47,8 +47,8 @@ public:
 
   /// Whether products and convolutions of f32 may round their operands to 11 bits (TF32), which is
   /// several times as fast. Off by default.
-  bool rounds_operands() const noexcept { return rounds_operands_.load(std::memory_order_relaxed); }
-  void round_operands(bool may) noexcept { rounds_operands_ = may; }
+  bool uses_tf32() const noexcept { return rounds_operands_.load(std::memory_order_relaxed); }
+  void set_tf32(bool may) noexcept { rounds_operands_ = may; }
 
 protected:
   /// To be called when nothing runs any more, while the streams still exist.

@@ -7,21 +7,22 @@
 namespace troupe::gpu {
 namespace {
 
-thread_local core_recording* active_recording = nullptr;
-thread_local const core* active_core = nullptr;
+thread_local graph_capture* active_recording = nullptr;
+thread_local const gpu_context* active_core = nullptr;
 
 } // namespace
 
-core_recording* core_recording::current(const core& recorded_core) noexcept {
+graph_capture* graph_capture::current(const gpu_context& recorded_core) noexcept {
   return active_core == &recorded_core ? active_recording : nullptr;
 }
 
-result<std::unique_ptr<recording>> core_recording::begin(std::shared_ptr<core> recorded_core) {
+result<std::unique_ptr<recording>>
+graph_capture::begin(std::shared_ptr<gpu_context> recorded_core) {
   TROUPE_TRY(recorded_core->health());
   if (active_recording)
     return failure(error_kind::internal, "this thread captures already");
-  std::unique_ptr<core_recording> created{new core_recording{std::move(recorded_core)}};
-  auto& owner = *created->core_;
+  std::unique_ptr<graph_capture> created{new graph_capture{std::move(recorded_core)}};
+  auto& owner = *created->context_;
   {
     std::lock_guard guard{owner.mutex_};
     owner.destroy_old_graphs();
@@ -37,66 +38,67 @@ result<std::unique_ptr<recording>> core_recording::begin(std::shared_ptr<core> r
   return std::unique_ptr<recording>{std::move(created)};
 }
 
-result<launch_graph> core_recording::stop_capture() {
+result<launch_graph> graph_capture::stop_capture() {
   if (!stream_)
     return failure(error_kind::internal, "no capture is active");
   active_recording = nullptr;
   active_core = nullptr;
-  auto graph = core_->driver_->end_capture(stream_);
-  core_->driver_->destroy(std::exchange(stream_, nullptr));
+  auto graph = context_->driver_->end_capture(stream_);
+  context_->driver_->destroy(std::exchange(stream_, nullptr));
   return graph;
 }
 
-core_recording::~core_recording() {
+graph_capture::~graph_capture() {
   if (auto graph = stop_capture())
-    core_->driver_->destroy(*graph); // never launched
+    context_->driver_->destroy(*graph); // never launched
   kept_.clear();
   inputs_.clear();
-  std::unique_lock guard{core_->mutex_};
+  std::unique_lock guard{context_->mutex_};
   release_blocks();
-  std::erase(core_->recordings_, this);
-  core_->unlock_and_release(guard);
+  std::erase(context_->recordings_, this);
+  context_->unlock_and_release(guard);
 }
 
-result<tensor> core_recording::make_input(dtype type, const shape& dims) {
+result<tensor> graph_capture::make_input(dtype type, const shape& dims) {
   auto bytes = static_cast<size_t>(dims.elements()) * size_of(type);
   auto* memory = allocate_unused(bytes);
   if (!memory)
     return failure(error_kind::resource_exhausted, "out of memory: ", bytes, " bytes for ", type,
                    dims);
-  auto* memory_buffer = new buffer{memory, bytes, core::release, core_.get(), core_.get()};
-  inputs_.push_back(tensor::raw_over(memory_buffer, type, dims));
+  auto* memory_buffer =
+      new buffer{memory, bytes, gpu_context::release, context_.get(), context_.get()};
+  inputs_.push_back(tensor::from_buffer_unchecked(memory_buffer, type, dims));
   return inputs_.back();
 }
 
-status core_recording::end() {
+status graph_capture::end() {
   auto graph = stop_capture();
   inputs_.clear();
-  TROUPE_TRY(core_->note(graph.status()));
-  std::lock_guard guard{core_->mutex_};
+  TROUPE_TRY(context_->note(graph.status()));
+  std::lock_guard guard{context_->mutex_};
   graph_ = *graph;
   TROUPE_TRY(failed_);
   if (!std::ranges::all_of(blocks_, [](const auto& entry) { return entry.second.idle; }))
     return failure(error_kind::failed_precondition, "a tensor of the capture is still in use");
   usable_ = true;
-  ++core_->replays_.recordings;
+  ++context_->replays_.recordings;
   return {};
 }
 
-status core_recording::note(status outcome) {
+status graph_capture::note(status outcome) {
   if (!outcome && failed_)
     failed_ = outcome;
   return outcome;
 }
 
-bool core_recording::owns(const void* memory) const {
-  std::lock_guard guard{core_->mutex_};
+bool graph_capture::owns(const void* memory) const {
+  std::lock_guard guard{context_->mutex_};
   return blocks_.contains(memory);
 }
 
-void* core_recording::allocate(size_t bytes) noexcept {
+void* graph_capture::allocate(size_t bytes) noexcept {
   {
-    std::lock_guard guard{core_->mutex_};
+    std::lock_guard guard{context_->mutex_};
     if (bytes <= SIZE_MAX / 4)
       if (auto newest = free_.take_newest(block_cache::class_of(bytes))) {
         blocks_.at(newest->memory).idle = false;
@@ -106,17 +108,17 @@ void* core_recording::allocate(size_t bytes) noexcept {
   return allocate_unused(bytes);
 }
 
-void* core_recording::allocate_unused(size_t bytes) noexcept {
-  auto* memory = core_->take(bytes, false).memory;
+void* graph_capture::allocate_unused(size_t bytes) noexcept {
+  auto* memory = context_->take(bytes, false).memory;
   if (memory) {
-    std::lock_guard guard{core_->mutex_};
+    std::lock_guard guard{context_->mutex_};
     blocks_[memory] = {block_cache::class_of(bytes), false};
-    core_->recorded_blocks_[memory] = this;
+    context_->recorded_blocks_[memory] = this;
   }
   return memory;
 }
 
-void core_recording::put_back(void* memory) noexcept {
+void graph_capture::put_back(void* memory) noexcept {
   auto& block = blocks_.at(memory);
   block.idle = true;
   if (stream_)
@@ -124,22 +126,22 @@ void core_recording::put_back(void* memory) noexcept {
 }
 
 // Blocks in use are deallocated as usual when their tensors are released.
-void core_recording::release_blocks() noexcept {
+void graph_capture::release_blocks() noexcept {
   usable_ = false;
   for (const auto& [memory, block] : blocks_) {
-    core_->recorded_blocks_.erase(memory);
+    context_->recorded_blocks_.erase(memory);
     if (!block.idle)
       continue;
-    core_->free_.put({const_cast<void*>(memory), block.size, core_->marks_.last() + 1});
-    core_->in_use_ -= block.size;
+    context_->free_.put({const_cast<void*>(memory), block.size, context_->marks_.last() + 1});
+    context_->in_use_ -= block.size;
   }
   blocks_.clear();
   if (graph_)
-    core_->destroy_later(std::exchange(graph_, nullptr));
+    context_->destroy_later(std::exchange(graph_, nullptr));
 }
 
-bool core_recording::claim(std::span<output> outputs) {
-  std::lock_guard guard{core_->mutex_};
+bool graph_capture::prepare_launch(std::span<output> outputs) {
+  std::lock_guard guard{context_->mutex_};
   if (!usable_ || claimed_)
     return false;
   for (const auto& claimed_output : outputs)
@@ -149,37 +151,38 @@ bool core_recording::claim(std::span<output> outputs) {
   for (auto& claimed_output : outputs) {
     auto& block = blocks_.at(claimed_output.memory);
     block.idle = false;
-    claimed_output.value = tensor::raw_over(
-        new buffer{claimed_output.memory, block.size, core::release, core_.get(), core_.get()},
+    claimed_output.value = tensor::from_buffer_unchecked(
+        new buffer{claimed_output.memory, block.size, gpu_context::release, context_.get(),
+                   context_.get()},
         claimed_output.type, claimed_output.dims);
   }
   claimed_ = true;
   return true;
 }
 
-bool core_recording::usable() const {
-  std::lock_guard guard{core_->mutex_};
+bool graph_capture::usable() const {
+  std::lock_guard guard{context_->mutex_};
   return usable_;
 }
 
-void core_recording::unclaim() {
-  std::lock_guard guard{core_->mutex_};
+void graph_capture::cancel_launch() {
+  std::lock_guard guard{context_->mutex_};
   claimed_ = false;
 }
 
-status core_recording::launch() {
-  std::lock_guard guard{core_->mutex_};
+status graph_capture::launch() {
+  std::lock_guard guard{context_->mutex_};
   claimed_ = false;
   if (!graph_)
     return failure(error_kind::internal, "a released recording was launched");
-  TROUPE_TRY(core_->note(core_->driver_->launch(graph_, core_->compute_)));
-  ++core_->replays_.replays;
+  TROUPE_TRY(context_->note(context_->driver_->launch(graph_, context_->compute_)));
+  ++context_->replays_.replays;
   return {};
 }
 
 bool is_recording(gpu_device& target) noexcept {
-  const auto* target_core = dynamic_cast<const core*>(&target.memory());
-  return target_core && core_recording::current(*target_core);
+  const auto* target_core = dynamic_cast<const gpu_context*>(&target.memory());
+  return target_core && graph_capture::current(*target_core);
 }
 
 } // namespace troupe::gpu

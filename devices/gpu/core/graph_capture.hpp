@@ -1,26 +1,26 @@
 // Launches of one thread that were captured in a graph, and the memory that they use.
 #pragma once
-#include "troupe/devices/gpu/core/core.hpp"
+#include "troupe/devices/gpu/core/gpu_context.hpp"
 
 namespace troupe::gpu {
 
 /// While a thread captures, its launches go to a captured stream; other threads are not affected.
 /// Blocks that are freed during the capture are reused by the same recording. After the capture,
 /// each block is idle or belongs to an output that is in use.
-class core_recording final : public recording {
+class graph_capture final : public recording {
 public:
-  static result<std::unique_ptr<recording>> begin(std::shared_ptr<core> recorded_core);
-  ~core_recording() override;
+  static result<std::unique_ptr<recording>> begin(std::shared_ptr<gpu_context> recorded_core);
+  ~graph_capture() override;
 
   /// The active recording of this thread on that device, or null.
-  static core_recording* current(const core& recorded_core) noexcept;
+  static graph_capture* current(const gpu_context& recorded_core) noexcept;
 
   result<tensor> make_input(dtype type, const shape& dims) override;
   status end() override;
   bool owns(const void* memory) const override;
-  bool claim(std::span<output> outputs) override;
+  bool prepare_launch(std::span<output> outputs) override;
   bool usable() const override;
-  void unclaim() override;
+  void cancel_launch() override;
   status launch() override;
 
   stream into() const noexcept { return stream_; }
@@ -31,23 +31,24 @@ public:
   void* allocate_unused(size_t bytes) noexcept;
 
 private:
-  friend class core;
-  explicit core_recording(std::shared_ptr<core> recorded_core) : core_(std::move(recorded_core)) {}
+  friend class gpu_context;
+  explicit graph_capture(std::shared_ptr<gpu_context> recorded_core)
+      : context_(std::move(recorded_core)) {}
 
   struct owned_block {
     size_t size;
     bool idle;
   };
   result<launch_graph> stop_capture();
-  // The following functions are called with the core's lock.
+  // The following functions are called with the context's lock.
   void put_back(void* memory) noexcept;
   void release_blocks() noexcept;
 
-  const std::shared_ptr<core> core_;
+  const std::shared_ptr<gpu_context> context_;
   stream stream_ = nullptr; // during the capture
   status failed_;
   std::vector<tensor> kept_, inputs_; // inputs: until the end of the capture
-  // The following members are guarded by the core's lock.
+  // The following members are guarded by the context's lock.
   launch_graph graph_ = nullptr;
   std::unordered_map<const void*, owned_block> blocks_;
   block_cache free_; // during the capture

@@ -19,7 +19,7 @@ struct layer_choice {
 };
 
 result<layer_choice*> choice_of(gpu_device& target) {
-  return target.kept<layer_choice>([](gpu_device&) -> result<std::shared_ptr<layer_choice>> {
+  return target.get_or_make<layer_choice>([](gpu_device&) -> result<std::shared_ptr<layer_choice>> {
     return std::make_shared<layer_choice>();
   });
 }
@@ -42,10 +42,11 @@ result<std::vector<int64_t>> time_candidate(gpu_device& target, layers_by chosen
                                             const algorithm& candidate, int runs,
                                             const contenders& launchers) {
   auto is_library = candidate == library_kernel;
-  if (is_library && launchers.agree)
-    TROUPE_TRY(launchers.agree());
-  auto times = time_launches(target.driver(), target.compute(), runs,
-                             is_library ? launchers.theirs : launchers.ours, max_wait);
+  if (is_library && launchers.check_library)
+    TROUPE_TRY(launchers.check_library());
+  auto times =
+      time_launches(target.driver(), target.compute(), runs,
+                    is_library ? launchers.library_kernel : launchers.own_kernel, max_wait);
   if (times && chosen == layers_by::library)
     std::ranges::fill(*times, is_library ? 0 : 1);
   return times;
@@ -62,26 +63,26 @@ status launch_best(gpu_device& target, const layer& problem, const contenders& l
   TROUPE_ASSIGN(auto* choice, choice_of(target));
   auto chosen = choice->selected.load();
   if (chosen == layers_by::kernels)
-    return launchers.ours();
+    return launchers.own_kernel();
   trial run;
-  if (!launchers.once && !is_recording(target))
+  if (!launchers.overwrites_input && !is_recording(target))
     run = [&](const algorithm& candidate, int runs) {
       return time_candidate(target, chosen, candidate, runs, launchers);
     };
-  auto order =
-      tuner()
-          .ask({target.driver().about().name, chosen, problem}, {own_kernel, library_kernel}, run)
-          .order;
-  if (order.front() == library_kernel && launchers.theirs())
+  auto order = tuner()
+                   .find({target.driver().gpu_properties().name, chosen, problem},
+                         {own_kernel, library_kernel}, run)
+                   .order;
+  if (order.front() == library_kernel && launchers.library_kernel())
     return {};
-  return launchers.ours();
+  return launchers.own_kernel();
 }
 
 bool is_tuned(gpu_device& target, const layer& problem) {
   auto choice = choice_of(target);
   if (!choice || (*choice)->selected == layers_by::kernels)
     return true;
-  return tuner().knows({target.driver().about().name, (*choice)->selected, problem});
+  return tuner().is_final({target.driver().gpu_properties().name, (*choice)->selected, problem});
 }
 
 } // namespace troupe::gpu

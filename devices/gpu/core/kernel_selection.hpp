@@ -17,10 +17,10 @@ void choose_layers(gpu_device& target, layers_by selected);
 
 /// Two ways to launch a layer. Each launch writes all outputs.
 struct contenders {
-  std::function<status()> ours, theirs;
+  std::function<status()> own_kernel, library_kernel;
   /// If set: fails if the library computes something else. Called once.
-  std::function<status()> agree = {};
-  bool once = false; ///< an output overwrites an input: no trial runs
+  std::function<status()> check_library = {};
+  bool overwrites_input = false; ///< an output overwrites an input: no trial runs
 };
 
 /// Launches the layer in the way that is faster on this GPU. If that is not known yet, times both,

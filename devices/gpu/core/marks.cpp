@@ -3,7 +3,7 @@
 namespace troupe::gpu {
 
 result<event> mark_list::set(driver& owner, stream in) {
-  passed(owner);
+  last_passed(owner);
   if (idle_.empty()) {
     TROUPE_ASSIGN(auto fresh, owner.make_event());
     idle_.push_back(fresh);
@@ -15,7 +15,7 @@ result<event> mark_list::set(driver& owner, stream in) {
   return mark_event;
 }
 
-uint64_t mark_list::passed(driver& owner) {
+uint64_t mark_list::last_passed(driver& owner) {
   while (!ahead_.empty()) {
     auto has_passed = owner.passed(ahead_.front().mark_event);
     if (!has_passed || !*has_passed)
@@ -27,8 +27,8 @@ uint64_t mark_list::passed(driver& owner) {
   return passed_;
 }
 
-event mark_list::ahead(driver& owner, uint64_t number) {
-  if (number <= passed(owner) || ahead_.empty())
+event mark_list::pending_event(driver& owner, uint64_t number) {
+  if (number <= last_passed(owner) || ahead_.empty())
     return nullptr;
   return ahead_[static_cast<size_t>(number - ahead_.front().number)].mark_event;
 }

@@ -14,9 +14,9 @@ public:
   result<event> set(driver& owner, stream in);
   uint64_t last() const noexcept { return next_ - 1; } ///< 0 before the first
   /// The number of the last mark that has passed: all launches before it have run.
-  uint64_t passed(driver& owner);
+  uint64_t last_passed(driver& owner);
   /// The event of a mark, valid until the next call; null if it has passed, and for mark 0.
-  event ahead(driver& owner, uint64_t number);
+  event pending_event(driver& owner, uint64_t number);
   void destroy(driver& owner) noexcept;
 
 private:

@@ -33,7 +33,7 @@ result<std::shared_ptr<mailbox>> make_mailbox(gpu_device& target) {
 result<int32_t> read_word(gpu_device& target, const int32_t* source,
                           std::chrono::microseconds at_most) {
   auto& driver = target.driver();
-  TROUPE_ASSIGN(auto* target_box, target.kept<mailbox>(make_mailbox));
+  TROUPE_ASSIGN(auto* target_box, target.get_or_make<mailbox>(make_mailbox));
   std::lock_guard guard{target_box->mutex};
   TROUPE_TRY(
       driver.copy(target_box->word, source, sizeof(int32_t), direction::to_host, target.compute()));

@@ -10,7 +10,7 @@ struct matrix_stack {
   int64_t rows = 0, columns = 0, count = 1;
   /// Null, or the addresses of the matrices, in device memory: then one launch computes all
   /// matrices instead of one launch for each.
-  void* const* places = nullptr;
+  void* const* addresses = nullptr;
 
   int64_t size() const { return rows * columns; }
 };
@@ -19,7 +19,7 @@ enum class singular_vectors : uint8_t { none, thin, all };
 
 /// Launches the LAPACK functions of these names, in place, for elements of f32 or f64. Pointers are
 /// to device memory, and no extent is 0. All stacks of a call have the same number of matrices, and
-/// either all or none have `places`. `info` has a number for each matrix: 0 means success.
+/// either all or none have `addresses`. `info` has a number for each matrix: 0 means success.
 /// Thread-safe.
 class solver {
 public:

@@ -237,10 +237,9 @@ result<std::vector<convolution_engine>> find_engines(cudnnHandle_t handle,
       continue;
     auto has = [&](auto note) { return std::ranges::find(*notes, note) != notes->end(); };
     auto deterministic = !has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
-    auto rounds_operands =
-        problem.type == dtype::f32 &&
-        (has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE) || has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
-    if ((problem.deterministic && !deterministic) || (rounds_operands && !rounds) ||
+    auto uses_tf32 = problem.type == dtype::f32 && (has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ||
+                                                    has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
+    if ((problem.deterministic && !deterministic) || (uses_tf32 && !rounds) ||
         has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
       continue;
     auto engine = plan(handle, configuration);

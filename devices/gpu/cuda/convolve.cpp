@@ -19,7 +19,7 @@ result<std::shared_ptr<convolution_choice>> make_default_choice(gpu_device&) {
 } // namespace
 
 void measure_convolutions(gpu_device& target, bool enabled) {
-  if (auto choice = target.kept<convolution_choice>(make_default_choice))
+  if (auto choice = target.get_or_make<convolution_choice>(make_default_choice))
     (*choice)->measured = enabled;
 }
 
@@ -412,7 +412,7 @@ void order_candidates(gpu_device& target, cudnnHandle_t handle, allocator& memor
                       const question& asked, const operands& tensors, plan& prepared) {
   if (prepared.ordered || asked.problem.deterministic)
     return;
-  auto choice = target.kept<convolution_choice>(make_default_choice);
+  auto choice = target.get_or_make<convolution_choice>(make_default_choice);
   if (!choice || !(*choice)->measured)
     return;
   trial run;
@@ -427,7 +427,8 @@ void order_candidates(gpu_device& target, cudnnHandle_t handle, allocator& memor
           },
           max_wait);
     };
-  auto answer = tuner().ask({target.driver().about().name, asked}, prepared.candidates, run);
+  auto answer =
+      tuner().find({target.driver().gpu_properties().name, asked}, prepared.candidates, run);
   prepared.candidates = std::move(answer.order);
   prepared.ordered = answer.final;
   if (!prepared.candidates.empty() &&
@@ -472,9 +473,9 @@ status convolve_by(cudnnHandle_t handle, gpu_device& target, convolver& cache, a
 
 status convolve(gpu_device& target, allocator& memory, const convolution& problem, void* input,
                 void* filter, void* output, const epilogue& last) {
-  TROUPE_ASSIGN(auto* cache, target.kept<convolver>(make_convolver));
-  question asked{problem, problem.type == dtype::f32 && target.rounds_operands(),
-                 last.bias != nullptr, last.rectify};
+  TROUPE_ASSIGN(auto* cache, target.get_or_make<convolver>(make_convolver));
+  question asked{problem, problem.type == dtype::f32 && target.uses_tf32(), last.bias != nullptr,
+                 last.rectify};
   std::lock_guard guard{cache->mutex};
   return with_cudnn(target, [&](cudnnHandle_t handle) {
     return convolve_by(handle, target, *cache, memory, asked, {input, filter, output, last});

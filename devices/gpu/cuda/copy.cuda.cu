@@ -104,8 +104,9 @@ void simplify(strided_copy& described) {
       continue;
     if (rank > 0) {
       auto& last = described.loops[static_cast<size_t>(rank - 1)];
-      if (last.from == next.from * next.extent && last.to == next.to * next.extent) {
-        last = {last.extent * next.extent, next.from, next.to};
+      if (last.source_stride == next.source_stride * next.extent &&
+          last.target_stride == next.target_stride * next.extent) {
+        last = {last.extent * next.extent, next.source_stride, next.target_stride};
         continue;
       }
     }
@@ -118,21 +119,21 @@ void simplify(strided_copy& described) {
 void widen(strided_copy& described) {
   while (described.rank > 0 && described.element_bytes < 16) {
     auto& last = described.loops[static_cast<size_t>(described.rank - 1)];
-    auto fits = last.from == 1 && last.to == 1 && last.extent % 2 == 0;
+    auto fits = last.source_stride == 1 && last.target_stride == 1 && last.extent % 2 == 0;
     auto twice = 2 * described.element_bytes;
-    for (auto pointer : {static_cast<const void*>(described.to), described.from})
+    for (auto pointer : {static_cast<const void*>(described.target), described.source})
       fits &= reinterpret_cast<uintptr_t>(pointer) % twice == 0;
     for (int i = 0; i + 1 < described.rank; ++i) {
       const auto& loop = described.loops[static_cast<size_t>(i)];
-      fits &= loop.from % 2 == 0 && loop.to % 2 == 0;
+      fits &= loop.source_stride % 2 == 0 && loop.target_stride % 2 == 0;
     }
     if (!fits)
       return;
     last.extent /= 2;
     for (int i = 0; i + 1 < described.rank; ++i) {
       auto& loop = described.loops[static_cast<size_t>(i)];
-      loop.from /= 2;
-      loop.to /= 2;
+      loop.source_stride /= 2;
+      loop.target_stride /= 2;
     }
     described.element_bytes = twice;
   }
@@ -144,8 +145,8 @@ bool is_transposition(const strided_copy& described) {
     return false;
   const auto& outer = described.loops[static_cast<size_t>(described.rank - 2)];
   const auto& inner = described.loops[static_cast<size_t>(described.rank - 1)];
-  return outer.from == 1 && inner.to == 1 && outer.extent >= tile / 2 && inner.extent >= tile / 2 &&
-         (described.rank == 2 || described.loops[0].extent < 65536) &&
+  return outer.source_stride == 1 && inner.target_stride == 1 && outer.extent >= tile / 2 &&
+         inner.extent >= tile / 2 && (described.rank == 2 || described.loops[0].extent < 65536) &&
          outer.extent <= int64_t{tile} * 65535; // tiles, in a grid's second dimension
 }
 
@@ -156,9 +157,10 @@ cudaError_t launch_transposition(const strided_copy& described, cudaStream_t in)
   auto matrices = described.rank == 3 ? described.loops[0] : strided_copy::loop{1, 0, 0};
   auto tiles = [](int64_t extent) { return static_cast<unsigned>((extent + tile - 1) / tile); };
   dim3 grid{tiles(columns.extent), tiles(rows.extent), static_cast<unsigned>(matrices.extent)};
-  return launch(transpose<T>, grid, dim3{tile, tile_rows}, in, static_cast<T*>(described.to),
-                static_cast<const T*>(described.from), rows.extent, columns.extent, columns.from,
-                rows.to, matrices.from, matrices.to);
+  return launch(transpose<T>, grid, dim3{tile, tile_rows}, in, static_cast<T*>(described.target),
+                static_cast<const T*>(described.source), rows.extent, columns.extent,
+                columns.source_stride, rows.target_stride, matrices.source_stride,
+                matrices.target_stride);
 }
 
 template <class T, class Index>
@@ -167,11 +169,11 @@ cudaError_t launch_each(const strided_copy& described, int64_t count, cudaStream
   for (int i = 0; i < described.rank; ++i) {
     const auto& loop = described.loops[static_cast<size_t>(i)];
     walk.extent[i] = static_cast<Index>(loop.extent);
-    walk.from[i] = loop.from;
-    walk.to[i] = loop.to;
+    walk.from[i] = loop.source_stride;
+    walk.to[i] = loop.target_stride;
   }
   return launch(copy_each<T, Index>, blocks_for(count), threads_per_block, in,
-                static_cast<T*>(described.to), static_cast<const T*>(described.from),
+                static_cast<T*>(described.target), static_cast<const T*>(described.source),
                 static_cast<Index>(count), walk);
 }
 

@@ -24,7 +24,7 @@ shared_gpus& all_gpus() {
 }
 
 result<std::shared_ptr<device>>
-find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cuda_choice& chosen) {
+find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cuda_options& chosen) {
   auto& shared = all_gpus();
   std::lock_guard guard{shared.mutex};
   auto ordinal = gpu * chosen.devices_per_gpu + number;
@@ -33,13 +33,13 @@ find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cud
     return existing;
   TROUPE_ASSIGN(auto driver, gpu::make_cuda_driver(gpu));
   auto shares = static_cast<size_t>(chosen.devices_per_gpu);
-  auto limit =
-      chosen.memory_limit ? chosen.memory_limit : driver->about().total_memory / 10 * 9 / shares;
+  auto limit = chosen.memory_limit ? chosen.memory_limit
+                                   : driver->gpu_properties().total_memory / 10 * 9 / shares;
   TROUPE_ASSIGN(auto created, gpu::make_device(std::move(driver), host, ordinal,
                                                {.limit = limit,
                                                 .reserve = chosen.memory_reserve,
                                                 .give_back_after = chosen.memory_idle}));
-  created->round_operands(chosen.tf32);
+  created->set_tf32(chosen.tf32);
   gpu::measure_convolutions(*created, chosen.measure_convolutions);
   if (!chosen.measure_convolutions)
     gpu::choose_layers(*created, gpu::layers_by::kernels);
@@ -49,34 +49,34 @@ find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cud
 
 } // namespace
 
-cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, const cuda_choice& chosen) {
+cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, const cuda_options& chosen) {
   cuda_devices devices;
   auto count = gpu::count_cuda_gpus();
   if (!count || *count == 0) {
-    devices.why_fewer = count ? "CUDA finds no GPU on this machine."
-                              : concat("CUDA cannot be used: ", count.status().message(), '.');
+    devices.reasons = count ? "CUDA finds no GPU on this machine."
+                            : concat("CUDA cannot be used: ", count.status().message(), '.');
     return devices;
   }
-  devices.listed = *count;
+  devices.gpu_count = *count;
   if (chosen.devices_per_gpu < 1) {
-    devices.why_fewer = concat("There cannot be ", chosen.devices_per_gpu, " devices on a GPU.");
+    devices.reasons = concat("There cannot be ", chosen.devices_per_gpu, " devices on a GPU.");
     return devices;
   }
   std::vector<std::string> reasons;
-  if (*count < chosen.most)
+  if (*count < chosen.max_gpus)
     reasons.push_back(concat("CUDA finds ", *count, " on this machine."));
-  auto used_count = chosen.most < 0 ? *count : std::min(*count, chosen.most);
+  auto used_count = chosen.max_gpus < 0 ? *count : std::min(*count, chosen.max_gpus);
   for (int gpu = 0; gpu < used_count; ++gpu)
     for (int i = 0; i < chosen.devices_per_gpu; ++i) {
       auto created = find_or_make(gpu, i, host, chosen);
       if (created)
-        devices.found.push_back(*std::move(created));
+        devices.devices.push_back(*std::move(created));
       else
         reasons.push_back(
             concat("GPU ", gpu, " cannot be used: ", created.status().message(), '.'));
     }
   for (const auto& reason : reasons)
-    devices.why_fewer += concat(devices.why_fewer.empty() ? "" : " ", reason);
+    devices.reasons += concat(devices.reasons.empty() ? "" : " ", reason);
   return devices;
 }
 

@@ -11,13 +11,13 @@ namespace troupe {
 
 /// The usable GPUs of this machine.
 struct cuda_devices {
-  std::vector<std::shared_ptr<device>> found;
-  int listed = 0;        ///< the number of GPUs, usable or not
-  std::string why_fewer; ///< the reasons if there are fewer than requested, or none: sentences
+  std::vector<std::shared_ptr<device>> devices;
+  int gpu_count = 0;   ///< the number of GPUs, usable or not
+  std::string reasons; ///< the reasons if there are fewer than requested, or none: sentences
 };
 
-struct cuda_choice {
-  int most = -1;             ///< the maximum of GPUs; -1: all
+struct cuda_options {
+  int max_gpus = -1;         ///< the maximum of GPUs; -1: all
   int devices_per_gpu = 1;   ///< numbered one after the other: gpu:0 and gpu:1 on the first GPU
   size_t memory_limit = 0;   ///< bytes, of each device; 0: an even share of nine tenths
   size_t memory_reserve = 0; ///< bytes, of each device, that are allocated when it is made
@@ -31,6 +31,7 @@ struct cuda_choice {
 /// Never fails: without a GPU, or without CUDA, the list is empty. All callers in a process share
 /// the devices while any caller holds them, with the options of the first caller. `host` runs the
 /// nodes of a GPU's partitions that have no GPU kernel.
-cuda_devices list_cuda_devices(const std::shared_ptr<device>& host, const cuda_choice& chosen = {});
+cuda_devices list_cuda_devices(const std::shared_ptr<device>& host,
+                               const cuda_options& chosen = {});
 
 } // namespace troupe

@@ -83,7 +83,7 @@ public:
     return {};
   }
 
-  const properties& about() const noexcept override { return about_; }
+  const properties& gpu_properties() const noexcept override { return about_; }
   status make_current() override { return use(); }
 
   result<stream> make_stream() override {

@@ -35,7 +35,7 @@ result<std::shared_ptr<cudnn_handle>> make_cudnn_handle(gpu_device& target);
 template <class Launch>
 status with_cudnn(gpu_device& target, Launch&& launch) {
   TROUPE_TRY(target.driver().make_current());
-  TROUPE_ASSIGN(auto* shared, target.kept<cudnn_handle>(make_cudnn_handle));
+  TROUPE_ASSIGN(auto* shared, target.get_or_make<cudnn_handle>(make_cudnn_handle));
   std::lock_guard guard{shared->mutex};
   TROUPE_TRY(cudnnSetStream(shared->handle, reinterpret_cast<cudaStream_t>(target.compute())));
   return launch(shared->handle);

@@ -215,9 +215,9 @@ status no_algorithm(const product& problem) {
 // Launches the product, with a bias if not null; returns false if the library has no algorithm.
 result<bool> multiply(gpu_device& target, allocator& memory, const product& problem, const void* a,
                       const void* b, void* c, const void* bias) {
-  TROUPE_ASSIGN(auto* cache, target.kept<multiplier>(make_multiplier));
+  TROUPE_ASSIGN(auto* cache, target.get_or_make<multiplier>(make_multiplier));
   question asked{problem,
-                 target.rounds_operands(),
+                 target.uses_tf32(),
                  {alignment_of(a), alignment_of(b), alignment_of(c), bias ? alignment_of(bias) : 0},
                  bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT};
   TROUPE_ASSIGN(auto described, describe(asked));

@@ -39,7 +39,7 @@ result<ncclDataType_t> element_type(dtype type) {
 }
 
 ncclRedOp_t operation(const collective_call& call) {
-  switch (call.by) {
+  switch (call.operation) {
     case reduction::sum: return call.average ? ncclAvg : ncclSum;
     case reduction::product: return ncclProd;
     case reduction::min: return ncclMin;

@@ -89,7 +89,7 @@ T* matrix(const matrix_stack& stack, int64_t i) {
 }
 template <class T>
 T** places(const matrix_stack& stack) {
-  return reinterpret_cast<T**>(const_cast<void**>(stack.places));
+  return reinterpret_cast<T**>(const_cast<void**>(stack.addresses));
 }
 
 int narrow(int64_t extent) { return static_cast<int>(extent); }
@@ -125,7 +125,7 @@ public:
     return launch(at, [&](auto type_tag) -> status {
       using T = decltype(type_tag);
       auto n = narrow(a.rows);
-      if (a.places)
+      if (a.addresses)
         return pick<T>(cusolverDnSpotrfBatched, cusolverDnDpotrfBatched)(
             dense_, upper, n, places<T>(a), n, info, narrow(a.count));
       int items = 0;
@@ -143,7 +143,7 @@ public:
     return launch(at, [&](auto type_tag) -> status {
       using T = decltype(type_tag);
       auto n = narrow(a.rows);
-      if (a.places)
+      if (a.addresses)
         return pick<T>(cublasSgetrfBatched, cublasDgetrfBatched)(blas_, n, places<T>(a), n, pivots,
                                                                  info, narrow(a.count));
       int items = 0;
@@ -164,7 +164,7 @@ public:
       auto n = narrow(lu.rows), columns = narrow(b.columns);
       auto operation = transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
       int invalid_argument = 0; // a number on the host; 0: all arguments are valid
-      if (lu.places)
+      if (lu.addresses)
         return pick<T>(cublasSgetrsBatched,
                        cublasDgetrsBatched)(blas_, operation, n, columns, places<T>(lu), n, pivots,
                                             places<T>(b), n, &invalid_argument, narrow(lu.count));
@@ -184,7 +184,7 @@ public:
       auto triangle = is_upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
       auto operation = transpose ? CUBLAS_OP_T : CUBLAS_OP_N;
       const T one = 1;
-      if (a.places)
+      if (a.addresses)
         return pick<T>(cublasStrsmBatched, cublasDtrsmBatched)(
             blas_, CUBLAS_SIDE_RIGHT, triangle, operation, CUBLAS_DIAG_NON_UNIT, rows, n, &one,
             places<T>(a), n, places<T>(b), rows, narrow(a.count));
@@ -332,7 +332,7 @@ private:
 } // namespace
 
 result<solver*> cuda_solver(gpu_device& target) {
-  TROUPE_ASSIGN(auto* shared, target.kept<library_solver>(
+  TROUPE_ASSIGN(auto* shared, target.get_or_make<library_solver>(
                                   [](gpu_device& owner) -> result<std::shared_ptr<library_solver>> {
                                     auto created = std::make_shared<library_solver>();
                                     TROUPE_TRY(created->make(owner));

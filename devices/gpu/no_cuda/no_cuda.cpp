@@ -3,8 +3,8 @@
 
 namespace troupe {
 
-cuda_devices list_cuda_devices(const std::shared_ptr<device>&, const cuda_choice&) {
-  return {.found = {}, .listed = 0, .why_fewer = "This build of Troupe has no CUDA devices."};
+cuda_devices list_cuda_devices(const std::shared_ptr<device>&, const cuda_options&) {
+  return {.devices = {}, .gpu_count = 0, .reasons = "This build of Troupe has no CUDA devices."};
 }
 
 } // namespace troupe

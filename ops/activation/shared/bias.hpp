@@ -8,7 +8,7 @@ namespace troupe::ops {
 
 /// The state says whether the channels come first.
 inline result<std::shared_ptr<void>> prepare_bias(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto first, channels_come_first(setup.of.attr<std::string>("data_format")));
+  TROUPE_ASSIGN(auto first, channels_come_first(setup.origin.attr<std::string>("data_format")));
   return std::shared_ptr<void>{std::make_shared<bool>(first)};
 }
 

@@ -8,7 +8,7 @@ namespace troupe::ops {
 /// TensorFlow's attribute alpha is a float for every element type.
 inline result<std::shared_ptr<void>> prepare_leak(const kernel_setup& setup) {
   return std::shared_ptr<void>{
-      std::make_shared<float>(static_cast<float>(setup.of.attr<double>("alpha")))};
+      std::make_shared<float>(static_cast<float>(setup.origin.attr<double>("alpha")))};
 }
 
 } // namespace troupe::ops

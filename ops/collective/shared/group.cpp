@@ -58,7 +58,7 @@ result<shapes> infer_first_axis(const infer_context& at, int64_t times, int64_t 
 
 edge gradient_member(gradient_context& at, std::string op, edge input, bool average) {
   constexpr int64_t key_step = int64_t{1} << 32; // users' keys are smaller
-  const auto& forward_node = at.of();
+  const auto& forward_node = at.source_node();
   const auto forward_key = forward_node.attr<int64_t>("instance_key");
   auto member_count = count_members(forward_node, forward_key);
   auto key = forward_key + key_step;

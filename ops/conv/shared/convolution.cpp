@@ -139,7 +139,8 @@ edges convolution_gradient(gradient_context& at, convolution_form form) {
   operands[static_cast<size_t>(computes)] = at.output_gradient(0);
   attr_map attrs;
   for (auto name : {"strides", "padding", "explicit_paddings", "data_format", "dilations"})
-    if (auto attribute = at.of().attrs().find(name); attribute != at.of().attrs().end())
+    if (auto attribute = at.source_node().attrs().find(name);
+        attribute != at.source_node().attrs().end())
       attrs.insert(*attribute);
   edges gradients;
   for (int i = 0; i < inputs; ++i) {

@@ -14,7 +14,7 @@ using role = convolution_role;
 
 // The output is all zeros where there is nothing to sum.
 bool adds_nothing(const convolution_task& task, const tensor& out) {
-  if (task.of.multiplications() != 0)
+  if (task.geometry.multiplications() != 0)
     return false;
   std::memset(out.raw(), 0, out.bytes());
   return true;
@@ -115,7 +115,7 @@ status convolve_halves(kernel_context& at, const convolution_task& task, const t
     TROUPE_ASSIGN(bias, as_floats<T>(at, at.input(2)));
     data.bias = bias.data<float>();
   }
-  TROUPE_TRY(compute(at, task.of, data));
+  TROUPE_TRY(compute(at, task.geometry, data));
   from_floats(at, c, out.data<T>());
   return {};
 }
@@ -140,7 +140,7 @@ status convolve(kernel_context& at) {
     auto data = data_of<number>(computes, first, second, *out);
     if (state.end.bias)
       data.bias = static_cast<const number*>(at.input(2).raw());
-    return compute(at, task.of, data);
+    return compute(at, task.geometry, data);
   }
 }
 

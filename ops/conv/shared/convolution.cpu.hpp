@@ -2,13 +2,13 @@
 #pragma once
 #include "troupe/ops/conv/shared/convolution_task.hpp"
 #include "troupe/ops/conv/shared/onednn_convolution.cpu.hpp"
-#include "troupe/ops/kernel/recently_used.hpp"
+#include "troupe/ops/kernel/lru_cache.hpp"
 
 namespace troupe::ops {
 
 /// The state that a node keeps across steps.
 struct convolution_state : convolution_setup {
-  recently_used<convolution_shape, onednn_convolution> plans{};
+  lru_cache<convolution_shape, onednn_convolution> plans{};
 };
 
 /// For float16, bfloat16, float, double and int32_t.

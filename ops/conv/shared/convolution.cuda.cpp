@@ -220,8 +220,8 @@ status convolve_on_gpu(kernel_context& at) {
   TROUPE_ASSIGN(auto* out, at.allocate(0, task.result));
   if (out->elements() == 0)
     return {};
-  if (task.of.multiplications() == 0)
-    return fill_with_bias(at, task.of, *out);
+  if (task.geometry.multiplications() == 0)
+    return fill_with_bias(at, task.geometry, *out);
   const auto& first = at.input(computes == role::input ? 1 : 0);
   const auto& second = at.input(computes == role::output ? 1 : 2);
   auto tensors = computes == role::input    ? three_tensors{*out, first, second}
@@ -229,12 +229,12 @@ status convolve_on_gpu(kernel_context& at) {
                                             : three_tensors{first, second, *out};
   // cuDNN has few algorithms for doubles with the channels last. For the other types it has those
   // that use tensor cores.
-  if (!task.of.channels_first && out->type() != dtype::f64) {
-    auto done = compute(at, task.of, computes, out->type(), true, tensors);
+  if (!task.geometry.channels_first && out->type() != dtype::f64) {
+    auto done = compute(at, task.geometry, computes, out->type(), true, tensors);
     if (done || done.kind() != error_kind::unimplemented)
       return done;
   }
-  return compute(at, task.of, computes, out->type(), false, tensors);
+  return compute(at, task.geometry, computes, out->type(), false, tensors);
 }
 
 } // namespace troupe::ops

@@ -20,14 +20,14 @@ status check_bias(const shape& bias, const convolution_shape& geometry) {
 } // namespace
 
 result<convolution_setup> read_convolution(const kernel_setup& setup, convolution_form form) {
-  TROUPE_ASSIGN(auto options, read_windows(setup.of, form.windows()));
+  TROUPE_ASSIGN(auto options, read_windows(setup.origin, form.windows()));
   return convolution_setup{form, std::move(options)};
 }
 
 result<convolution_setup> read_fused_conv2d(const kernel_setup& setup) {
   TROUPE_ASSIGN(auto convolution_settings,
                 read_convolution(setup, {convolution_family::plain_2d, convolution_role::output}));
-  convolution_settings.end = {.bias = true, .rectify = setup.of.attr<bool>("rectify")};
+  convolution_settings.end = {.bias = true, .rectify = setup.origin.attr<bool>("rectify")};
   return convolution_settings;
 }
 

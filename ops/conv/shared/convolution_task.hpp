@@ -24,7 +24,7 @@ result<convolution_setup> read_fused_conv2d(const kernel_setup& setup);
 
 /// The extents of one run, and the shape of its result.
 struct convolution_task {
-  convolution_shape of;
+  convolution_shape geometry;
   shape result;
 };
 

@@ -7,7 +7,7 @@
 namespace troupe::ops {
 
 inline result<std::shared_ptr<void>> prepare_dilation(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto options, read_dilation(setup.of));
+  TROUPE_ASSIGN(auto options, read_dilation(setup.origin));
   return std::shared_ptr<void>{std::make_shared<window_options>(std::move(options))};
 }
 

@@ -12,7 +12,7 @@ struct ctc_options {
 
 template <bool BlankFirst>
 result<std::shared_ptr<void>> prepare_ctc_loss(const kernel_setup& setup) {
-  auto flag = [&](std::string_view name) { return setup.of.attr<bool>(name); };
+  auto flag = [&](std::string_view name) { return setup.origin.attr<bool>(name); };
   return std::shared_ptr<void>{std::make_shared<ctc_options>(
       ctc_options{BlankFirst, flag("preprocess_collapse_repeated"), flag("ctc_merge_repeated"),
                   flag("ignore_longer_outputs_than_inputs")})};

@@ -35,7 +35,7 @@ template <class T, class Fn>
 constexpr typed_kernel division_kernel() {
   auto def = binary_kernel<T, Fn>(divide<T, Fn>);
   if constexpr (std::is_integral_v<T>)
-    def.takes_second = has_no_zero<T>;
+    def.accepts_second_input = has_no_zero<T>;
   return def;
 }
 

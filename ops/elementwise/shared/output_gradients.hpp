@@ -14,8 +14,8 @@ inline result<shapes> infer_paired(const infer_context& at) {
 /// z = dy * f(y), or dy * f(conj(y)). The gradient for y is given; the gradient for dy applies the
 /// op again.
 inline edges paired_gradients(gradient_context& at, edge of_y) {
-  return {of_y,
-          build(std::string{at.of().op().name}, {conjugate(at.input(0)), at.output_gradient(0)})};
+  return {of_y, build(std::string{at.source_node().op().name},
+                      {conjugate(at.input(0)), at.output_gradient(0)})};
 }
 
 } // namespace troupe::ops

@@ -133,8 +133,8 @@ struct crop_settings {
 
 inline result<std::shared_ptr<void>> keep_crop_settings(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<crop_settings>(
-      crop_settings{setup.of.attr<std::string>("method") == "nearest",
-                    static_cast<float>(setup.of.attr<double>("extrapolation_value"))})};
+      crop_settings{setup.origin.attr<std::string>("method") == "nearest",
+                    static_cast<float>(setup.origin.attr<double>("extrapolation_value"))})};
 }
 
 /// A crop's pixel, interpolated from the four pixels around it.

@@ -104,7 +104,7 @@ private:
       auto& me = self(state);
       if (me.state_.input_scan_number > max_scans)
         me.leave("it has too many scans");
-      if (me.stop_ && me.stop_->due())
+      if (me.stop_ && me.stop_->is_due())
         me.leave("the step was stopped");
     };
     state_.progress = &progress_;

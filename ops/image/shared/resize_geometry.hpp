@@ -18,7 +18,7 @@ struct resize_options {
 
 inline result<std::shared_ptr<void>> keep_resize_options(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<resize_options>(resize_options{
-      setup.of.attr<bool>("align_corners"), setup.of.attr<bool>("half_pixel_centers")})};
+      setup.origin.attr<bool>("align_corners"), setup.origin.attr<bool>("half_pixel_centers")})};
 }
 
 /// The number of source pixels per output pixel.

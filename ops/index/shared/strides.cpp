@@ -118,7 +118,7 @@ result<slice_places> locate_slice(const shape& dims, const tensor& begin, const 
 }
 
 result<std::shared_ptr<void>> keep_slice_masks(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<slice_masks>(setup.of)};
+  return std::shared_ptr<void>{std::make_shared<slice_masks>(setup.origin)};
 }
 
 attr_map attributes(const slice_masks& masks) {

@@ -40,7 +40,7 @@ public:
     if (!begin_device_error(at_.box->stage))
       return;
     at_.box->op = op_;
-    at_.box->what = what_;
+    at_.box->text = what_;
     at_.box->value = value;
     at_.box->limit = limit;
     at_.box->epoch = at_.epoch;

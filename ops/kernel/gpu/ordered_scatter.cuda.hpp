@@ -2,7 +2,7 @@
 // part take effect in their order, as on processors, so that results do not vary. For that purpose
 // the updates are sorted by part.
 #pragma once
-#include "troupe/ops/kernel/apart_from.hpp"
+#include "troupe/ops/kernel/copy_if_overlapping.hpp"
 #include "troupe/ops/kernel/gpu/device_indices.cuda.hpp"
 #include "troupe/ops/kernel/gpu/primitives.cuda.hpp"
 #include "troupe/ops/kernel/rows.hpp"

@@ -13,7 +13,7 @@ status in_halves(kernel_context& at) {
   const auto& op = at.origin().op();
   if (has(op.effects, effect::data_dependent_shape))
     return failure(error_kind::internal, "the node was not cut in two");
-  return is_first_half(op) ? First(at) : Second(at);
+  return is_first_phase(op) ? First(at) : Second(at);
 }
 
 /// In the first half: allocates the vector of numbers for the host. The numbers that the second

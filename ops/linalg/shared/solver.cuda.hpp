@@ -48,7 +48,7 @@ result<located_stack> locate(kernel_context& at, void* data, int64_t rows, int64
   TROUPE_TRY(for_each(
       at, count,
       locate_body{static_cast<char*>(data), rows * columns * static_cast<int64_t>(sizeof(T)), to}));
-  located.of.places = to;
+  located.of.addresses = to;
   return located;
 }
 
@@ -197,7 +197,7 @@ status solve_in_place(kernel_context& at, const factors& factored, bool adjoint,
                       int64_t columns) {
   TROUPE_ASSIGN(auto* solver, solver_of(at));
   const auto& a = factored.stack.of;
-  TROUPE_ASSIGN(auto right, locate<T>(at, b, a.rows, columns, a.count, a.places != nullptr));
+  TROUPE_ASSIGN(auto right, locate<T>(at, b, a.rows, columns, a.count, a.addresses != nullptr));
   return solver->getrs(call_for<T>(at), !adjoint, a, factored.pivots.data<int32_t>(), right.of,
                        factored.info.data<int32_t>());
 }

@@ -12,8 +12,8 @@ struct wanted_vectors {
 };
 
 inline result<std::shared_ptr<void>> prepare_svd(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<wanted_vectors>(
-      wanted_vectors{setup.of.attr<bool>("compute_uv"), setup.of.attr<bool>("full_matrices")})};
+  return std::shared_ptr<void>{std::make_shared<wanted_vectors>(wanted_vectors{
+      setup.origin.attr<bool>("compute_uv"), setup.origin.attr<bool>("full_matrices")})};
 }
 
 /// The matrices of the input, their number of singular values, the number of vectors of either

@@ -12,7 +12,7 @@ struct triangle {
 
 inline result<std::shared_ptr<void>> prepare_triangle(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<triangle>(
-      triangle{setup.of.attr<bool>("lower"), setup.of.attr<bool>("adjoint")})};
+      triangle{setup.origin.attr<bool>("lower"), setup.origin.attr<bool>("adjoint")})};
 }
 
 } // namespace troupe::ops

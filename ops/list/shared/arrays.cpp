@@ -163,14 +163,14 @@ edges gradients_with(gradient_context& at, int value, edge of_value, edge flow) 
 }
 
 bool takes_gradient(gradient_context& at, int value) {
-  return at.wants(value) && carries_gradients(at.input(value).type());
+  return at.needs_gradient(value) && carries_gradients(at.input(value).type());
 }
 
 } // namespace
 
 edges of_array(gradient_context& at) {
   edges gradients(static_cast<size_t>(at.inputs()));
-  if (at.of().outputs() == 2 && at.has_output_gradient(1))
+  if (at.source_node().outputs() == 2 && at.has_output_gradient(1))
     gradients[1] = at.output_gradient(1);
   return gradients;
 }

@@ -22,7 +22,7 @@ status add_list(const tensor_list& from, tensor_list& to, list_budget& budget, a
 
 // Adds to an item, in memory of its own.
 status add_item(const tensor& from, tensor& to, list_budget& budget, allocator& memory) {
-  TROUPE_TRY(budget.take());
+  TROUPE_TRY(budget.count_item());
   if (from.empty())
     return {}; // an unset item counts as zeros
   if (to.empty()) {
@@ -49,7 +49,7 @@ status add_list(const tensor_list& from, tensor_list& to, list_budget& budget, a
                    from.items.size(), " items");
   for (size_t i = 0; i < to.items.size(); ++i) {
     if (auto added = add_item(from.items[i], to.items[i], budget, memory); !added)
-      return std::move(added).within(concat("item ", i));
+      return std::move(added).with_context(concat("item ", i));
     TROUPE_TRY(to.admit(to.items[i]));
   }
   return {};

@@ -72,8 +72,8 @@ status resize(tensor_list& list, size_t items) {
 }
 
 status append(tensor_list& to, tensor item) {
-  if (to.most >= 0 && static_cast<int64_t>(to.items.size()) >= to.most)
-    return failure(error_kind::failed_precondition, "the list has its ", to.most,
+  if (to.max_items >= 0 && static_cast<int64_t>(to.items.size()) >= to.max_items)
+    return failure(error_kind::failed_precondition, "the list has its ", to.max_items,
                    " items already: max_num_elements allows no more");
   TROUPE_TRY(to.admit(item));
   TROUPE_TRY(resize(to, to.items.size() + 1));
@@ -92,7 +92,7 @@ result<tensor> item_of(kernel_context& at, const tensor_list& from, size_t index
   }
   auto dims = merge(from.dims, known_dims);
   if (!dims)
-    return dims.status().within("element_shape");
+    return dims.status().with_context("element_shape");
   if (!dims->fully_known()) {
     // It has the shape of another item.
     for (const auto& other_item : from.items)
@@ -108,7 +108,7 @@ result<tensor> stack_items(kernel_context& at, const tensor_list& from,
                            std::span<const int64_t> positions, const partial_shape& known_dims) {
   auto dims = merge(from.dims, known_dims);
   if (!dims)
-    return dims.status().within("element_shape");
+    return dims.status().with_context("element_shape");
   std::vector<tensor> items;
   for (auto index : positions) {
     TROUPE_ASSIGN(auto item, item_of(at, from, static_cast<size_t>(index), *dims));
@@ -187,7 +187,7 @@ result<std::vector<tensor>> cut_rows(kernel_context& at, const tensor& from,
 
 result<tensor> swapped(const kernel_context& at, const tensor& value) {
   auto* space = at.device().swap();
-  return space ? space->moved(value) : value;
+  return space ? space->move_to_disk(value) : value;
 }
 
 result<tensor> zeros(kernel_context& at, dtype type, const partial_shape& dims) {
@@ -207,7 +207,7 @@ result<tensor> zeros_like(const tensor& value, allocator& memory) {
 }
 
 result<tensor> zeros_like(const tensor& value, list_budget& budget, allocator& memory) {
-  TROUPE_TRY(budget.take());
+  TROUPE_TRY(budget.count_item());
   TROUPE_ASSIGN(auto filled, tensor::make(value.type(), value.dims(), memory));
   if (value.type() != dtype::variant) {
     TROUPE_ASSIGN(auto zero, zero_of(value.type()));

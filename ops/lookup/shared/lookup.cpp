@@ -13,7 +13,7 @@ table_signature signature_of_table(const node& maker) {
   if (maker.op().find_attr("value_shape"))
     signature.value_dims =
         maker.attr<partial_shape>("value_shape").known(); // infer_table has checked
-  signature.constant = maker.op().make == make_constant_table;
+  signature.constant = maker.op().create_state == make_constant_table;
   return signature;
 }
 

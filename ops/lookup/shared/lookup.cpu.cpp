@@ -6,7 +6,7 @@
 namespace troupe::ops {
 namespace {
 
-lookup_table& table_of(const kernel_context& at) { return at.referred<lookup_table>(0); }
+lookup_table& table_of(const kernel_context& at) { return at.state_of_input<lookup_table>(0); }
 
 // The allocator for memory that outlives the step.
 allocator& lasting(const kernel_context& at) { return at.device().memory(); }
@@ -60,11 +60,11 @@ status fill_table(kernel_context& at) {
 
 result<std::shared_ptr<void>> keep_table_file_format(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<table_file_format>(
-      table_file_format{.key_index = setup.of.attr<int64_t>("key_index"),
-                        .value_index = setup.of.attr<int64_t>("value_index"),
-                        .lines = setup.of.attr<int64_t>("vocab_size"),
-                        .delimiter = setup.of.attr<std::string>("delimiter").front(),
-                        .offset = setup.of.attr<int64_t>("offset")})};
+      table_file_format{.key_index = setup.origin.attr<int64_t>("key_index"),
+                        .value_index = setup.origin.attr<int64_t>("value_index"),
+                        .lines = setup.origin.attr<int64_t>("vocab_size"),
+                        .delimiter = setup.origin.attr<std::string>("delimiter").front(),
+                        .offset = setup.origin.attr<int64_t>("offset")})};
 }
 
 status fill_table_from_file(kernel_context& at) {

@@ -31,7 +31,7 @@ constexpr port table_handle = ref("table_handle", "string", resource::table);
 constexpr op_def table_maker(op_def def) {
   def.outputs = {table_handle};
   def.effects = effect::stateful;
-  def.makes = resource::table;
+  def.state_kind = resource::table;
   def.no_gradient = no_gradient_of_tables;
   return def;
 }

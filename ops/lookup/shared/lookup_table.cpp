@@ -39,10 +39,10 @@ void move_elements(const tensor& from, const tensor& to, int64_t count) {
 
 // Compares bytes, so that a NaN equals itself.
 bool equal_elements(elements_from a, elements_from b, int64_t count) noexcept {
-  return with_word(a.of.type(), [&](auto word_type) {
+  return with_word(a.source.type(), [&](auto word_type) {
     using T = typename decltype(word_type)::type;
-    const auto* x = static_cast<const T*>(a.of.raw()) + a.first;
-    const auto* y = static_cast<const T*>(b.of.raw()) + b.first;
+    const auto* x = static_cast<const T*>(a.source.raw()) + a.first;
+    const auto* y = static_cast<const T*>(b.source.raw()) + b.first;
     if constexpr (std::is_same_v<T, std::string>)
       return std::equal(x, x + count, y);
     else
@@ -321,7 +321,7 @@ status lookup_table::initialize(const table_content& from, allocator& memory) {
                    "' may change at any time: LookupTableInsert or LookupTableImport fill it");
   table_pairs fresh{holds_};
   if (auto added = fresh.put_consistent(from, memory); !added)
-    return std::move(added).within(concat("table '", name(), '\''));
+    return std::move(added).with_context(concat("table '", name(), '\''));
   std::unique_lock guard{mutex_};
   if (initialized_ && !(fresh == pairs_))
     return failure(error_kind::failed_precondition, "table '", name(),

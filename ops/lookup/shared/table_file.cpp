@@ -121,7 +121,7 @@ result<table_content> read_table_lines(std::istream& in, const std::string& name
   std::string line;
   int64_t number = 0;
   for (; (format.lines < 0 || number < format.lines) && std::getline(in, line); ++number) {
-    if (number % 1024 == 0 && stop && stop->due())
+    if (number % 1024 == 0 && stop && stop->is_due())
       return failure(error_kind::cancelled, name, ": is not read to its end, the step stops");
     if (line.ends_with('\r'))
       line.pop_back();
@@ -131,7 +131,7 @@ result<table_content> read_table_lines(std::istream& in, const std::string& name
     if (outcome)
       outcome = values.add(line, number);
     if (!outcome)
-      return std::move(outcome).within(concat(name, ':', number + 1));
+      return std::move(outcome).with_context(concat(name, ':', number + 1));
   }
   if (in.bad())
     return failure(error_kind::data_loss, "'", name, "' cannot be read after line ", number);

@@ -13,7 +13,7 @@ struct adjoints {
 
 inline result<std::shared_ptr<void>> prepare_batch_matmul(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<adjoints>(
-      adjoints{setup.of.attr<bool>("adj_x"), setup.of.attr<bool>("adj_y")})};
+      adjoints{setup.origin.attr<bool>("adj_x"), setup.origin.attr<bool>("adj_y")})};
 }
 
 /// Writes output 0; `multiply` is the device's product.

@@ -10,8 +10,8 @@ struct transposition {
 };
 
 inline result<std::shared_ptr<void>> prepare_matmul(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<transposition>(
-      transposition{setup.of.attr<bool>("transpose_a"), setup.of.attr<bool>("transpose_b")})};
+  return std::shared_ptr<void>{std::make_shared<transposition>(transposition{
+      setup.origin.attr<bool>("transpose_a"), setup.origin.attr<bool>("transpose_b")})};
 }
 
 /// Multiplies a and b, which have the output's type, into output 0; `multiply` is the device's

@@ -5,13 +5,13 @@
 namespace troupe::ops {
 
 result<std::shared_ptr<void>> prepare_batch_norm(const kernel_setup& setup) {
-  const auto& format = setup.of.attr<std::string>("data_format");
+  const auto& format = setup.origin.attr<std::string>("data_format");
   TROUPE_ASSIGN(auto first, channels_come_first(format));
-  auto factor = setup.of.attrs().find("exponential_avg_factor");
-  return std::shared_ptr<void>{std::make_shared<batch_norm_state>(
-      batch_norm_state{first, setup.of.attr<bool>("is_training"), static_cast<int>(format.size()),
-                       setup.of.attr<double>("epsilon"),
-                       factor == setup.of.attrs().end() ? 1.0 : *factor->second.get_if<double>()})};
+  auto factor = setup.origin.attrs().find("exponential_avg_factor");
+  return std::shared_ptr<void>{std::make_shared<batch_norm_state>(batch_norm_state{
+      first, setup.origin.attr<bool>("is_training"), static_cast<int>(format.size()),
+      setup.origin.attr<double>("epsilon"),
+      factor == setup.origin.attrs().end() ? 1.0 : *factor->second.get_if<double>()})};
 }
 
 result<channel_view> view_normalized(const kernel_context& at, const shape& x) {

@@ -10,7 +10,7 @@ struct lrn_state {
   double bias, alpha, beta;
 
   static result<std::shared_ptr<void>> prepare(const kernel_setup& setup) {
-    const auto& lrn_node = setup.of;
+    const auto& lrn_node = setup.origin;
     auto radius = lrn_node.attr<int64_t>("depth_radius");
     if (radius < 0)
       return invalid("depth_radius must not be negative, got ", radius);

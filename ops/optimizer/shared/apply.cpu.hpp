@@ -1,6 +1,6 @@
 // Kernels that apply a gradient to a variable and its slots, in one pass over their memory.
 #pragma once
-#include "troupe/ops/kernel/apart_from.hpp"
+#include "troupe/ops/kernel/copy_if_overlapping.hpp"
 #include "troupe/ops/kernel/element_types.hpp"
 #include "troupe/ops/kernel/rows.hpp"
 #include "troupe/ops/optimizer/shared/rules.hpp"
@@ -65,7 +65,7 @@ status apply(kernel_context& at) {
     TROUPE_ASSIGN(auto rows, rows_to_update(indices, *values[0], gradient, 1));
     tensor apart = gradient;
     for (const auto* value : values) {
-      TROUPE_ASSIGN(apart, apart_from(at, apart, *value));
+      TROUPE_ASSIGN(apart, copy_if_overlapping(at, apart, *value));
     }
     from = std::as_const(apart).template data<T>();
     auto length = gradient.elements() / std::max<int64_t>(indices.elements(), 1);

@@ -173,7 +173,7 @@ status apply(kernel_context& at) {
         TROUPE_ASSIGN(auto sorted, sort_updates(at, indices, count, 1, values[0]->dims(), false));
         tensor apart = gradient;
         for (const auto* value : values) {
-          TROUPE_ASSIGN(apart, apart_from(at, apart, *value));
+          TROUPE_ASSIGN(apart, copy_if_overlapping(at, apart, *value));
         }
         body.gradient = apart.template data<T>();
         auto length = gradient.elements() / std::max<int64_t>(count, 1);

@@ -32,11 +32,11 @@ result<shapes> infer_training(const infer_context& at, training_roles roles) {
 
 result<std::shared_ptr<void>> keep_training(const kernel_setup& setup) {
   auto state = std::make_shared<training_state>();
-  state->roles = roles_of(setup.of.op().inputs);
-  for (const auto& attr : setup.of.op().attrs)
+  state->roles = roles_of(setup.origin.op().inputs);
+  for (const auto& attr : setup.origin.op().attrs)
     if (attr.kind == attr_kind::boolean)
       (attr.name == "use_locking" ? state->use_locking : state->variant) =
-          setup.of.attr<bool>(attr.name);
+          setup.origin.attr<bool>(attr.name);
   return std::shared_ptr<void>{std::move(state)};
 }
 

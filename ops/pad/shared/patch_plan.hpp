@@ -8,7 +8,7 @@ namespace troupe::ops {
 
 /// For kernel_def::prepare.
 inline result<std::shared_ptr<void>> keep_patches(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto layout, patch_layout::of(setup.of));
+  TROUPE_ASSIGN(auto layout, patch_layout::of(setup.origin));
   return std::shared_ptr<void>{std::make_shared<patch_layout>(layout)};
 }
 

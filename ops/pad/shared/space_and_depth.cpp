@@ -71,7 +71,7 @@ status move_blocks(kernel_context& at, bool to_depth) {
 }
 
 result<std::shared_ptr<void>> keep_block_layout(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto layout, block_layout_of(setup.of));
+  TROUPE_ASSIGN(auto layout, block_layout_of(setup.origin));
   return std::shared_ptr<void>{std::make_shared<block_layout>(layout)};
 }
 

@@ -25,7 +25,7 @@ public:
       auto values = make_dense(at_, plan_.dense_dims[d], plan_.dense[d], fallback, column(feature),
                                plan_.size(), true);
       if (!values)
-        return values.status().within(concat("dense feature '", keys_[feature], '\''));
+        return values.status().with_context(concat("dense feature '", keys_[feature], '\''));
       at_.set_output(static_cast<int>(3 * plan_.sparse.size() + d), *std::move(values));
     }
     return {};
@@ -47,7 +47,7 @@ private:
                 examples[i],
                 std::span{values_}.subspan(static_cast<size_t>(i) * plan_.size(), plan_.size()));
             !outcome)
-          return failed.note(i, std::move(outcome).within(name_of(i)));
+          return failed.note(i, std::move(outcome).with_context(name_of(i)));
     });
     return failed.take();
   }
@@ -122,7 +122,7 @@ inline status parse_one_example(kernel_context& at, const feature_plan& plan,
                              at.input(first_default + static_cast<int>(d)),
                              std::span{feature_values}.subspan(sparse + d, 1), 1, false);
     if (!values)
-      return values.status().within(concat("dense feature '", keys[sparse + d], '\''));
+      return values.status().with_context(concat("dense feature '", keys[sparse + d], '\''));
     at.set_output(static_cast<int>(3 * sparse + d), *std::move(values));
   }
   return {};

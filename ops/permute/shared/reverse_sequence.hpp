@@ -12,7 +12,8 @@ struct sequence_axes {
 };
 
 inline result<std::shared_ptr<void>> keep_sequence_axes(const kernel_setup& setup) {
-  sequence_axes axes{setup.of.attr<int64_t>("seq_dim"), setup.of.attr<int64_t>("batch_dim")};
+  sequence_axes axes{setup.origin.attr<int64_t>("seq_dim"),
+                     setup.origin.attr<int64_t>("batch_dim")};
   return std::shared_ptr<void>{std::make_shared<sequence_axes>(axes)};
 }
 

@@ -14,10 +14,10 @@ struct pool_state {
 
 template <window_form Form>
 result<std::shared_ptr<void>> prepare_pool(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto options, read_windows(setup.of, Form));
+  TROUPE_ASSIGN(auto options, read_windows(setup.origin, Form));
   auto include_batch = false;
-  if (auto attribute = setup.of.attrs().find("include_batch_in_index");
-      attribute != setup.of.attrs().end())
+  if (auto attribute = setup.origin.attrs().find("include_batch_in_index");
+      attribute != setup.origin.attrs().end())
     include_batch = *attribute->second.get_if<bool>();
   return std::shared_ptr<void>{
       std::make_shared<pool_state>(pool_state{std::move(options), include_batch})};

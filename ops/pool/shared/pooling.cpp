@@ -46,7 +46,8 @@ edge pool_like(gradient_context& at, std::string op, std::vector<edge> inputs) {
   attr_map attrs;
   for (auto name : {"ksize", "strides", "padding", "explicit_paddings", "data_format",
                     "include_batch_in_index"})
-    if (auto attribute = at.of().attrs().find(name); attribute != at.of().attrs().end())
+    if (auto attribute = at.source_node().attrs().find(name);
+        attribute != at.source_node().attrs().end())
       attrs.insert(*attribute);
   return at.op(std::move(op), std::move(inputs), std::move(attrs));
 }

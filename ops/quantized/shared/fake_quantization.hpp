@@ -62,11 +62,11 @@ inline result<nudged_range> attribute_range(const node& from_node) {
 
 /// For kernel_def::prepare.
 inline result<std::shared_ptr<void>> keep_attribute_range(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto range, attribute_range(setup.of));
+  TROUPE_ASSIGN(auto range, attribute_range(setup.origin));
   return std::shared_ptr<void>{std::make_shared<nudged_range>(range)};
 }
 inline result<std::shared_ptr<void>> keep_bit_range(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto range, bit_range_of(setup.of));
+  TROUPE_ASSIGN(auto range, bit_range_of(setup.origin));
   return std::shared_ptr<void>{std::make_shared<bit_range>(range)};
 }
 

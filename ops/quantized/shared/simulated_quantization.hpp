@@ -43,7 +43,7 @@ result<simulated_quantization> simulated_quantization_of(const Node& of) {
 }
 
 inline result<std::shared_ptr<void>> keep_simulated_quantization(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto settings, simulated_quantization_of(setup.of));
+  TROUPE_ASSIGN(auto settings, simulated_quantization_of(setup.origin));
   return std::shared_ptr<void>{std::make_shared<simulated_quantization>(settings)};
 }
 

@@ -52,19 +52,19 @@ result<int64_t> draw(kernel_context& at, sampler& state, std::span<int64_t> clas
 
 result<std::shared_ptr<void>> make_sampler(const kernel_setup& setup,
                                            std::unique_ptr<class_distribution> from) {
-  auto num_sampled = setup.of.attr<int64_t>("num_sampled");
-  auto unique = setup.of.attr<bool>("unique");
+  auto num_sampled = setup.origin.attr<int64_t>("num_sampled");
+  auto unique = setup.origin.attr<bool>("unique");
   if (unique && num_sampled > from->range())
     return invalid("num_sampled is ", num_sampled, ", but there are only ", from->range(),
                    " unique classes");
   return std::shared_ptr<void>{new sampler{.numbers = chosen_place(setup),
-                                           .num_true = setup.of.attr<int64_t>("num_true"),
+                                           .num_true = setup.origin.attr<int64_t>("num_true"),
                                            .num_sampled = num_sampled,
                                            .unique = unique,
                                            .from = std::move(from)}};
 }
 
-extern constexpr kernel_position sampler_position{
+extern constexpr kernel_state_format sampler_position{
     .text =
         [](const void* state) {
           const auto& sampler_state = *static_cast<const sampler*>(state);

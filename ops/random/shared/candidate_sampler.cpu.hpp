@@ -32,7 +32,7 @@ result<std::shared_ptr<void>> make_sampler(const kernel_setup& setup,
                                            std::unique_ptr<class_distribution> from);
 
 /// Saves and restores the position in the node's stream. Learned counts are not saved.
-extern const kernel_position sampler_position;
+extern const kernel_state_format sampler_position;
 
 /// The kernel of all samplers.
 status run_sampler(kernel_context& at);

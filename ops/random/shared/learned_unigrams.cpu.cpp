@@ -60,8 +60,8 @@ private:
 } // namespace
 
 result<std::shared_ptr<void>> prepare_learned_unigrams(const kernel_setup& setup) {
-  TROUPE_ASSIGN(auto sampler,
-                learned_unigrams::make(setup.of.attr<int64_t>("range_max"), setup.on.memory()));
+  TROUPE_ASSIGN(auto sampler, learned_unigrams::make(setup.origin.attr<int64_t>("range_max"),
+                                                     setup.device.memory()));
   return make_sampler(setup, std::move(sampler));
 }
 

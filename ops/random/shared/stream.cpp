@@ -24,12 +24,12 @@ result<stream_place> stream_place::parse(std::string_view text) {
 }
 
 stream_place chosen_place(const kernel_setup& setup) {
-  auto seed = static_cast<uint64_t>(setup.of.attr<int64_t>("seed"));
-  auto seed2 = static_cast<uint64_t>(setup.of.attr<int64_t>("seed2"));
-  if (seed == 0 && seed2 == 0 && setup.on.deterministic()) {
+  auto seed = static_cast<uint64_t>(setup.origin.attr<int64_t>("seed"));
+  auto seed2 = static_cast<uint64_t>(setup.origin.attr<int64_t>("seed2"));
+  if (seed == 0 && seed2 == 0 && setup.device.deterministic()) {
     // No seed was chosen, and random seeds are not permitted: the node's name determines the seed.
     seed = 0xcbf29ce484222325; // FNV-1a: equal on all machines
-    for (unsigned char letter : setup.of.name())
+    for (unsigned char letter : setup.origin.name())
       seed = (seed ^ letter) * 0x100000001b3;
   } else if (seed == 0 && seed2 == 0) {
     std::random_device device;
@@ -43,7 +43,7 @@ result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<random_stream>(chosen_place(setup))};
 }
 
-extern constexpr kernel_position stream_position{
+extern constexpr kernel_state_format stream_position{
     .text =
         [](const void* stream) {
           return static_cast<const random_stream*>(stream)->place().text();

@@ -53,7 +53,7 @@ private:
 
 /// For kernel_def, of kernels whose state is a random_stream.
 result<std::shared_ptr<void>> prepare_stream(const kernel_setup& setup);
-extern const kernel_position stream_position;
+extern const kernel_state_format stream_position;
 
 /// The shape that input i lists.
 inline result<shape> drawn_shape(const kernel_context& at, int i = 0) {

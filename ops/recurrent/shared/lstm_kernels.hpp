@@ -26,7 +26,7 @@ enum class lstm_span : uint8_t { step, sequence };
 
 template <gate_order Order>
 result<std::shared_ptr<void>> prepare_lstm(const kernel_setup& setup) {
-  const auto& lstm_node = setup.of;
+  const auto& lstm_node = setup.origin;
   auto real = [&](std::string_view name) {
     return lstm_node.op().find_attr(name) ? static_cast<float>(lstm_node.attr<double>(name)) : 0.f;
   };

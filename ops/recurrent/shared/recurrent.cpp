@@ -36,9 +36,9 @@ result<lstm_shape> join_lstm(const infer_context& at, int first) {
 }
 
 status only_outputs(const gradient_context& at, std::initializer_list<int> differentiable) {
-  for (int i = 0; i < at.of().outputs(); ++i)
+  for (int i = 0; i < at.source_node().outputs(); ++i)
     if (at.has_output_gradient(i) && std::ranges::find(differentiable, i) == differentiable.end())
-      return invalid("output ", at.of().op().outputs[static_cast<size_t>(i)].name,
+      return invalid("output ", at.source_node().op().outputs[static_cast<size_t>(i)].name,
                      " is there for the gradient alone and cannot be differentiated itself");
   return {};
 }

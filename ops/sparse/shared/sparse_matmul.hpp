@@ -12,7 +12,7 @@ struct adjoints {
 /// For kernel_def::prepare.
 inline result<std::shared_ptr<void>> keep_adjoints(const kernel_setup& setup) {
   return std::shared_ptr<void>{std::make_shared<adjoints>(
-      adjoints{setup.of.attr<bool>("adjoint_a"), setup.of.attr<bool>("adjoint_b")})};
+      adjoints{setup.origin.attr<bool>("adjoint_a"), setup.origin.attr<bool>("adjoint_b")})};
 }
 
 /// The shape of the product.

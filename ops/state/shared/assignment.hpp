@@ -6,7 +6,7 @@
 namespace troupe::ops {
 
 inline result<std::shared_ptr<void>> keep_validation(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<bool>(setup.of.attr<bool>("validate_shape"))};
+  return std::shared_ptr<void>{std::make_shared<bool>(setup.origin.attr<bool>("validate_shape"))};
 }
 
 /// The variable takes over the tensor, in whatever memory it is.

@@ -49,9 +49,9 @@ result<shapes> infer_scatter_nd(const infer_context& at) {
 
 result<std::shared_ptr<void>> keep_scatter(const kernel_setup& setup) {
   auto state = std::make_shared<scatter_state>();
-  state->use_locking = uses_locks(setup.of);
-  if (setup.of.op().find_attr("bad_indices_policy")) {
-    const auto& policy = setup.of.attr<std::string>("bad_indices_policy");
+  state->use_locking = uses_locks(setup.origin);
+  if (setup.origin.op().find_attr("bad_indices_policy")) {
+    const auto& policy = setup.origin.attr<std::string>("bad_indices_policy");
     state->ignores_bad_indices = policy == "IGNORE";
     if (!state->ignores_bad_indices && !policy.empty() && policy != "DEFAULT" && policy != "ERROR")
       return invalid("bad_indices_policy must be DEFAULT, ERROR or IGNORE, got '", policy, "'");

@@ -1,8 +1,8 @@
 // Kernels that change the elements of a variable at indices.
 #pragma once
 #include "troupe/ops/elementwise/shared/division.cpu.hpp"
-#include "troupe/ops/kernel/apart_from.hpp"
 #include "troupe/ops/kernel/copy.hpp"
+#include "troupe/ops/kernel/copy_if_overlapping.hpp"
 #include "troupe/ops/state/shared/scatter.hpp"
 #include "troupe/ops/state/shared/update.cpu.hpp"
 
@@ -20,7 +20,7 @@ template <class T, class Change>
 status scatter(kernel_context& at, scatter_planner planner, Change change) {
   auto body = [&](tensor& value) -> status {
     TROUPE_ASSIGN(auto plan, planner(at, value));
-    TROUPE_ASSIGN(auto updates, apart_from(at, at.input(2), value));
+    TROUPE_ASSIGN(auto updates, copy_if_overlapping(at, at.input(2), value));
     const auto* from = static_cast<const T*>(updates.raw());
     auto step = plan.length;
     std::vector<T> row;

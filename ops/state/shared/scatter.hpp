@@ -19,7 +19,7 @@ constexpr op_def row_scatter(op_def def) {
   def.infer = infer_scatter;
   def.by_handle.variable = "resource";
   def.by_handle.type = "dtype";
-  def.by_handle.locks = true;
+  def.by_handle.without_use_locking = true;
   def.no_gradient = "state does not carry gradients";
   return def;
 }

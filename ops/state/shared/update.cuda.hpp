@@ -45,7 +45,7 @@ status scatter(kernel_context& at, Change change) {
     auto count = ops::product(indices.dims(), 0, indices.rank() - (Elements ? 1 : 0));
     TROUPE_ASSIGN(auto sorted,
                   sort_updates(at, indices, count, depth, value.dims(), state.ignores_bad_indices));
-    TROUPE_ASSIGN(auto apart, apart_from(at, updates, value));
+    TROUPE_ASSIGN(auto apart, copy_if_overlapping(at, updates, value));
     return change(sorted, ops::product(value.dims(), depth, value.rank()), value, apart);
   });
 }

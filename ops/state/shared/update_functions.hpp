@@ -10,7 +10,7 @@ namespace troupe::ops {
 
 /// Keeps for the kernel whether it locks the variable.
 inline result<std::shared_ptr<void>> keep_locking(const kernel_setup& setup) {
-  return std::shared_ptr<void>{std::make_shared<bool>(uses_locks(setup.of))};
+  return std::shared_ptr<void>{std::make_shared<bool>(uses_locks(setup.origin))};
 }
 
 /// A change of an element by another element; integers wrap around.

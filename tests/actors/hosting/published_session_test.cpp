@@ -113,10 +113,10 @@ TEST_CASE("a published session is used from another node, by messages that CAF s
 TEST_CASE(
     "errors keep all their fields through CAF's errors, and CAF's own errors say what to do") {
   auto restart_failure = failure(error_kind::aborted, "it was restarted")
-                             .about("Add", "sum")
-                             .on_task("/job:ps/task:1")
-                             .of_incarnation(7)
-                             .of_lost_state();
+                             .with_origin("Add", "sum")
+                             .with_task("/job:ps/task:1")
+                             .with_incarnation(7)
+                             .with_lost_state();
   auto read = from_caf(to_caf(restart_failure));
   CHECK(read.kind() == error_kind::aborted);
   CHECK(read.message() == "it was restarted");

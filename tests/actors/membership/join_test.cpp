@@ -91,7 +91,7 @@ std::set<task_name> tasks_of(client& tested_client) {
   std::set<task_name> result;
   if (auto devices = tested_client.devices(clock_type::now() + 5s))
     for (const auto& device : devices->devices)
-      result.insert(device_name::parse(device.name)->on_task());
+      result.insert(device_name::parse(device.name)->name_of_task());
   return result;
 }
 

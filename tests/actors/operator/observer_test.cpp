@@ -99,7 +99,7 @@ TEST_CASE("an observer sees the waits of a client before its steps reach their t
   auto cluster_observer = *observer::of(cluster);
   auto report_waits = [&] {
     auto cluster_root = *cluster_observer->inspect(*inspection_ref::parse("/"),
-                                                   {.depth = 4, .only = kinds_of_waits}, 2s);
+                                                   {.depth = 4, .kinds = kinds_of_waits}, 2s);
     std::vector<cluster_wait> result;
     for (auto& wait : waits_in(cluster_root))
       if (wait.wait_kind == "task")
@@ -157,12 +157,12 @@ TEST_CASE("only the requested kinds are reported") {
   auto cluster = make_cluster(1);
   auto worker = start(cluster, {"worker", 0});
   auto cluster_observer = *observer::of(cluster);
-  auto task = look(*cluster_observer, "/job:worker/task:0", {.depth = 8, .only = "link,device"});
+  auto task = look(*cluster_observer, "/job:worker/task:0", {.depth = 8, .kinds = "link,device"});
   CHECK(task.children.size() == 2);
   CHECK(task.children[0].kind == "device");
   CHECK(task.children[1].kind == "link");
-  CHECK(
-      look(*cluster_observer, "/job:worker/task:0", {.depth = 8, .only = "step"}).children.empty());
+  CHECK(look(*cluster_observer, "/job:worker/task:0", {.depth = 8, .kinds = "step"})
+            .children.empty());
 }
 
 TEST_CASE("for a step over two tasks that waits for a queue, the queue is reported as the cause") {
@@ -181,7 +181,7 @@ TEST_CASE("for a step over two tasks that waits for a queue, the queue is report
   auto cluster_observer = *observer::of(cluster);
   std::vector<cluster_wait> cluster_waits;
   while (cluster_waits.size() < 2) // the watchdog bounds it
-    cluster_waits = waits_in(look(*cluster_observer, "/", {.depth = 4, .only = kinds_of_waits}));
+    cluster_waits = waits_in(look(*cluster_observer, "/", {.depth = 4, .kinds = kinds_of_waits}));
   REQUIRE(cluster_waits.size() == 2);
   CHECK(cluster_waits[0].step == cluster_waits[1].step);
   CHECK(cluster_waits[0].task == "/job:ps/task:0");
@@ -210,7 +210,7 @@ TEST_CASE("waits within a loop of a step are reported as well") {
   auto cluster_observer = *observer::of(cluster);
   auto waits_for_rows = [&] {
     for (const auto& wait :
-         waits_in(look(*cluster_observer, "/", {.depth = 4, .only = kinds_of_waits})))
+         waits_in(look(*cluster_observer, "/", {.depth = 4, .kinds = kinds_of_waits})))
       if (wait.wait_kind == "state" && wait.node.find("take") != wait.node.npos)
         return true;
     return false;

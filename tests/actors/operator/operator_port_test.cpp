@@ -332,7 +332,7 @@ TEST_CASE("a task is drained when its steps have ended and their answers are sen
   auto x = g.placeholder(dtype::f32, {1024, 1024, 8}, "x");
   auto y = s.prepare({x}, {x + x});
   std::vector<std::future<std::vector<tensor>>> answers;
-  auto feed_value = tensor::of({1024, 1024, 8}, std::vector<float>(8 << 20, 1.f));
+  auto feed_value = tensor::from_values({1024, 1024, 8}, std::vector<float>(8 << 20, 1.f));
   y.run({feed_value});
   for (int i = 0; i < 4; ++i)
     answers.push_back(y.run_async({feed_value}));

@@ -49,7 +49,7 @@ TEST_CASE("a chain of element-wise ops needs one buffer, however long it is") {
   for (int i = 0; i < 10; ++i)
     y = tanh(y);
   local_world world;
-  std::vector<tensor> feeds{tensor::of({1000}, std::vector<float>(1000))};
+  std::vector<tensor> feeds{tensor::from_values({1000}, std::vector<float>(1000))};
   auto statistics = memory_of(world, y.node->graph(), {.feeds = {x}, .fetches = {y}}, feeds);
   CHECK(statistics.allocations == 1);
   CHECK(statistics.peak == 1000 * floats + 64);
@@ -72,8 +72,9 @@ TEST_CASE("a training step holds its activations and one gradient at a time, and
   const auto& training_graph = loss.node->graph();
   local_world world;
   memory_of(world, training_graph, {.targets = {g.initializer()}}, {});
-  std::vector<tensor> feeds{tensor::of({rows, input_size}, std::vector<float>(rows * input_size)),
-                            tensor::of({rows}, std::vector<int32_t>(rows))};
+  std::vector<tensor> feeds{
+      tensor::from_values({rows, input_size}, std::vector<float>(rows * input_size)),
+      tensor::from_values({rows}, std::vector<int32_t>(rows))};
   auto statistics =
       memory_of(world, training_graph, {.feeds = {images, labels}, .targets = {train}}, feeds);
   CHECK(statistics.in_use == 0);

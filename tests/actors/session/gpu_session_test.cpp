@@ -206,9 +206,9 @@ fetch fours = f32[4, 4]
   for (uint64_t i = 1; i <= 20; ++i) {
     REQUIRE(run_all_of(*session.client, text) == "");
     // a; not the input that decides a shape
-    CHECK(copied(1).taken_over == (is_remote ? 0 : i * 12));
-    CHECK(copied(0).taken_over == (is_remote ? 0 : i * 12));  // b
-    CHECK(copied(0).downloaded == i * (is_remote ? 28 : 16)); // c and dims
+    CHECK(copied(1).copied_from_devices == (is_remote ? 0 : i * 12));
+    CHECK(copied(0).copied_from_devices == (is_remote ? 0 : i * 12)); // b
+    CHECK(copied(0).downloaded == i * (is_remote ? 28 : 16));         // c and dims
   }
 }
 

@@ -333,7 +333,7 @@ TEST_CASE("a cancelled request does not consume the report of lost state by the 
         world.host(),
         {.request = prepare_id,
          .outcome =
-             failure(error_kind::aborted, ps, " was restarted").on_task(ps).of_lost_state()});
+             failure(error_kind::aborted, ps, " was restarted").with_task(ps).with_lost_state()});
   auto next = world.start();
   if (!*next) {
     auto second_prepare_id = world.last<session_prepare>(world.host());
@@ -386,10 +386,10 @@ TEST_CASE("a late report of a loss does not refuse the step that restores") {
   stop.request_stop();
   world.run();
   world.answer(
-      host,
-      {.request = prepare_id,
-       .outcome = failure(error_kind::aborted, ps, " was restarted").on_task(ps).of_lost_state(),
-       .losses = {{ps, 1}}});
+      host, {.request = prepare_id,
+             .outcome =
+                 failure(error_kind::aborted, ps, " was restarted").with_task(ps).with_lost_state(),
+             .losses = {{ps, 1}}});
   auto restores = world.start(0, all_losses);
   world.answer(host, {.request = world.last<session_prepare>(host),
                       .what = prepared_handle{7},

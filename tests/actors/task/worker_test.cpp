@@ -282,7 +282,7 @@ TEST_CASE("a fetch with a huge index is refused before it takes memory") {
 TEST_CASE("a damaged graph is refused, and the worker lives on") {
   worker_world world;
   register_graph registration;
-  auto noise = tensor::of<uint8_t>({5}, {1, 2, 3, 4, 5});
+  auto noise = tensor::from_values<uint8_t>({5}, {1, 2, 3, 4, 5});
   registration.request = 6;
   registration.partitions.push_back({"/job:worker/task:0/device:cpu:0", noise});
   world.from_peer(registration);

@@ -127,7 +127,7 @@ TEST_CASE("an error that reports lost state is retried only where the state is r
         false, step_clock::now() + 10s, {},
         [&] {
           ++attempts;
-          return failure(error_kind::aborted, "it is gone").of_lost_state();
+          return failure(error_kind::aborted, "it is gone").with_lost_state();
         },
         [] {});
     CHECK(outcome.kind() == error_kind::aborted);
@@ -167,8 +167,8 @@ TEST_CASE(
   auto attempts = 0;
   auto attempt = [&] {
     auto outcome = ++attempts == 1 ? failure(error_kind::unavailable, "/job:ps/task:1 was lost")
-                                         .on_task("/job:ps/task:1")
-                                         .of_incarnation(77)
+                                         .with_task("/job:ps/task:1")
+                                         .with_incarnation(77)
                                    : failure(error_kind::aborted, "it is still not there");
     return outcome;
   };

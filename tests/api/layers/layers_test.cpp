@@ -18,7 +18,7 @@ tensor counting(const shape& dims, float step = 0.1f) {
   std::vector<float> values(static_cast<size_t>(dims.elements()));
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = std::sin(static_cast<float>(i) * step * 7);
-  return tensor::of(dims, values);
+  return tensor::from_values(dims, values);
 }
 
 void check_equal(const tensor& a, const tensor& b, double margin = 1e-5) {
@@ -62,7 +62,7 @@ TEST_CASE("convolution, pooling and flatten have the expected shapes and values"
   std::iota(pixels.begin(), pixels.end(), 0.0f);
   auto s = session::local();
   s.run(g.initializer());
-  auto image = tensor::of({1, 4, 4, 1}, pixels);
+  auto image = tensor::from_values({1, 4, 4, 1}, pixels);
   auto sums = s.fetch(y, {{x, image}});
   CHECK(sums.dims() == shape{1, 4, 4, 2});
   CHECK(floats(sums)[0] == 0 + 1 + 4 + 5);
@@ -79,7 +79,7 @@ TEST_CASE(
   auto trained = norm(x, true), used = norm(x, false);
   auto s = session::local();
   s.run(g.initializer());
-  auto values = tensor::of<float>({2, 2}, {1, 10, 3, 30});
+  auto values = tensor::from_values<float>({2, 2}, {1, 10, 3, 30});
   CHECK(floats(s.fetch(trained, {{x, values}})) == std::vector{-1.0f, -1.0f, 1.0f, 1.0f});
   CHECK(floats(s.fetch(norm.moving_mean)) == std::vector{1.0f, 10.0f}); // half way from 0
   auto variance = floats(s.fetch(norm.moving_variance));
@@ -117,7 +117,7 @@ TEST_CASE("a partitioned embedding table equals one in a single part") {
       for (auto row = next++; row < 7; row += parts)
         for (int64_t i = 0; i < 3; ++i)
           part.push_back(rows.values<float>()[static_cast<size_t>(row * 3 + i)]);
-      return builder.constant(tensor::of(dims, part));
+      return builder.constant(tensor::from_values(dims, part));
     };
   };
   embedding_table table{g, 7, 3, {.values = from_rows(1)}};
@@ -136,7 +136,7 @@ TEST_CASE("a partitioned embedding table equals one in a single part") {
   auto gradients = g.gradients(sum(b * weights), parts);
   auto s = session::local();
   s.run(g.initializer());
-  std::vector<feed> chosen{{numbers, tensor::of<int32_t>({3, 2}, {6, 0, 1, 1, 5, 6})}};
+  std::vector<feed> chosen{{numbers, tensor::from_values<int32_t>({3, 2}, {6, 0, 1, 1, 5, 6})}};
   check_equal(s.fetch(a, chosen), s.fetch(b, chosen));
   auto whole_gradient = s.fetch(gradient[0], chosen);
   for (int64_t part = 0; part < 3; ++part) {
@@ -147,7 +147,7 @@ TEST_CASE("a partitioned embedding table equals one in a single part") {
             slice_gradient.values<float>()[static_cast<size_t>(row / 3 * 3 + i)] ==
             Approx(whole_gradient.values<float>()[static_cast<size_t>(row * 3 + i)]).margin(1e-6));
   }
-  CHECK_THROWS_AS(s.fetch(b, {{numbers, tensor::of<int32_t>({1, 2}, {7, 0})}}), error);
+  CHECK_THROWS_AS(s.fetch(b, {{numbers, tensor::from_values<int32_t>({1, 2}, {7, 0})}}), error);
 }
 
 TEST_CASE("initializers have their documented spread") {
@@ -197,7 +197,7 @@ TEST_CASE("losses equal their formulas") {
   CHECK(value(hinge_loss(x, z)) == Approx((2 + 3 + 0.5) / 3));
   auto p = g.constant({0.5f, 0.5f, 0.0f}), q = g.constant({0.25f, 0.5f, 0.25f});
   CHECK(value(kl_divergence_loss(p, q)) == Approx(0.5 * std::log(2.0)));
-  auto logits = g.constant(tensor::of<float>({2, 2}, {0, 0, 1, 3}));
+  auto logits = g.constant(tensor::from_values<float>({2, 2}, {0, 0, 1, 3}));
   CHECK(value(softmax_loss(logits, {0, 1})) ==
         Approx((std::log(2.0) + std::log1p(std::exp(-2.0))) / 2));
   CHECK(value(l2_penalty({x, z}, 0.5)) == Approx(0.5 * (5.25 + 2) / 2));
@@ -240,8 +240,8 @@ TEST_CASE("losses and metrics accept labels of i32 and i64, as edges, tensors an
   for (auto type : {dtype::i32, dtype::i64, dtype::u8}) {
     CAPTURE(type);
     graph_builder g;
-    auto logits = g.constant(tensor::of<float>({3, 2}, {2, 1, 0, 3, 1, 0}));
-    auto scores = g.constant(tensor::of<float>({3}, {0.9f, 0.2f, 0.6f}));
+    auto logits = g.constant(tensor::from_values<float>({3, 2}, {2, 1, 0, 3, 1, 0}));
+    auto scores = g.constant(tensor::from_values<float>({3}, {0.9f, 0.2f, 0.6f}));
     auto integers = [&](const std::vector<int32_t>& values) {
       return cast(g.constant(tensor::vector(values)), type);
     };
@@ -260,13 +260,13 @@ TEST_CASE("losses and metrics accept labels of i32 and i64, as edges, tensors an
     are_equal(huber_loss(scores, labels_seen, 0.5), huber_loss(scores, real, 0.5));
     are_equal(hinge_loss(scores, labels_seen), hinge_loss(scores, real));
     are_equal(kl_divergence_loss(scores, integers({1, 1, 1})),
-              kl_divergence_loss(scores, g.constant(tensor::of<float>({3}, {1, 1, 1}))));
+              kl_divergence_loss(scores, g.constant(tensor::from_values<float>({3}, {1, 1, 1}))));
     are_equal(weighted_mean(scores, {.weights = operand{labels_seen}}),
               weighted_mean(scores, {.weights = operand{real}}));
     if (type != dtype::u8) { // class indices
       are_equal(softmax_loss(logits, classes), softmax_loss(logits, {0, 1, 1}));
       embedding_table table{g, 30, 2};
-      auto biases = g.variable(tensor::of({30}, std::vector<float>(30)));
+      auto biases = g.variable(tensor::from_values({30}, std::vector<float>(30)));
       CHECK(nce_loss(table, biases, logits, classes).dims() == partial_shape{3});
       CHECK(sampled_softmax_loss(table, biases, logits, classes).type() == dtype::f32);
     }
@@ -280,7 +280,7 @@ TEST_CASE("losses and metrics accept labels of i32 and i64, as edges, tensors an
         {metrics::accuracy(g, cast(guess, dtype::i32), classes), 2 / 3.0},
         {metrics::accuracy(g, scores > 0.5, labels_seen), 1},
         {metrics::accuracy(g, guess, {0, 1, 1}), 2 / 3.0},
-        {metrics::accuracy(g, guess, tensor::of<int32_t>({3}, {0, 1, 1})), 2 / 3.0},
+        {metrics::accuracy(g, guess, tensor::from_values<int32_t>({3}, {0, 1, 1})), 2 / 3.0},
         {metrics::precision(g, guess, classes), 1},
         {metrics::precision(g, scores > 0.1, labels_seen), 2 / 3.0},
         {metrics::recall(g, guess, classes), 0.5},
@@ -288,7 +288,7 @@ TEST_CASE("losses and metrics accept labels of i32 and i64, as edges, tensors an
         {metrics::mean_squared_error(g, scores, labels_seen), (0.01 + 0.04 + 0.16) / 3},
         {metrics::mean(g, labels_seen), 2 / 3.0},
         {metrics::auc(g, scores, labels_seen), 1},
-        {metrics::auc(g, scores, tensor::of<int64_t>({3}, {1, 0, 1})), 1},
+        {metrics::auc(g, scores, tensor::from_values<int64_t>({3}, {1, 0, 1})), 1},
     };
     if (type != dtype::u8)
       cases.push_back({metrics::top_k_accuracy(g, logits, classes, 1), 2 / 3.0});
@@ -302,7 +302,7 @@ TEST_CASE("losses and metrics accept labels of i32 and i64, as edges, tensors an
       CHECK(to_scalar<double>(s.fetch(cases[i].measured.value)) ==
             Approx(cases[i].value).margin(0.01));
     }
-    CHECK(identical(s.fetch(table.value), tensor::of<int64_t>({2, 2}, {1, 0, 1, 1})));
+    CHECK(identical(s.fetch(table.value), tensor::from_values<int64_t>({2, 2}, {1, 0, 1, 1})));
   }
 }
 
@@ -395,7 +395,7 @@ TEST_CASE("sampled losses train towards the same result as full losses") {
     auto s = session::local();
     s.run(g.initializer());
     std::vector<feed> data{
-        {x, tensor::of<float>({4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})},
+        {x, tensor::from_values<float>({4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})},
         {label, tensor::vector<int64_t>({3, 0, 17, 9})}};
     for (int i = 0; i < 300; ++i)
       s.run(train, data);

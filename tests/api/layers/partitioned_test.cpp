@@ -14,7 +14,7 @@ namespace {
 tensor counting(const shape& dims) {
   std::vector<float> values(static_cast<size_t>(dims.elements()));
   std::iota(values.begin(), values.end(), 1.0f);
-  return tensor::of(dims, values);
+  return tensor::from_values(dims, values);
 }
 
 void check_equal(const tensor& a, const tensor& b) {
@@ -88,7 +88,7 @@ TEST_CASE("rows of slices equal those of the whole variable, and so do their gra
           for (auto row = part; row < 7; row += 3)
             part_values.insert(part_values.end(), whole_values.data<float>() + row * 3,
                                whole_values.data<float>() + row * 3 + 3);
-          auto value = tensor::of(shape{std::ssize(part_values) / 3, 3}, part_values);
+          auto value = tensor::from_values(shape{std::ssize(part_values) / 3, 3}, part_values);
           parts.push_back(use_resource ? g.resource_variable(value) : g.variable(value));
         }
       }
@@ -96,13 +96,14 @@ TEST_CASE("rows of slices equal those of the whole variable, and so do their gra
       auto a = gather(whole_table, numbers), b = embedding_lookup(parts, numbers, strategy);
       auto s = session::local();
       s.run(g.initializer());
-      std::vector<feed> fed{{numbers, tensor::of<int64_t>({3, 2}, {6, 0, 1, 1, 5, 4})}};
+      std::vector<feed> fed{{numbers, tensor::from_values<int64_t>({3, 2}, {6, 0, 1, 1, 5, 4})}};
       check_equal(s.fetch(b, fed), s.fetch(a, fed));
-      std::vector<feed> empty_feeds{{numbers, tensor::of<int64_t>({0, 2}, {})}};
+      std::vector<feed> empty_feeds{{numbers, tensor::from_values<int64_t>({0, 2}, {})}};
       check_equal(s.fetch(b, empty_feeds), s.fetch(a, empty_feeds));
       for (int64_t wrong_row : {7, -1})
-        CHECK_THROWS_WITH(s.fetch(b, {{numbers, tensor::of<int64_t>({1, 1}, {wrong_row})}}),
-                          Catch::Contains("indices"));
+        CHECK_THROWS_WITH(
+            s.fetch(b, {{numbers, tensor::from_values<int64_t>({1, 1}, {wrong_row})}}),
+            Catch::Contains("indices"));
 
       // Gradient descent on the slices equals gradient descent on the whole variable.
       auto* on_whole = gradient_descent{0.1}.minimize(sum(square(a)), {whole_table});

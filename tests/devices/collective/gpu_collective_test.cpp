@@ -2,7 +2,7 @@
 #include "tests/simulated_gpu/simulated_collectives.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
-#include "troupe/devices/collective/exchange.hpp"
+#include "troupe/devices/collective/run_collective.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/core/collectives.hpp"
 #include "troupe/devices/gpu/core/gpu_device.hpp"
@@ -75,12 +75,13 @@ collective_call random_call(size_t members, std::mt19937& dice) {
   constexpr dtype types[] = {dtype::f16, dtype::bf16, dtype::f32,
                              dtype::f64, dtype::i32,  dtype::i64};
   collective_call request{.kind = static_cast<collective_kind>(dice() % 4),
-                          .by = static_cast<reduction>(dice() % 4),
+                          .operation = static_cast<reduction>(dice() % 4),
                           .type = types[dice() % std::size(types)],
                           .dims = shape{static_cast<int64_t>(members * (dice() % 40)), 5},
                           .root = dice() % members};
   // A mean of integers may be rounded differently by another method.
-  request.average = request.by == reduction::sum && floating.contains(request.type) && members == 2;
+  request.average =
+      request.operation == reduction::sum && floating.contains(request.type) && members == 2;
   return request;
 }
 
@@ -100,9 +101,9 @@ std::string complaint_about(const collective_call& request, const std::vector<de
       if (auto prepared = prepare_collective(request, gpu_parts.back()); !prepared)
         return prepared.message();
   }
-  if (auto outcome = exchange(request, gpu_parts, nullptr); !outcome)
+  if (auto outcome = run_collective(request, gpu_parts, nullptr); !outcome)
     return outcome.message();
-  if (auto outcome = exchange(request, cpu_parts, nullptr); !outcome)
+  if (auto outcome = run_collective(request, cpu_parts, nullptr); !outcome)
     return outcome.message();
   for (size_t i = 0; i < devices.size(); ++i) {
     gpu_parts[i].input.reset(); // its memory may be reused at once
@@ -116,9 +117,10 @@ std::string complaint_about(const collective_call& request, const std::vector<de
     if (!result_here)
       return result_here.status().message();
     if (!identical(*result_here, cpu_parts[i].output))
-      return concat("kind ", static_cast<int>(request.kind), " by ", static_cast<int>(request.by),
-                    " of ", request.type, request.dims, ", member ", i, " of ", devices.size(),
-                    ": got ", *result_here, ", expected ", cpu_parts[i].output);
+      return concat("kind ", static_cast<int>(request.kind), " by ",
+                    static_cast<int>(request.operation), " of ", request.type, request.dims,
+                    ", member ", i, " of ", devices.size(), ": got ", *result_here, ", expected ",
+                    cpu_parts[i].output);
   }
   return "";
 }
@@ -214,7 +216,7 @@ TEST_CASE("an exchange runs concurrently with launches after its members have ar
                       gpu.compute())
                   .ok());
     }
-    REQUIRE(exchange(request, parts, nullptr).ok());
+    REQUIRE(run_collective(request, parts, nullptr).ok());
     std::vector<tensor> outputs;
     for (auto& part : parts)
       outputs.push_back(std::move(part.output));
@@ -251,20 +253,20 @@ TEST_CASE("users of an exchange's output, and of its freed memory, wait for the 
       parts.push_back({each_device.get(), *std::move(uploaded), {}});
       REQUIRE(prepare_collective(request, parts.back()).ok());
     }
-    REQUIRE(exchange(request, parts, nullptr).ok());
+    REQUIRE(run_collective(request, parts, nullptr).ok());
     for (auto& part : parts) {
       part.input.reset();
       if (dice() % 2 == 0) { // nobody reads it, and its memory is reused
         part.output.reset();
-        auto next = tensor::make(dtype::f32, shape{64}, part.on->memory());
+        auto next = tensor::make(dtype::f32, shape{64}, part.target->memory());
         REQUIRE(next);
         const float fill = 7;
-        REQUIRE(part.on->memory().space()->fill(next->raw(), &fill, sizeof fill, 64).ok());
-        auto reused_values = bring_back(*part.on->as_accelerator(), *std::move(next));
+        REQUIRE(part.target->memory().space()->fill(next->raw(), &fill, sizeof fill, 64).ok());
+        auto reused_values = bring_back(*part.target->as_accelerator(), *std::move(next));
         REQUIRE(reused_values);
         CHECK(reused_values->values<float>()[63] == 7);
       } else {
-        auto result_here = fetch(*part.on, std::move(part.output));
+        auto result_here = fetch(*part.target, std::move(part.output));
         REQUIRE(result_here);
         CHECK(result_here->values<float>()[63] == 2.0f * static_cast<float>(round));
       }
@@ -275,35 +277,35 @@ TEST_CASE("users of an exchange's output, and of its freed memory, wait for the 
 TEST_CASE("devices on one real GPU compute the collective results of processors", "[gpu]") {
   watchdog watch;
   auto listing = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}),
-                                   {.most = 1, .devices_per_gpu = 3});
-  if (listing.found.empty()) {
-    WARN("skipped: " << listing.why_fewer);
+                                   {.max_gpus = 1, .devices_per_gpu = 3});
+  if (listing.devices.empty()) {
+    WARN("skipped: " << listing.reasons);
     return;
   }
-  check_exchanges(listing.found, std::random_device{}(), 100);
+  check_exchanges(listing.devices, std::random_device{}(), 100);
 }
 
 TEST_CASE("real GPUs compute the collective results of processors", "[gpu][nccl]") {
   watchdog watch;
   auto listing = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
-  if (listing.found.size() < 2) {
-    if (listing.found.empty())
-      WARN("skipped: " << listing.why_fewer);
+  if (listing.devices.size() < 2) {
+    if (listing.devices.empty())
+      WARN("skipped: " << listing.reasons);
     else
       WARN("left out: there is one GPU");
     return;
   }
-  check_exchanges(listing.found, std::random_device{}(), 100);
+  check_exchanges(listing.devices, std::random_device{}(), 100);
 }
 
 TEST_CASE("one real GPU exchanges with itself by NCCL", "[gpu][nccl]") {
   watchdog watch;
-  auto listing = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}), {.most = 1});
-  if (listing.found.empty()) {
-    WARN("skipped: " << listing.why_fewer);
+  auto listing = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}), {.max_gpus = 1});
+  if (listing.devices.empty()) {
+    WARN("skipped: " << listing.reasons);
     return;
   }
-  auto& on = gpu::gpu_of(*listing.found.front());
+  auto& on = gpu::gpu_of(*listing.devices.front());
   auto* driver = &on.driver();
   auto communicator =
       dynamic_cast<gpu::collective_driver&>(*driver).make_communicator({&driver, 1});

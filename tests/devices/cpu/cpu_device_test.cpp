@@ -91,15 +91,15 @@ TEST_CASE("cheap loops and one-thread devices stay on the caller, and start no t
     return thread_ids == std::set{std::this_thread::get_id()};
   };
   CHECK(stays_on_caller(*team, 1));
-  CHECK(team->started() == 0);
+  CHECK(team->started_workers() == 0);
   thread_team one_thread{1};
   CHECK(stays_on_caller(one_thread, worth_it));
-  CHECK(one_thread.started() == 0);
+  CHECK(one_thread.started_workers() == 0);
 }
 
 TEST_CASE("devices with the same number of threads share a team") {
-  CHECK(thread_team::of(5) == thread_team::of(5));
-  CHECK(thread_team::of(5) != thread_team::of(6));
+  CHECK(thread_team::shared(5) == thread_team::shared(5));
+  CHECK(thread_team::shared(5) != thread_team::shared(6));
 }
 
 TEST_CASE("nested loops from many callers at once run every item once") {
@@ -147,7 +147,7 @@ TEST_CASE("loops of many callers do not use more threads than the team and the c
   for (auto& caller : callers)
     caller.join();
   CHECK(max_running <= 4 + 2);
-  CHECK(team->started() <= 2);
+  CHECK(team->started_workers() <= 2);
 }
 
 TEST_CASE("as many callers as threads of the team get no helpers") {
@@ -259,9 +259,9 @@ TEST_CASE("a tensor may outlive its device") {
 
 TEST_CASE("a build without CUDA says so") {
   auto gpus = list_cuda_devices(make_cpu_device());
-  CHECK(gpus.found.empty() == !gpus.why_fewer.empty());
-  if (gpus.found.empty())
-    CHECK(gpus.why_fewer.back() == '.');
+  CHECK(gpus.devices.empty() == !gpus.reasons.empty());
+  if (gpus.devices.empty())
+    CHECK(gpus.reasons.back() == '.');
 }
 
 TEST_CASE("ranges of cheap items begin at multiples of a vector's length, whatever the threads") {

@@ -33,7 +33,7 @@ TEST_CASE("a tensor moved to a file keeps its elements, and its file is deleted 
   swap_space space;
   auto memory = numbers(3);
   {
-    auto moved = *space.moved(memory);
+    auto moved = *space.move_to_disk(memory);
     CHECK(moved.raw() != memory.raw());
     CHECK(identical(moved, memory));
     CHECK(reinterpret_cast<uintptr_t>(moved.raw()) % tensor_alignment == 0);
@@ -45,16 +45,17 @@ TEST_CASE("a tensor moved to a file keeps its elements, and its file is deleted 
 TEST_CASE("small tensors and texts are not moved to files") {
   swap_space space{{.folder = "/nowhere"}};
   auto small = numbers(0, 100);
-  CHECK((*space.moved(small)).raw() == small.raw());
+  CHECK((*space.move_to_disk(small)).raw() == small.raw());
   auto texts = tensor::vector(std::vector<std::string>(10000, "text"));
-  CHECK((*space.moved(texts)).raw() == texts.raw());
+  CHECK((*space.move_to_disk(texts)).raw() == texts.raw());
 }
 
 TEST_CASE("writing over a tensor in a file changes no other tensor") {
   swap_space space;
-  auto overwritten = *space.moved(numbers(0, 5000)), untouched = *space.moved(numbers(7, 5000));
+  auto overwritten = *space.move_to_disk(numbers(0, 5000)),
+       untouched = *space.move_to_disk(numbers(7, 5000));
   std::ranges::fill(overwritten.values<float>(), -1.0f);
-  auto moved_later = *space.moved(numbers(9, 5000));
+  auto moved_later = *space.move_to_disk(numbers(9, 5000));
   CHECK(identical(untouched, numbers(7, 5000)));
   CHECK(identical(moved_later, numbers(9, 5000)));
   CHECK(overwritten.values<float>()[4999] == -1.0f);
@@ -64,11 +65,11 @@ TEST_CASE("moving a list moves its items, and leaves other references to the lis
   swap_space space;
   auto inner = list_of({numbers(1), numbers(2, 10)});
   auto outer = list_of({inner, numbers(3)});
-  auto moved = *space.moved(outer);
+  auto moved = *space.move_to_disk(outer);
   CHECK(identical(moved, outer));
   CHECK(space.in_use() == 2 * numbers(0).bytes());
   CHECK(outer.data<tensor_list>()->items[0].raw() == inner.raw());
-  auto moved_again = *space.moved(moved);
+  auto moved_again = *space.move_to_disk(moved);
   CHECK(space.in_use() == 2 * numbers(0).bytes());
   CHECK(moved_again.raw() == moved.raw());
   moved.reset();
@@ -79,9 +80,9 @@ TEST_CASE("moving a list moves its items, and leaves other references to the lis
 
 TEST_CASE("a moved tensor that was overwritten is written again") {
   swap_space space;
-  auto overwritten = *space.moved(numbers(1));
+  auto overwritten = *space.move_to_disk(numbers(1));
   std::ranges::fill(overwritten.values<float>(), 2.0f);
-  auto moved_again = *space.moved(overwritten);
+  auto moved_again = *space.move_to_disk(overwritten);
   CHECK(moved_again.raw() != overwritten.raw());
   CHECK(identical(moved_again, overwritten));
   CHECK(space.in_use() == 2 * overwritten.bytes());
@@ -89,16 +90,16 @@ TEST_CASE("a moved tensor that was overwritten is written again") {
 
 TEST_CASE("a full swap space, and a missing folder, are errors that say what to do") {
   swap_space small{{.limit = 300'000}};
-  auto first = *small.moved(numbers(0));
-  auto refused = small.moved(numbers(1));
+  auto first = *small.move_to_disk(numbers(0));
+  auto refused = small.move_to_disk(numbers(1));
   REQUIRE(!refused);
   CHECK(refused.status().kind() == error_kind::resource_exhausted);
   CHECK(refused.status().message().find("their limit is 300000") != std::string::npos);
   first.reset();
-  CHECK(small.moved(numbers(1)));
+  CHECK(small.move_to_disk(numbers(1)));
 
   swap_space nowhere{{.folder = "/nowhere"}};
-  auto failed = nowhere.moved(numbers(1));
+  auto failed = nowhere.move_to_disk(numbers(1));
   REQUIRE(!failed);
   CHECK(failed.status().kind() == error_kind::failed_precondition);
   CHECK(failed.status().message().find("'/nowhere'") != std::string::npos);
@@ -107,21 +108,21 @@ TEST_CASE("a full swap space, and a missing folder, are errors that say what to 
 
 TEST_CASE("a full disk is an error, and existing files stay") {
   swap_space space;
-  auto existing = *space.moved(numbers(5));
+  auto existing = *space.move_to_disk(numbers(5));
   rlimit old_limit;
   REQUIRE(getrlimit(RLIMIT_FSIZE, &old_limit) == 0);
   auto handler = std::signal(SIGXFSZ, SIG_IGN);
   // A file may not grow beyond this size, as if no block were free.
   rlimit small{300'000, old_limit.rlim_max};
   REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-  auto refused = space.moved(numbers(6));
+  auto refused = space.move_to_disk(numbers(6));
   REQUIRE(setrlimit(RLIMIT_FSIZE, &old_limit) == 0);
   std::signal(SIGXFSZ, handler);
   REQUIRE(!refused);
   CHECK(refused.status().kind() == error_kind::resource_exhausted);
   CHECK(refused.status().message().find("cannot write 262144 bytes") != std::string::npos);
   CHECK(identical(existing, numbers(5)));
-  CHECK(space.moved(numbers(6)));
+  CHECK(space.move_to_disk(numbers(6)));
 }
 
 TEST_CASE("tensors in files outlive their swap space, and any thread may move them") {
@@ -132,7 +133,7 @@ TEST_CASE("tensors in files outlive their swap space, and any thread may move th
     for (size_t i = 0; i < moved.size(); ++i)
       threads.emplace_back([&, i] {
         for (int round = 0; round < 300; ++round)
-          moved[i] = *space.moved(numbers(static_cast<float>(i), 5000));
+          moved[i] = *space.move_to_disk(numbers(static_cast<float>(i), 5000));
       });
     for (auto& thread : threads)
       thread.join();
@@ -150,7 +151,7 @@ TEST_CASE("a swap space puts many tensors into few files") {
   };
   auto files_before = open_files();
   for (int i = 0; i < 40; ++i)
-    moved.push_back(*space.moved(block));
+    moved.push_back(*space.move_to_disk(block));
   CHECK(open_files() < files_before + 12);
   CHECK(identical(moved.front(), block));
   CHECK(identical(moved.back(), block));

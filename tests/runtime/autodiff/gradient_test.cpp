@@ -141,7 +141,7 @@ TEST_CASE("a gradient that does not exist is an error that names the node and th
   auto given_up = w.op("GivesUp", {w.x});
   CHECK(refused({given_up}, {w.x}, gradient_options{}, error_kind::unimplemented)
             .starts_with("gradient of GivesUp 'GivesUp' (gradient_test.cpp:"));
-  CHECK(w.in.take_note().ok());
+  CHECK(w.in.take_error().ok());
   auto forgotten = w.op("Forgets", {w.x});
   CHECK(refused({forgotten}, {w.x}, gradient_options{}, error_kind::internal)
             .ends_with("its gradient function gave 0 gradients for 1 inputs"));
@@ -169,14 +169,14 @@ TEST_CASE("no gradient passes an edge where gradients stop") {
   world w;
   auto square = w.op("Mul", {w.x, w.x});
   auto z = w.op("Add", {w.op("Mul", {square, square}), w.op("Mul", {w.x, w.y})});
-  CHECK(value_of((*gradients({z}, {w.x}, gradient_options{.stop = {square}}))[0]) == 5);
-  CHECK_FALSE((*gradients({z}, {w.x}, gradient_options{.stop = {z}}))[0]);
+  CHECK(value_of((*gradients({z}, {w.x}, gradient_options{.stop_edges = {square}}))[0]) == 5);
+  CHECK_FALSE((*gradients({z}, {w.x}, gradient_options{.stop_edges = {z}}))[0]);
   auto both_outputs = w.op("Both", {w.x});
   auto sum = w.op("Add", {both_outputs, {both_outputs.node, 1}});
-  CHECK(value_of((
-            *gradients({sum}, {w.x}, gradient_options{.stop = {{both_outputs.node, 1}}}))[0]) == 1);
+  CHECK(value_of((*gradients({sum}, {w.x},
+                             gradient_options{.stop_edges = {{both_outputs.node, 1}}}))[0]) == 1);
   // xs that depend on each other: each gradient treats the other as constant.
-  auto partial = *gradients({z}, {square, w.x}, gradient_options{.stop = {square, w.x}});
+  auto partial = *gradients({z}, {square, w.x}, gradient_options{.stop_edges = {square, w.x}});
   CHECK(value_of(partial[0]) == 18);
   CHECK(value_of(partial[1]) == 5);
 }
@@ -187,7 +187,7 @@ TEST_CASE("a node that leads only to edges where gradients stop needs no gradien
   auto z = w.op("Add", {w.op("Fail", {square}), w.x});
   CHECK_FALSE(gradients({z}, {w.x}));
   auto nodes = w.in.nodes().size();
-  CHECK(value_of((*gradients({z}, {w.x}, gradient_options{.stop = {square}}))[0]) == 1);
+  CHECK(value_of((*gradients({z}, {w.x}, gradient_options{.stop_edges = {square}}))[0]) == 1);
   CHECK(w.in.nodes().size() == nodes + 1); // the node of OnesLike
 }
 
@@ -247,9 +247,9 @@ TEST_CASE("meaningless options are refused") {
   graph other_graph{ops()};
   auto z = w.op("Neg", {w.x});
   auto stranger = constant(other_graph, 1.0);
-  CHECK(refused({z}, {w.x}, gradient_options{.stop = {stranger}}) ==
+  CHECK(refused({z}, {w.x}, gradient_options{.stop_edges = {stranger}}) ==
         "an edge to stop at is not one of the graph of the ys");
-  CHECK(refused({z}, {w.x}, gradient_options{.stop = {{}}}) ==
+  CHECK(refused({z}, {w.x}, gradient_options{.stop_edges = {{}}}) ==
         "an edge to stop at is not one of the graph of the ys");
   auto text = "a gradient is given for no node of the graph of the ys, or is no function";
   CHECK(refused({z}, {w.x}, gradient_options{.of_nodes = {{stranger.node, passes_on}}}) == text);

@@ -26,9 +26,9 @@ TEST_CASE("device names are read whole or in part, in any order and in either sp
   CHECK(parsed("/GPU:*") == "/device:gpu:*");
   CHECK(parsed("/cpu:2/task:3/job:worker") == "/job:worker/task:3/device:cpu:2");
   CHECK(parsed("/job:a/replica:0/task:1") == "/job:a/task:1");
-  CHECK(device_name::parse("/job:a/task:0/cpu:0")->whole());
-  CHECK_FALSE(device_name::parse("/job:a/task:0/cpu:*")->whole());
-  CHECK(to_string(device_name::parse("/job:a/task:7/cpu:0")->on_task()) == "/job:a/task:7");
+  CHECK(device_name::parse("/job:a/task:0/cpu:0")->is_complete());
+  CHECK_FALSE(device_name::parse("/job:a/task:0/cpu:*")->is_complete());
+  CHECK(to_string(device_name::parse("/job:a/task:7/cpu:0")->name_of_task()) == "/job:a/task:7");
 }
 
 TEST_CASE("an invalid device name is refused with the faulty part and the reason") {

@@ -4,7 +4,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/api/internal/library.hpp"
-#include "troupe/devices/collective/exchange.hpp"
+#include "troupe/devices/collective/run_collective.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ TEST_CASE("members of a group are in the order of their devices") {
   for (const auto& member : *group) {
     CHECK(member.members.size() == 3);
     for (int i = 0; i < 3; ++i)
-      CHECK(member.members[static_cast<size_t>(i)].where.ordinal == i);
+      CHECK(member.members[static_cast<size_t>(i)].location.ordinal == i);
     CHECK(member.call.average == (member.instance_key == 2));
     CHECK(member.call.kind == collective_kind::all_reduce);
   }
@@ -189,9 +189,9 @@ TEST_CASE("the last member to arrive takes the inputs of all, in any order") {
     }
     if (until >= 5)
       for (size_t i = 0; i < 5; ++i)
-        REQUIRE(meeting.take()[i].input.values<float>()[0] == static_cast<float>(i));
+        REQUIRE(meeting.parts()[i].input.values<float>()[0] == static_cast<float>(i));
     meeting.reset();
-    REQUIRE(meeting.take()[0].input.empty());
+    REQUIRE(meeting.parts()[0].input.empty());
   }
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("one of many arriving threads is the last and sees all inputs") {
             return;
           ++last;
           for (size_t k = 0; k < members; ++k)
-            wrong += meeting.take()[k].input.values<float>()[0] != static_cast<float>(k);
+            wrong += meeting.parts()[k].input.values<float>()[0] != static_cast<float>(k);
         });
     }
     REQUIRE(last == 1);
@@ -235,8 +235,10 @@ TEST_CASE("inputs that do not match are an error that names two members") {
     parts[1].input = std::move(b);
     return group->front().check(parts).status();
   };
-  CHECK(check(tensor::of(shape{2}, {1.0f, 2.0f}), tensor::of(shape{2}, {1.0f, 2.0f})));
-  CHECK(says(check(tensor::of(shape{2}, {1.0f, 2.0f}), tensor::of(shape{1, 2}, {1.0f, 2.0f})),
+  CHECK(check(tensor::from_values(shape{2}, {1.0f, 2.0f}),
+              tensor::from_values(shape{2}, {1.0f, 2.0f})));
+  CHECK(says(check(tensor::from_values(shape{2}, {1.0f, 2.0f}),
+                   tensor::from_values(shape{1, 2}, {1.0f, 2.0f})),
              {"[1,2] on", "cpu:1", "[2] on", "cpu:0", "one shape"}));
   CHECK(says(check(tensor::scalar(1.0f), tensor::scalar(1.0)), {"expected f32"}));
 }
@@ -297,7 +299,7 @@ TEST_CASE("processors compute the collective operations of a group, in all types
           if (rows % static_cast<int64_t>(members) != 0)
             members = 4;
           collective_call call{.kind = kind,
-                               .by = reduction_kind,
+                               .operation = reduction_kind,
                                .average = reduction_kind == reduction::sum && dice() % 2 == 0,
                                .type = type,
                                .dims = shape{rows, 3},
@@ -305,7 +307,7 @@ TEST_CASE("processors compute the collective operations of a group, in all types
           std::vector<collective_part> parts;
           for (size_t i = 0; i < members; ++i)
             parts.push_back({devices[i].get(), random_numbers(type, call.dims, dice), {}});
-          REQUIRE(exchange(call, parts, nullptr));
+          REQUIRE(run_collective(call, parts, nullptr));
           INFO(type << " of " << members << ", kind " << int(kind) << ", by "
                     << int(reduction_kind));
           auto expected = [&](int64_t i) {

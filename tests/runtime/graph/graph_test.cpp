@@ -33,7 +33,7 @@ TEST_CASE("a node knows its op, place, types and shapes") {
   auto x = add(
       in,
       {.op = "Placeholder", .name = "x", .attrs = {{"dtype", dtype::f32}, {"shape", shape{2, 3}}}});
-  auto y = constant(in, tensor::of<float>({3}, {1, 2, 3}));
+  auto y = constant(in, tensor::from_values<float>({3}, {1, 2, 3}));
   auto line = std::source_location::current().line() + 1;
   auto sum = add(in, {.op = "Add", .inputs = {x, y}, .device = "/cpu:0"});
   CHECK(sum.type() == dtype::f32);
@@ -144,7 +144,7 @@ TEST_CASE("generated names are made unique") {
 
 TEST_CASE("every mistake names the node and the line that made it") {
   graph in{ops()}, other{ops()};
-  auto x = constant(in, 1.f), y = constant(in, tensor::of<float>({2}, {1, 2})),
+  auto x = constant(in, 1.f), y = constant(in, tensor::from_values<float>({2}, {1, 2})),
        d = constant(in, 1.0);
   auto z = add(in, {.op = "Placeholder", .attrs = {{"dtype", dtype::f32}, {"shape", shape{3}}}});
   in.push_scope("net");
@@ -259,12 +259,12 @@ TEST_CASE("a chain of many thousand nodes is ordered without deep recursion") {
 TEST_CASE("code that builds many nodes records its first error and continues with empty edges") {
   graph in{ops()};
   auto x = constant(in, 1.f);
-  auto broken = in.add_or_note({.op = "Nug", .inputs = {x}});
+  auto broken = in.add_or_record_error({.op = "Nug", .inputs = {x}});
   CHECK_FALSE(broken);
-  CHECK_FALSE(in.add_or_note({.op = "Neg", .inputs = {broken}}));
-  in.note(invalid("later"));
-  CHECK(in.take_note().kind() == error_kind::not_found);
-  CHECK(in.take_note().ok());
+  CHECK_FALSE(in.add_or_record_error({.op = "Neg", .inputs = {broken}}));
+  in.record_error(invalid("later"));
+  CHECK(in.take_error().kind() == error_kind::not_found);
+  CHECK(in.take_error().ok());
 }
 
 TEST_CASE("a constant's value is known, and the node that made a ref is found") {

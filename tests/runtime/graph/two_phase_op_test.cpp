@@ -71,8 +71,8 @@ TEST_CASE(
   CHECK(is_same_edge(nodes->find("z")->inputs()[0], edge{second, 0}));
   for (auto* half : {first, second})
     CHECK(half->description().find(y.node->description()) != std::string::npos);
-  CHECK(users_name(first->op().name) == "Places");
-  CHECK(users_name(second->op().name) == "Places");
+  CHECK(original_op_name(first->op().name) == "Places");
+  CHECK(original_op_name(second->op().name) == "Places");
 }
 
 TEST_CASE("a node sized by elements is not split on a processor") {
@@ -134,8 +134,8 @@ TEST_CASE("the halves of an op are a registry's own") {
   auto first = ops().find_op("_SizePlaces"), second = ops().find_op("_EmitPlaces");
   REQUIRE(first);
   REQUIRE(second);
-  CHECK(is_first_half(**first));
-  CHECK_FALSE(is_first_half(**second));
+  CHECK(is_first_phase(**first));
+  CHECK_FALSE(is_first_phase(**second));
   CHECK(!has((*second)->effects, effect::data_dependent_shape));
   for (auto name : {"_SizePlaces", "_EmitPlaces"}) {
     CHECK(ops().find_kernel(name, device_kind::gpu) ==
@@ -148,11 +148,11 @@ TEST_CASE("the halves of an op are a registry's own") {
 
 TEST_CASE("effects that are declared separately have distinct bits") {
   unsigned seen_bits = 0;
-  for (auto declared :
-       {effect::stateful, effect::random, effect::blocking, effect::forwardable, effect::fed,
-        effect::commutative, effect::elementwise, effect::broadcasting, effect::of_shape,
-        effect::autocast_allow, effect::autocast_infer, effect::is_product, effect::adds,
-        effect::rectifies, effect::is_convolution, effect::data_dependent_shape}) {
+  for (auto declared : {effect::stateful, effect::random, effect::blocking, effect::forwardable,
+                        effect::must_be_fed, effect::commutative, effect::elementwise,
+                        effect::broadcasting, effect::reads_shapes_only, effect::autocast_allow,
+                        effect::autocast_infer, effect::is_product, effect::adds, effect::rectifies,
+                        effect::is_convolution, effect::data_dependent_shape}) {
     CHECK((seen_bits & static_cast<unsigned>(declared)) == 0);
     seen_bits |= static_cast<unsigned>(declared);
   }

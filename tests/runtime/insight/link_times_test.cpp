@@ -39,12 +39,12 @@ TEST_CASE("links are measured by their transfers: latency by small tensors, rate
   times.add(step(1000, 21'000, 4));
   times.add(step(1000, 41'000, 4));
   times.add(step(1000, 1'031'000, 1'000'000));
-  auto links = times.all();
+  auto links = times.list();
   REQUIRE(links.size() == 1);
   CHECK(links[0].from == "/job:ps/task:0");
   CHECK(links[0].to == "/job:worker/task:0");
-  CHECK(links[0].small == 2);
-  CHECK(links[0].large == 1);
+  CHECK(links[0].small_count == 2);
+  CHECK(links[0].large_count == 1);
   CHECK(links[0].latency_ns == Approx(30'000));
   CHECK(links[0].ns_per_byte == Approx(1.0));
 }
@@ -71,32 +71,33 @@ TEST_CASE("links beyond the limit are ignored, and the others are still measured
   link_times times;
   for (int i = 0; i < 2; ++i)
     times.add(wide);
-  auto links = times.all();
+  auto links = times.list();
   CHECK(links.size() == link_times::max_links);
-  CHECK(std::ranges::all_of(links, [](const link_time& link) { return link.small == 2; }));
+  CHECK(std::ranges::all_of(links, [](const link_time& link) { return link.small_count == 2; }));
 }
 
 TEST_CASE("skewed clocks make no time negative, and duplicate transfers are ignored") {
   link_times times;
   times.add(step(1000, 500, 4));
-  REQUIRE(times.all().size() == 1);
-  CHECK(times.all()[0].latency_ns == 0);
+  REQUIRE(times.list().size() == 1);
+  CHECK(times.list()[0].latency_ns == 0);
   link_times loops;
   auto twice = step(1000, 2000, 4);
   twice.tasks[1].spans.push_back(twice.tasks[1].spans[0]);
   loops.add(twice);
-  CHECK(loops.all().empty());
+  CHECK(loops.list().empty());
 }
 
 TEST_CASE("costs of links are measured where possible, otherwise defaults") {
   auto costs = link_costs::from(
-      {{.from = "/job:ps/task:0", .to = "/job:worker/task:0", .small = 3, .latency_ns = 5},
+      {{.from = "/job:ps/task:0", .to = "/job:worker/task:0", .small_count = 3, .latency_ns = 5},
        {.from = "nonsense", .to = "/job:worker/task:0"}});
   REQUIRE(costs.known().size() == 1);
   const auto& cost = costs.known().begin()->second;
   CHECK(cost.latency_ns == 5);
-  CHECK(cost.ns_per_byte == usual_link.ns_per_byte);
-  CHECK(costs.usual().of(1000) == Approx(usual_link.latency_ns + 1000 * usual_link.ns_per_byte));
+  CHECK(cost.ns_per_byte == default_link.ns_per_byte);
+  CHECK(costs.default_cost().transfer_ns(1000) ==
+        Approx(default_link.latency_ns + 1000 * default_link.ns_per_byte));
 }
 
 } // namespace troupe::test::link_times_test

@@ -29,7 +29,7 @@ TEST_CASE("a node's time is the mean over its runs, and reads do not count") {
   CHECK(time->runs == 2);
   CHECK(time->mean_ns == Approx(20));
   CHECK(time->mean_bytes == Approx(6));
-  CHECK(times.all().size() == 1);
+  CHECK(times.list().size() == 1);
 }
 
 TEST_CASE("a node that moves to another device is measured again from zero") {
@@ -48,7 +48,7 @@ TEST_CASE("nodes of different graphs that have the same name are measured separa
   CHECK(times.find("a", 7)->mean_ns == Approx(20));
   CHECK(times.find("a", 8)->mean_ns == Approx(1000));
   CHECK_FALSE(times.find("a", 9));
-  auto measured = times.all();
+  auto measured = times.list();
   REQUIRE(measured.size() == 1);
   CHECK(measured[0].runs == 2);
   CHECK(measured[0].mean_ns == Approx(20));

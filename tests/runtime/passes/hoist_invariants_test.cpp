@@ -17,7 +17,7 @@ struct optimized {
     REQUIRE(done.ok());
     graph_text = at.written();
     for (const auto& added : at.closed.nodes->nodes())
-      if (added->op().calls == calling::while_true) {
+      if (added->op().calls == call_kind::while_true) {
         condition = written(added->attr<function_value>("cond").body->body());
         body = written(added->attr<function_value>("body").body->body());
       }
@@ -169,8 +169,8 @@ TEST_CASE("nested calls are examined once each") {
 
 TEST_CASE("if a loop may have no iteration, the product is computed only if there is one") {
   optimized is{loop_of("i32(0)", "n")};
-  CHECK_THAT(is.graph_text, Contains("loop/first_turn/more=Less("));
-  CHECK_THAT(is.graph_text, Contains("loop/invariants=StatelessIf(loop/first_turn/more,"));
+  CHECK_THAT(is.graph_text, Contains("loop/first_iteration/more=Less("));
+  CHECK_THAT(is.graph_text, Contains("loop/invariants=StatelessIf(loop/first_iteration/more,"));
   CHECK_THAT(is.body, !Contains("square"));
 }
 

@@ -108,7 +108,8 @@ fetch n:1
   CHECK(n.inputs()[1].type() == dtype::f32);
   CHECK(is_same_edge(at["y"].inputs()[0], edge{&n, 0}));
   CHECK(at.written().ends_with("->y/f32 ->n:1"));
-  auto values = run_closed(std::move(at.closed), {tensor::of<float>({1, 2, 2, 1}, {1, 2, 3, 4})});
+  auto values =
+      run_closed(std::move(at.closed), {tensor::from_values<float>({1, 2, 2, 1}, {1, 2, 3, 4})});
   REQUIRE(values);
   CHECK((*values)[1].values<float>()[0] == 2.5f);
 }
@@ -249,7 +250,8 @@ fetch s:1
   CHECK(at["s"].output_type(1) == dtype::bf16);
   CHECK(at["p"].controls() == std::vector{&at["t"]});
   CHECK(is_same_edge(at["y"].inputs()[1], edge{&at["s"], 1}));
-  auto values = run_closed(std::move(at.closed), {tensor::of<float>({2, 2}, {1, 2, 3, 4})});
+  auto values =
+      run_closed(std::move(at.closed), {tensor::from_values<float>({2, 2}, {1, 2, 3, 4})});
   REQUIRE(values);
   CHECK((*values)[0].values<float>()[3] == 15 * 22);
   CHECK((*values)[1].values<float>()[0] == 10);
@@ -352,7 +354,8 @@ TEST_CASE("random networks give about the same in 16 bits") {
       REQUIRE(optimize(at.closed, passes, &host()));
       partition whole_graph{{"local", 0, "cpu", 0}, std::move(at.closed.nodes)};
       REQUIRE(optimize(whole_graph, passes));
-      auto fetched = run_closed({std::move(whole_graph.nodes), {}}, {tensor::of({4, 4}, numbers)});
+      auto fetched =
+          run_closed({std::move(whole_graph.nodes), {}}, {tensor::from_values({4, 4}, numbers)});
       INFO((fetched ? "" : fetched.status().message()));
       REQUIRE(fetched);
       return *std::move(fetched);

@@ -33,7 +33,7 @@ public:
       std::vector<float> values(static_cast<size_t>(dims.elements()));
       for (auto& value : values)
         value = std::uniform_real_distribution<float>{-2, 2}(dice_);
-      tensors.push_back(tensor::of(dims, values));
+      tensors.push_back(tensor::from_values(dims, values));
     }
     return tensors;
   }
@@ -149,7 +149,7 @@ fetch h
       xs[i] = static_cast<float>(i % 37) / 8 - 2;
     for (size_t i = 0; i < bs.size(); ++i)
       bs[i] = static_cast<float>(i % 11) / 4 - 1;
-    std::vector<tensor> feeds{tensor::of({rows, columns}, xs), tensor::vector(bs)};
+    std::vector<tensor> feeds{tensor::from_values({rows, columns}, xs), tensor::vector(bs)};
     auto expected = run_closed(std::move(plain.closed), feeds),
          actual = run_closed(std::move(fused.closed), feeds);
     REQUIRE(expected);
@@ -185,7 +185,7 @@ fetch c
       std::vector<float> values(static_cast<size_t>(dims.elements()));
       for (size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(i) / 4;
-      return tensor::of(dims, values);
+      return tensor::from_values(dims, values);
     };
     std::vector<tensor> feeds{filled(shapes.first), filled(shapes.second)};
     auto expected = run_closed(std::move(plain.closed), feeds),

@@ -40,7 +40,7 @@ struct world {
   }
 
   result<placement> place(const std::vector<edge>& fetches, const device_list& devices,
-                          placing options = {}) {
+                          place_options options = {}) {
     auto closed = extract(in, {.feeds = {x}, .fetches = fetches});
     REQUIRE(closed);
     step = std::move(closed->nodes);
@@ -50,7 +50,7 @@ struct world {
   }
   // The device of each node, without feeds and fetches.
   std::string placed(const std::vector<edge>& fetches, const device_list& devices,
-                     const placing& options = {}) {
+                     const place_options& options = {}) {
     auto placement = place(fetches, devices, options);
     if (!placement)
       return placement.status().message();
@@ -162,7 +162,7 @@ TEST_CASE("a report shows where a GPU was not worth the transfer") {
   REQUIRE(placement);
   CHECK(placement->report->nodes[1].node == "a");
   CHECK(placement->report->nodes[1].device == "/job:worker/task:0/device:cpu:0");
-  CHECK(placement->report->nodes[1].why ==
+  CHECK(placement->report->nodes[1].reason ==
         "the processor takes less time than the GPU, with all copies");
 }
 
@@ -228,7 +228,7 @@ struct drawn {
   }
 };
 
-double total_of(const graph& nodes, const device_list& devices, const placing& options,
+double total_of(const graph& nodes, const device_list& devices, const place_options& options,
                 const std::vector<int>& chosen) {
   return simulate(nodes, devices, options, chosen).total_ns;
 }
@@ -247,10 +247,10 @@ bool check_placement(unsigned seed) {
   link_costs links{{static_cast<double>(below(3)) * 100, 0.001 * below(10)}};
   if (below(2) == 0)
     links.set({"ps", 0}, {"worker", 0}, {static_cast<double>(below(10'000)), 0.1});
-  placing options{.by_cost = below(2) == 0,
-                  .strategy = placement_strategy::greedy,
-                  .links = &links,
-                  .explain = true};
+  place_options options{.by_cost = below(2) == 0,
+                        .strategy = placement_strategy::greedy,
+                        .links = &links,
+                        .explain = true};
   auto placement = place(graph.in, devices, options);
   auto original_options = options;
   original_options.strategy = placement_strategy::first_worker;
@@ -262,7 +262,7 @@ bool check_placement(unsigned seed) {
   auto sets = node_sets::find(graph.in, devices);
   REQUIRE(sets);
   std::set<size_t> moved;
-  for (const auto* node : placement->moved)
+  for (const auto* node : placement->moved_to_host)
     moved.insert(node->index());
   for (const auto& node : graph.in.nodes()) {
     INFO(node->description());
@@ -279,7 +279,7 @@ bool check_placement(unsigned seed) {
     for (int i = 0; i < static_cast<int>(node->inputs().size()); ++i)
       if (node->input_is_ref(i))
         CHECK(placement->chosen[node->inputs()[static_cast<size_t>(i)].node->index()] == at);
-    if (node->op().makes != resource::none)
+    if (node->op().state_kind != resource::none)
       CHECK(first->chosen[node->index()] == at);
   }
   if (!options.by_cost) // placement by cost sums times, and may make a step longer

@@ -38,17 +38,17 @@ struct world {
     return add(in, {.op = op, .name = name, .inputs = inputs, .device = device});
   }
 
-  late_sends find(const std::vector<edge>& fetches, const link_costs* links = nullptr) {
+  late_requests find(const std::vector<edge>& fetches, const link_costs* links = nullptr) {
     auto closed = extract(in, {.feeds = {}, .fetches = fetches});
     REQUIRE(closed);
     step = std::move(closed->nodes);
     auto placed = place(*step, devices);
     REQUIRE(placed);
     chosen = placed->chosen;
-    return find_late_sends(*step, chosen, devices, {.measured = &measured, .links = links});
+    return find_late_requests(*step, chosen, devices, {.measured = &measured, .links = links});
   }
   // "w2>b" where w2 is requested after b has run.
-  std::string text(const late_sends& late) {
+  std::string text(const late_requests& late) {
     std::vector<std::string> entries;
     for (const auto& [value, trigger] : late)
       entries.push_back(concat(std::get<0>(value)->name(), '>', trigger->name()));

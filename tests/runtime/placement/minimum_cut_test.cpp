@@ -11,7 +11,7 @@ TEST_CASE("items go to their cheaper side, unless separating them costs more") {
   for (int64_t together : {1, 100}) {
     minimum_cut cut;
     auto a = cut.add_item(0, minimum_cut::never), b = cut.add_item(20, 10);
-    cut.part(a, b, together);
+    cut.add_cost(a, b, together);
     CHECK(cut.solve() == std::vector{true, together > 10});
   }
 }
@@ -49,7 +49,7 @@ TEST_CASE("no other division of random items costs less") {
     for (int i = 0; i < 20; ++i) {
       pairs.push_back({dice() % count, dice() % count, up_to(30)});
       if (pairs.back().first_item != pairs.back().second_item)
-        cut.part(pairs.back().first_item, pairs.back().second_item, pairs.back().cost);
+        cut.add_cost(pairs.back().first_item, pairs.back().second_item, pairs.back().cost);
     }
     auto cost_of = [&](auto on_first) {
       int64_t sum = 0;

@@ -17,7 +17,7 @@ const auto worker = *device_name::parse("/job:worker/task:0/cpu:0");
 const auto gpu = *device_name::parse("/job:worker/task:0/gpu:0");
 
 // Places a graph and prints the device of each node: "x=0 y=1".
-std::string placed(const graph& in, const device_list& devices, const placing& options = {}) {
+std::string placed(const graph& in, const device_list& devices, const place_options& options = {}) {
   auto chosen = place(in, devices, options);
   if (!chosen)
     return chosen.status().message();
@@ -25,7 +25,7 @@ std::string placed(const graph& in, const device_list& devices, const placing& o
   for (const auto& node : in.nodes())
     text += concat(text.empty() ? "" : " ", node->name(), '=',
                    chosen->chosen[static_cast<size_t>(node->id())]);
-  for (auto* node : chosen->moved)
+  for (auto* node : chosen->moved_to_host)
     text += concat(" moved ", node->name());
   return text;
 }
@@ -61,7 +61,9 @@ TEST_CASE("stateless nodes that may run elsewhere avoid absent tasks") {
   w.named("Neg", "named", {w.unit}, "/job:worker/task:0");
   w.named("Neg", "job", {w.unit}, "/job:worker");
   w.named("Neg", "kept", {w.unit}, "/job:ps");
-  auto without = [&](std::set<task_name> avoid) { return placing{.avoid = std::move(avoid)}; };
+  auto without = [&](std::set<task_name> avoid) {
+    return place_options{.avoid = std::move(avoid)};
+  };
   CHECK(placed(w.in, {worker, second, ps}) == "Const=0 v=0 read=0 named=0 job=0 kept=2");
   CHECK(placed(w.in, {worker, second, ps}, without({{"worker", 0}})) ==
         "Const=1 v=0 read=1 named=0 job=1 kept=2");
@@ -263,7 +265,7 @@ std::string softly(const std::string& device, const device_list& devices) {
   if (!placement)
     return placement.status().message();
   return concat(devices[static_cast<size_t>(placement->chosen[1])],
-                placement->softened.empty() ? "" : " instead");
+                placement->replaced_requests.empty() ? "" : " instead");
 }
 
 TEST_CASE("with soft placement, a node with an absent device goes to the nearest present one") {
@@ -298,7 +300,7 @@ std::string where(const std::string& device, const device_list& devices) {
   if (!placement)
     return placement.status().message();
   return concat(devices[static_cast<size_t>(placement->chosen[1])],
-                placement->softened.empty() ? "" : " instead");
+                placement->replaced_requests.empty() ? "" : " instead");
 }
 
 TEST_CASE("an absent preferred device is replaced, in a cluster only within its task") {

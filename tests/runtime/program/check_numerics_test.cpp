@@ -37,12 +37,12 @@ TEMPLATE_TEST_CASE("a number that is not finite is found at any position", "", f
         value.template data<TestType>()[at] = bad<TestType>(number);
         CHECK_FALSE(all_finite(value));
         auto summary = summarize(value);
-        CHECK(summary.first == at);
+        CHECK(summary.first_index == at);
         CHECK(summary.nans + summary.infinities == 1);
         CHECK((summary.nans == 1) == std::isnan(number));
         if (elements > 1) {
-          CHECK(summary.least == 1.5);
-          CHECK(summary.most == 1.5);
+          CHECK(summary.minimum == 1.5);
+          CHECK(summary.maximum == 1.5);
         }
       }
 }
@@ -63,7 +63,7 @@ TEST_CASE("an imaginary part counts as well as a real one") {
   auto summary = summarize(value);
   CHECK(summary.nans == 2);
   CHECK(summary.infinities == 1);
-  CHECK(summary.first == 1);
+  CHECK(summary.first_index == 1);
 }
 
 TEST_CASE("types without NaN are always finite") {
@@ -73,7 +73,7 @@ TEST_CASE("types without NaN are always finite") {
 }
 
 TEST_CASE("a summary reads as a sentence") {
-  auto value = tensor::of<float>({2, 3}, {1, -1, NAN, INFINITY, 3, 2});
+  auto value = tensor::from_values<float>({2, 3}, {1, -1, NAN, INFINITY, 3, 2});
   CHECK(describe(summarize(value)) == "f32[2,3]: 2 of 6 values are not finite (1 NaN, 1 infinite), "
                                       "the first at [0,2]; the others from -1 to 3");
   CHECK(describe(summarize(tensor::vector<float>({1, 2}))) == "f32[2]: finite, from 1 to 2");

@@ -48,7 +48,7 @@ TEST_CASE("code without waits is one region, in order, and marks the last uses o
   CHECK(code[1].last_uses == 0); // it is used again
   CHECK(code[2].last_uses == 0b11);
   CHECK(code[2].release_count == 2);
-  CHECK(code[3].what == action::fetch);
+  CHECK(code[3].kind == action::fetch);
   CHECK(code[3].target == 3);
   REQUIRE(compiled->constants().size() == 1);
   CHECK(compiled->constants()[0].origin->name() == "Const");
@@ -85,7 +85,7 @@ TEST_CASE("waits start regions of their own, and tokens carry the tensors that t
   CHECK(compiled->regions()[1].required_tokens == 2); // the answer, and the constant once
   REQUIRE(compiled->waits().size() == 1);
   CHECK(compiled->waits()[0].region == 1);
-  CHECK(compiled->waits()[0].by == answered_by::channel);
+  CHECK(compiled->waits()[0].answered_by == answer_source::channel);
   CHECK(compiled->waits()[0].origin->name() == "_Recv");
   CHECK(compiled->describe() == "constant Const -> 0\n"
                                 "region 0, after 1 tokens:\n"

@@ -19,7 +19,7 @@ struct scene {
     if (!compiled)
       FAIL(compiled.status());
     code = *std::move(compiled);
-    for (const auto& node : code->of().nodes())
+    for (const auto& node : code->partition_graph().nodes())
       if (node->op().name == "Variable") {
         REQUIRE(static_cast<variable&>(**state(*node)).assign(tensor::scalar<int64_t>(0)).ok());
         expected_state[node->name()] = 0;
@@ -51,7 +51,7 @@ TEST_CASE("a program computes its graph for any order of tokens and answers") {
     for (int step = 0; step < 4; ++step) { // reuses the same instance
       auto feeds = random_feeds(s.dice, s.play.feeds());
       auto expected = s.play.expected(
-          s.code->of(), feeds, [](const node&) { return false; }, s.expected_state);
+          s.code->partition_graph(), feeds, [](const node&) { return false; }, s.expected_state);
       REQUIRE(concat(on_stage.play(feeds)) == "ok");
       REQUIRE(on_stage.fetched == expected);
       for (auto runs : on_stage.runs)
@@ -81,7 +81,7 @@ TEST_CASE("values that depend on a dead answer are dead, others are not, and eve
                    }};
     for (; step < 3; ++step) {
       auto feeds = random_feeds(s.dice, s.play.feeds());
-      auto expected = s.play.expected(s.code->of(), feeds, dies, s.expected_state);
+      auto expected = s.play.expected(s.code->partition_graph(), feeds, dies, s.expected_state);
       REQUIRE(concat(on_stage.play(feeds)) == "ok");
       REQUIRE(on_stage.fetched == expected);
       for (auto runs : on_stage.runs)
@@ -117,7 +117,7 @@ TEST_CASE("a step that is interrupted anywhere holds no memory after the reset")
     for (auto& [name, value] : s.expected_state)
       value = s.value_of(name);
     auto expected = s.play.expected(
-        s.code->of(), feeds, [](const node&) { return false; }, s.expected_state);
+        s.code->partition_graph(), feeds, [](const node&) { return false; }, s.expected_state);
     REQUIRE(concat(on_stage.play(feeds)) == "ok");
     REQUIRE(on_stage.fetched == expected);
     REQUIRE(s.device.memory().live == 0);

@@ -185,7 +185,7 @@ TEST_CASE("kernels that cannot get memory fail with the node's name") {
   auto running = w.start();
   step_profiler times{running.program()};
   times.begin({.times = true});
-  running.watch(&times);
+  running.set_profiler(&times);
   running.set_feed(0, *tensor::make(dtype::i64, {1000}));
   w.device.memory().limit = 100;
   running.receive({.region = 0});
@@ -288,7 +288,7 @@ TEST_CASE("element-wise nodes overwrite inputs that are not needed any more") {
   auto running = w.start();
   step_profiler times{running.program()};
   times.begin({.times = true});
-  running.watch(&times);
+  running.set_profiler(&times);
   running.set_feed(0, *tensor::make(dtype::i64, {1000}));
   running.receive({.region = 0});
   REQUIRE(running.run(0, w.out, w.stop).ok());
@@ -304,7 +304,7 @@ TEST_CASE("a step's memory counts only the step itself") {
   auto running = w.start();
   step_profiler times{running.program()};
   times.begin({.times = true});
-  running.watch(&times);
+  running.set_profiler(&times);
   for (int step = 0; step < 20; ++step) { // w.out keeps the fetched tensors
     running.reset();
     running.set_feed(0, *tensor::make(dtype::i64, {100}));
@@ -325,7 +325,7 @@ TEST_CASE("the largest tensors of a step are listed by the nodes that made them"
   auto running = w.start();
   step_profiler times{running.program()};
   times.begin({.times = true});
-  running.watch(&times);
+  running.set_profiler(&times);
   running.set_feed(0, *tensor::make(dtype::i64, {1000}));
   w.device.memory().limit = 100;
   running.receive({.region = 0});

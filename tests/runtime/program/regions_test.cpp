@@ -40,7 +40,9 @@ TEST_CASE("nodes that wait for the same inputs form one region") {
   auto ask = add(in, {.op = "Ask", .inputs = {queue, from_a}});
   auto answered = op({ask, a});
   auto regions = find_regions(in);
-  auto region_of = [&](edge source) { return regions.of[static_cast<size_t>(source.node->id())]; };
+  auto region_of = [&](edge source) {
+    return regions.region_of_node[static_cast<size_t>(source.node->id())];
+  };
   CHECK(regions.count == 5);
   CHECK(region_of(one_const) == 0);
   CHECK(region_of(early) == 0);
@@ -51,8 +53,8 @@ TEST_CASE("nodes that wait for the same inputs form one region") {
   CHECK(region_of(later) == region_of(joint));
   CHECK(region_of(ask) == region_of(answered));
   CHECK(region_of(ask) != region_of(a));
-  CHECK(regions.issued_from[static_cast<size_t>(ask.node->id())] == region_of(a));
-  CHECK(regions.issued_from[static_cast<size_t>(a.node->id())] == 0);
+  CHECK(regions.issuing_region[static_cast<size_t>(ask.node->id())] == region_of(a));
+  CHECK(regions.issuing_region[static_cast<size_t>(a.node->id())] == 0);
 }
 
 TEST_CASE("an empty graph has the region that starts the step") {
@@ -80,7 +82,7 @@ struct towers {
 std::set<uint32_t> regions_of(const region_map& regions, std::vector<edge> nodes) {
   std::set<uint32_t> numbers;
   for (auto source : nodes)
-    numbers.insert(regions.of[static_cast<size_t>(source.node->id())]);
+    numbers.insert(regions.region_of_node[static_cast<size_t>(source.node->id())]);
   return numbers;
 }
 
@@ -185,9 +187,11 @@ TEST_CASE("regions of random graphs are convex, form no cycle and can all start"
     auto graph = play.take_graph();
     auto regions = find_regions(*graph, cutting(round));
     auto nodes = graph->nodes();
-    auto region_of = [&](const node& node) { return regions.of[static_cast<size_t>(node.id())]; };
+    auto region_of = [&](const node& node) {
+      return regions.region_of_node[static_cast<size_t>(node.id())];
+    };
     auto issued = [&](const node& node) {
-      return regions.issued_from[static_cast<size_t>(node.id())];
+      return regions.issuing_region[static_cast<size_t>(node.id())];
     };
 
     // The regions that each region requires; a wait leads from the region that issued it to the

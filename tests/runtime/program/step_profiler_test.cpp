@@ -53,7 +53,7 @@ struct watched {
       FAIL(compiled.status());
     runs.emplace(*compiled);
     watch = std::make_unique<step_profiler>(**compiled);
-    runs->watch(watch.get());
+    runs->set_profiler(watch.get());
   }
   status run(profile_options options, const std::vector<tensor>& feeds) {
     runs->reset();
@@ -221,7 +221,7 @@ TEST_CASE("a region's send may fail, even without a node that sends") {
           .node;
   on.fetch(0, edge{later, 0});
   on.compile();
-  on.runs->watch(nullptr);
+  on.runs->set_profiler(nullptr);
   REQUIRE(on.runs->receive(token{}));
   on.runs->set_feed(0, tensor::vector<float>({1}));
   on.runs->set_feed(1, tensor::scalar(int64_t{1}));
@@ -240,7 +240,7 @@ TEST_CASE("memory that the processor cannot read is not inspected") {
   REQUIRE(compiled);
   on.runs.emplace(*compiled);
   on.watch = std::make_unique<step_profiler>(**compiled);
-  on.runs->watch(on.watch.get());
+  on.runs->set_profiler(on.watch.get());
   CHECK(on.run({.check_numerics = true}, {tensor::vector<float>({INFINITY})}));
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("a sparse accumulator averages each row over the gradients that contai
   answers done;
   auto rows = [](std::vector<float> values) {
     auto count = static_cast<int64_t>(values.size() / 2);
-    return tensor::of<float>(shape{count, 2}, values);
+    return tensor::from_values<float>(shape{count, 2}, values);
   };
   tested->apply(request_of(1), 0, {tensor::vector<int64_t>({7, 2}), rows({1, 1, 2, 2}), {}}, done);
   // An index that occurs twice in one gradient: the rows are added, and count once.
@@ -224,7 +224,7 @@ TEST_CASE("clearing an accumulator drops its gradients, and cancels waiting take
 }
 
 TEST_CASE("the mean of a row may be over all gradients, including those without the row") {
-  auto tested = *accumulator::make({.name = "a", .sparse = true, .rows_by_all = true});
+  auto tested = *accumulator::make({.name = "a", .sparse = true, .divide_by_total = true});
   answers done;
   auto gradient = [](std::vector<int64_t> rows, std::vector<float> values) {
     return sparse_gradient{tensor::vector(rows), tensor::vector(values), {}};

@@ -28,7 +28,8 @@ struct theatre {
                         done);
   }
   void take(uint64_t request, int64_t count, bool small = false, uint64_t step = 2) {
-    tested->take_many(request_of(request, step), {.count = count, .small_batch = small}, done);
+    tested->take_many(request_of(request, step), {.count = count, .allow_small_batch = small},
+                      done);
   }
   // "3:[x y]" for a take, "2:ok" for other requests.
   std::string answered() {

@@ -128,7 +128,7 @@ TEST_CASE("no element is lost, duplicated or reordered under random requests") {
         if (event < 70)
           queue.dequeue({{0, step}, id}, {}, done);
         else
-          queue.dequeue({{0, step}, id}, {.count = wanted_count, .many = true}, done);
+          queue.dequeue({{0, step}, id}, {.count = wanted_count, .as_batch = true}, done);
         expected.add(id, {step, false, {}, wanted_count});
       } else if (event < 94) {
         queue.cancel(step_id{0, step}, stopped, done);
@@ -236,7 +236,8 @@ void keep_books(unsigned seed, int requests) {
       auto count = 1 + below(3);
       auto is_batch = count > 1 || below(2) == 0;
       queue->dequeue({{0, step}, id},
-                     {.count = count, .many = is_batch, .up_to = is_batch && below(2) == 0}, done);
+                     {.count = count, .as_batch = is_batch, .up_to = is_batch && below(2) == 0},
+                     done);
     } else if (event < 98) {
       auto failed = below(2) == 0;
       if (failed)

@@ -23,7 +23,7 @@ struct theatre {
   }
   void take(uint64_t request, uint64_t step = 2) { queue.dequeue({{0, step}, request}, {}, done); }
   void take_many(uint64_t request, int64_t count, uint64_t step = 2) {
-    queue.dequeue({{0, step}, request}, {.count = count, .many = true}, done);
+    queue.dequeue({{0, step}, request}, {.count = count, .as_batch = true}, done);
   }
   // The answers since the last call: "3:ok 4:[1 2] 5:cancelled".
   std::string answers() {
@@ -88,7 +88,7 @@ TEST_CASE(
 TEST_CASE("an element that is dropped if its step fails does not return") {
   theatre t{10};
   t.put(1, 5);
-  t.queue.dequeue({{0, 20}, 2}, {.goes_back = false}, t.done);
+  t.queue.dequeue({{0, 20}, 2}, {.return_on_failure = false}, t.done);
   t.queue.settle({0, 20}, true, t.done);
   CHECK(t.queue.size() == 0);
 }
@@ -272,15 +272,15 @@ TEST_CASE("an invalid element is refused, naming queue and component") {
     return t.last.message();
   };
   auto number = tensor::scalar(1);
-  auto rows = tensor::of<float>({1, 2}, {1, 2});
+  auto rows = tensor::from_values<float>({1, 2}, {1, 2});
   CHECK(refused({number}) == "queue 'pairs': takes 2 components, got 1");
   CHECK(refused({number, number}) == "queue 'pairs': component 1 must be f32, got i32");
-  CHECK(refused({number, tensor::of<float>({2}, {1, 2})}) ==
+  CHECK(refused({number, tensor::from_values<float>({2}, {1, 2})}) ==
         "queue 'pairs': component 1 must have shape [?,2], got [2]");
   CHECK(refused({number, rows}, true) ==
         "queue 'pairs': component 0 of a batch must have a first axis, got shape []");
-  CHECK(refused({tensor::vector<int>({1, 2}), tensor::of<float>({1, 1, 2}, {1, 2})}, true) ==
-        "queue 'pairs': component 1 has 1 elements, component 0 has 2");
+  CHECK(refused({tensor::vector<int>({1, 2}), tensor::from_values<float>({1, 1, 2}, {1, 2})},
+                true) == "queue 'pairs': component 1 has 1 elements, component 0 has 2");
   t.queue.enqueue({{0, 1}, 2}, {number, rows}, t.done);
   CHECK(t.answers() == "2:ok");
   CHECK(element_queue::make({.name = "x"}).status().message() ==
@@ -317,17 +317,18 @@ TEST_CASE("batches of several components, strings and empty elements are split a
   theatre t{{.name = "q",
              .types = {dtype::string, dtype::f64, dtype::u8},
              .shapes = {{2}, {0}, shape{}}}};
-  auto words = tensor::of<std::string>({2, 2}, {"a", "b", "a word beyond the small buffer", "d"});
+  auto words =
+      tensor::from_values<std::string>({2, 2}, {"a", "b", "a word beyond the small buffer", "d"});
   auto nothing = *tensor::make(dtype::f64, {2, 0});
   auto bytes = tensor::vector<uint8_t>({8, 9});
   t.queue.enqueue_many({{0, 1}, 1}, {words, nothing, bytes}, t.done);
-  t.queue.dequeue({{0, 1}, 2}, {.count = 2, .many = true}, t.done);
+  t.queue.dequeue({{0, 1}, 2}, {.count = 2, .as_batch = true}, t.done);
   REQUIRE(t.done.size() == 2);
   REQUIRE(t.done[1].outcome.ok());
   CHECK(identical(t.done[1].tensors[0], words));
   CHECK(identical(t.done[1].tensors[1], nothing));
   CHECK(identical(t.done[1].tensors[2], bytes));
-  t.queue.dequeue({{0, 1}, 3}, {.count = 0, .many = true}, t.done); // never waits
+  t.queue.dequeue({{0, 1}, 3}, {.count = 0, .as_batch = true}, t.done); // never waits
   REQUIRE(t.done.size() == 3);
   CHECK(t.done[2].tensors.at(0).dims() == shape{0, 2});
 }
@@ -342,7 +343,7 @@ TEST_CASE("a queue without memory for a batch fails the dequeue and keeps its el
   answers done;
   queue.enqueue({{0, 1}, 1}, {tensor::scalar(1)}, done);
   queue.enqueue_many({{0, 1}, 2}, {tensor::vector<int>({2, 3})}, done);
-  queue.dequeue({{0, 1}, 3}, {.count = 1, .many = true}, done);
+  queue.dequeue({{0, 1}, 3}, {.count = 1, .as_batch = true}, done);
   queue.dequeue({{0, 1}, 4}, {}, done);
   REQUIRE(done.size() == 4);
   CHECK(done[1].outcome.kind() == error_kind::resource_exhausted);
@@ -355,7 +356,7 @@ TEST_CASE("a taken batch, and a taken element that does not return, are not held
   t.put_many(1, {1, 2, 3});
   t.take_many(2, 2);
   CHECK(t.done.at(1).tensors.at(0).unique());
-  t.queue.dequeue({{0, 1}, 3}, {.goes_back = false}, t.done);
+  t.queue.dequeue({{0, 1}, 3}, {.return_on_failure = false}, t.done);
   CHECK(t.done.at(2).tensors.at(0).unique());
 }
 
@@ -406,7 +407,7 @@ TEST_CASE("a priority queue returns the lowest number first, and equal ones in i
       done);
   owned_queue->dequeue({{0, 2}, 2}, {}, done);
   owned_queue->settle({0, 2}, true, done);
-  owned_queue->dequeue({{0, 3}, 3}, {.count = 4, .many = true}, done);
+  owned_queue->dequeue({{0, 3}, 3}, {.count = 4, .as_batch = true}, done);
   REQUIRE(done.size() == 3);
   CHECK(*done[1].tensors.at(1).data<int>() == 10);
   CHECK(std::ranges::equal(done[2].tensors.at(1).values<int>(), std::vector{10, 11, 30, 31}));
@@ -419,13 +420,16 @@ TEST_CASE("a padding queue pads the elements of a batch with zeros") {
                                            .pads = true});
   answers done;
   owned_queue->enqueue(
-      {{0, 1}, 1}, {tensor::of<int>(shape{1, 2}, {1, 2}), tensor::scalar<std::string>("a")}, done);
+      {{0, 1}, 1},
+      {tensor::from_values<int>(shape{1, 2}, {1, 2}), tensor::scalar<std::string>("a")}, done);
   owned_queue->enqueue(
-      {{0, 1}, 2}, {tensor::of<int>(shape{2, 2}, {3, 4, 5, 6}), tensor::scalar<std::string>("b")},
+      {{0, 1}, 2},
+      {tensor::from_values<int>(shape{2, 2}, {3, 4, 5, 6}), tensor::scalar<std::string>("b")},
       done);
-  owned_queue->enqueue({{0, 1}, 3},
-                       {tensor::of<int>(shape{0, 2}, {}), tensor::scalar<std::string>("c")}, done);
-  owned_queue->dequeue({{0, 2}, 4}, {.count = 3, .many = true}, done);
+  owned_queue->enqueue(
+      {{0, 1}, 3}, {tensor::from_values<int>(shape{0, 2}, {}), tensor::scalar<std::string>("c")},
+      done);
+  owned_queue->dequeue({{0, 2}, 4}, {.count = 3, .as_batch = true}, done);
   REQUIRE(done.size() == 4);
   const auto& batch = done[3].tensors.at(0);
   CHECK(batch.dims() == shape{3, 2, 2});
@@ -437,7 +441,7 @@ TEST_CASE("dequeue_up_to returns fewer elements once the queue is closed") {
   theatre t{10};
   t.put_many(1, {1, 2, 3});
   auto take_up_to = [&](uint64_t request, int64_t count) {
-    t.queue.dequeue({{0, 2}, request}, {.count = count, .many = true, .up_to = true}, t.done);
+    t.queue.dequeue({{0, 2}, request}, {.count = count, .as_batch = true, .up_to = true}, t.done);
   };
   take_up_to(2, 2);
   take_up_to(3, 2);

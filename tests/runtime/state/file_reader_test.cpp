@@ -90,8 +90,8 @@ TEST_CASE("the records of a failed step return to their place") {
   world.disk.put("a", "1\n2\n3\n4\n5");
   world.offer("a");
   CHECK(world.read() == "a:1=1");
-  CHECK(world.read({.count = 2, .many = true}) == "a:2=2 a:3=3");
-  CHECK(world.read({.goes_back = false}) == "a:4=4");
+  CHECK(world.read({.count = 2, .as_batch = true}) == "a:2=2 a:3=3");
+  CHECK(world.read({.return_on_failure = false}) == "a:4=4");
   auto last = world.last_read();
   world.fail(last);
   world.fail(last - 1);
@@ -109,7 +109,7 @@ TEST_CASE("read_up_to stops at the end of a file") {
   world.disk.put("b", "4");
   world.offer("a");
   world.offer("b");
-  file_reader::reading two{.count = 2, .many = true};
+  file_reader::read_options two{.count = 2, .as_batch = true};
   CHECK(world.read(two) == "a:1=1 a:2=2");
   CHECK(world.read(two) == "a:3=3");
   CHECK(world.reader.work_units_completed() == 1);
@@ -303,8 +303,8 @@ TEST_CASE("a reader's state includes the records returned by failed steps") {
   CHECK_THAT(restored.read(), Contains("is closed"));
   // They are returned separately where all must be from one file.
   REQUIRE(saved.reader.restore(*state, saved.done));
-  CHECK(saved.read({.count = 5, .many = true}) == "a:1=1");
-  CHECK(saved.read({.count = 5, .many = true}) == "b:2=3 b:4=5");
+  CHECK(saved.read({.count = 5, .as_batch = true}) == "a:1=1");
+  CHECK(saved.read({.count = 5, .as_batch = true}) == "b:2=3 b:4=5");
 }
 
 TEST_CASE("a reader reads ahead within limits, and many records per file operation") {
@@ -355,9 +355,9 @@ TEST_CASE("each record reaches exactly one successful step, and none is lost") {
         world.disk.put(name, text);
         world.offer(name);
       } else {
-        auto options = draw(2) ? file_reader::reading{}
-                               : file_reader::reading{.count = static_cast<int64_t>(1 + draw(30)),
-                                                      .many = true};
+        auto options = draw(2) ? file_reader::read_options{}
+                               : file_reader::read_options{
+                                     .count = static_cast<int64_t>(1 + draw(30)), .as_batch = true};
         world.begin(next, options);
         running[next++] = true;
       }

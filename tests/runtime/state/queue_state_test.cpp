@@ -167,14 +167,14 @@ TEST_CASE("a queue suspended by a lost client resumes when it is restored or res
     else
       REQUIRE(suspended.queue->restore(*restored.queue->state(), suspended.done));
     suspended.done.clear();
-    suspended.queue->dequeue(suspended.next(), {.count = 2, .many = true}, suspended.done);
+    suspended.queue->dequeue(suspended.next(), {.count = 2, .as_batch = true}, suspended.done);
     CHECK(suspended.done.empty()); // the dequeue waits
   }
 }
 
 TEST_CASE("a waiting dequeue is cancelled when its queue is suspended") {
   books suspended{queue_order::fifo};
-  suspended.queue->dequeue(suspended.next(), {.count = 2, .many = true}, suspended.done);
+  suspended.queue->dequeue(suspended.next(), {.count = 2, .as_batch = true}, suspended.done);
   suspended.put(1);
   suspended.done.clear();
   suspended.queue->suspend(true, suspended.done);
@@ -204,7 +204,7 @@ TEST_CASE("tensors of all types survive encoding and decoding") {
       REQUIRE(read);
       CHECK(identical(*read, filled));
       CHECK(from.number() == uint64_t{1} << 60);
-      CHECK((from.left() == 0 && !from.number() && !from.text() && !from.read()));
+      CHECK((from.bytes_left() == 0 && !from.number() && !from.text() && !from.read()));
     }
   }
 }

@@ -18,7 +18,7 @@ void keep_books(unsigned seed, int requests) {
   INFO("seed " << seed);
   std::mt19937 dice{seed};
   auto below = [&](int bound) { return static_cast<int>(dice() % static_cast<unsigned>(bound)); };
-  auto order = below(2) == 0 ? staging_order::line : staging_order::keys;
+  auto order = below(2) == 0 ? staging_order::fifo : staging_order::by_key;
   int64_t capacity = below(2) == 0 ? 0 : 1 + below(5);
   auto area = *staging_area::make({.name = "s", .order = order, .capacity = capacity});
   std::set<int64_t> in;
@@ -38,7 +38,7 @@ void keep_books(unsigned seed, int requests) {
       REQUIRE(in.contains(value)); // neither invented nor returned twice
       if (take.mapped())
         REQUIRE(value == *take.mapped());
-      else if (order == staging_order::line)
+      else if (order == staging_order::fifo)
         REQUIRE(value == *in.begin());
       in.erase(value);
       held_values[answered.who.step.sequence].insert(value);
@@ -57,13 +57,13 @@ void keep_books(unsigned seed, int requests) {
     if (event < 40) {
       puts[id] = next;
       auto value = tensor::scalar(next);
-      if (order == staging_order::line)
+      if (order == staging_order::fifo)
         area->put(request, {value}, done);
       else
         area->put(request, {.key = next, .indices = {0}}, {value}, done);
       ++next;
     } else if (event < 75) {
-      auto key = order == staging_order::keys && next > 0 && below(2) == 0
+      auto key = order == staging_order::by_key && next > 0 && below(2) == 0
                      ? std::optional{next - 1 - below(static_cast<int>(std::min<int64_t>(next, 8)))}
                      : std::nullopt;
       takes[id] = key;

@@ -41,7 +41,7 @@ TEST_CASE("a staging area returns tuples in order, and waits when it is full or 
   t.tested->put(request_of(3), {tensor::scalar(7)}, t.done);
   t.tested->put(request_of(4), {tensor::scalar(8)}, t.done);
   CHECK(t.answered() == "2:ok 1:[5 6] 3:ok");
-  t.tested->take(request_of(5), {.index = 0, .looks = true}, t.done);
+  t.tested->take(request_of(5), {.index = 0, .peek = true}, t.done);
   t.tested->take(request_of(6), {}, t.done);
   CHECK(t.answered() == "5:[7] 6:[7] 4:ok");
 }
@@ -58,7 +58,7 @@ TEST_CASE("a staging area keeps its byte limit, and refuses a tuple that never f
 }
 
 TEST_CASE("a tuple with a key is available once it has all components") {
-  theatre t{{.name = "s", .order = staging_order::keys}};
+  theatre t{{.name = "s", .order = staging_order::by_key}};
   t.tested->take(request_of(1), {.key = 7}, t.done);
   t.tested->put(request_of(2), {.key = 7, .indices = {1}, .components = 2}, {tensor::scalar(20)},
                 t.done);
@@ -72,7 +72,7 @@ TEST_CASE("a tuple with a key is available once it has all components") {
 
 TEST_CASE("a part of a tuple can be taken, once; who asks for a key that does not come holds up "
           "nobody") {
-  theatre t{{.name = "s", .order = staging_order::sorted}};
+  theatre t{{.name = "s", .order = staging_order::by_least_key}};
   t.tested->take(request_of(1, 10), {.key = 99}, t.done);
   auto put_part = [&](uint64_t request, int64_t key) {
     t.tested->put(
@@ -81,9 +81,10 @@ TEST_CASE("a part of a tuple can be taken, once; who asks for a key that does no
   };
   put_part(2, 8);
   put_part(3, 3);
-  t.tested->take(request_of(4), {.key = 8, .indices = {1}, .all = false}, t.done);
-  t.tested->take(request_of(5), {.key = 8, .indices = {1}, .all = false}, t.done);
-  t.tested->take(request_of(6), {.indices = {0}, .all = false, .gives_key = true}, t.done);
+  t.tested->take(request_of(4), {.key = 8, .indices = {1}, .all_components = false}, t.done);
+  t.tested->take(request_of(5), {.key = 8, .indices = {1}, .all_components = false}, t.done);
+  t.tested->take(request_of(6), {.indices = {0}, .all_components = false, .with_key = true},
+                 t.done);
   CHECK(t.answered() == "2:ok 3:ok 4:[9] 5:invalid_argument 6:[3 3]");
   t.tested->cancel(step_id{0, 10}, stopped, t.done);
   CHECK(t.answered() == "1:cancelled");
@@ -102,19 +103,22 @@ TEST_CASE("a failed step's tuples return to their place in the staging area") {
   for (uint64_t i = 8; i < 11; ++i)
     t.tested->take(request_of(i, 40), {}, t.done);
   CHECK(t.answered() == "8:[1] 9:[3] 10:[4]");
-  theatre by_key{{.name = "s", .order = staging_order::keys}};
+  theatre by_key{{.name = "s", .order = staging_order::by_key}};
   by_key.tested->put(request_of(1), {.key = 7, .indices = {0, 1}, .components = 2},
                      {tensor::scalar(1), tensor::scalar(2)}, by_key.done);
-  by_key.tested->take(request_of(2, 20), {.key = 7, .indices = {0}, .all = false}, by_key.done);
-  by_key.tested->take(request_of(3, 30), {.key = 7, .indices = {1}, .all = false}, by_key.done);
+  by_key.tested->take(request_of(2, 20), {.key = 7, .indices = {0}, .all_components = false},
+                      by_key.done);
+  by_key.tested->take(request_of(3, 30), {.key = 7, .indices = {1}, .all_components = false},
+                      by_key.done);
   CHECK(by_key.tested->size() == 0);
   by_key.tested->settle({0, 20}, true, by_key.done);
-  by_key.tested->take(request_of(4), {.key = 7, .indices = {0}, .all = false}, by_key.done);
+  by_key.tested->take(request_of(4), {.key = 7, .indices = {0}, .all_components = false},
+                      by_key.done);
   CHECK(by_key.answered() == "1:ok 2:[1] 3:[2] 4:[1]");
 }
 
 TEST_CASE("a component that completes a tuple is not queued behind puts that wait for room") {
-  theatre t{{.name = "s", .order = staging_order::keys, .capacity = 1}};
+  theatre t{{.name = "s", .order = staging_order::by_key, .capacity = 1}};
   auto put_part = [&](uint64_t request, int64_t key, int64_t component) {
     t.tested->put(request_of(request), {.key = key, .indices = {component}, .components = 2},
                   {tensor::scalar(static_cast<int>(component))}, t.done);
@@ -128,7 +132,7 @@ TEST_CASE("a component that completes a tuple is not queued behind puts that wai
 }
 
 TEST_CASE("a returned tuple is not lost if another with its key exists") {
-  theatre t{{.name = "s", .order = staging_order::keys, .memory_limit = 100}};
+  theatre t{{.name = "s", .order = staging_order::by_key, .memory_limit = 100}};
   auto put_value = [&](uint64_t request, int value) {
     t.tested->put(request_of(request), {.key = 7, .indices = {0}}, {tensor::scalar(value)}, t.done);
   };

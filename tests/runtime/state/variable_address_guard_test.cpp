@@ -39,7 +39,7 @@ TEST_CASE("a guard keeps the addresses of its thread's variables") {
     CHECK(value_of(w) == 1);
     REQUIRE(steady.places().size() == 2);
     for (const auto& location : steady.places()) {
-      CHECK(location.memory == location.which->read()->raw());
+      CHECK(location.memory == location.used_variable->read()->raw());
       CHECK(location.changed);
       CHECK(location.locked);
     }

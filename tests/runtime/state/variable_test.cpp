@@ -7,7 +7,7 @@ namespace troupe::test::variable_test {
 
 namespace {
 
-tensor block(int64_t value) { return tensor::of<int64_t>({2}, {value, value}); }
+tensor block(int64_t value) { return tensor::from_values<int64_t>({2}, {value, value}); }
 
 int64_t first(const tensor& source) { return source.values<int64_t>()[0]; }
 
@@ -183,13 +183,13 @@ TEST_CASE("a variable that a program holds through a reset keeps its name") {
   CHECK(*declare(states, "v", dtype::i64, {}) == v);
   CHECK(states.size() == 1);
   states.clear();
-  auto retired_before = named_state::retirements();
+  auto retired_before = named_state::retirement_count();
   auto redeclared =
       *declare(states, "v", dtype::f32, {}); // may be declared otherwise after a reset
   CHECK(redeclared != v);
   CHECK(v->retired());
   CHECK_FALSE(redeclared->retired());
-  CHECK(named_state::retirements() == retired_before + 1);
+  CHECK(named_state::retirement_count() == retired_before + 1);
   CHECK_FALSE(declare(states, "v", dtype::i64, {}));
 }
 

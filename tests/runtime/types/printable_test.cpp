@@ -66,7 +66,7 @@ TEST_CASE("unprintable characters are escaped, and letters of all scripts are ke
 }
 
 TEST_CASE("strings in tensors and attributes are printed in quotes, with escapes") {
-  auto text = tensor::of<std::string>({2}, {hostile, "Zürich"});
+  auto text = tensor::from_values<std::string>({2}, {hostile, "Zürich"});
   CHECK(is_harmless(to_string(text)));
   CHECK(to_string(tensor::scalar<std::string>("a\"\x1b")) == R"(string[] {"a\"\x1b"})");
   CHECK_THAT(to_string(text), Catch::Contains("Zürich"));
@@ -83,8 +83,8 @@ TEST_CASE("errors contain no terminal control characters") {
   CHECK(invalid("lines:\n  ", "a"s, "\n  b").message() == "lines:\n  a\n  b");
   CHECK(is_harmless(invalid("unquoted ", hostile).message(), true));
   CHECK(is_harmless(status{error_kind::internal, hostile}.message(), true));
-  CHECK(is_harmless(invalid("text").within(hostile).message(), true));
-  CHECK(is_harmless(invalid("text").followed_by(hostile).message(), true));
+  CHECK(is_harmless(invalid("text").with_context(hostile).message(), true));
+  CHECK(is_harmless(invalid("text").with_suffix(hostile).message(), true));
 }
 
 TEST_CASE("logs, metrics and tables of a cluster show one line per entry, for any name") {

@@ -34,13 +34,14 @@ TEST_CASE("success is one pointer wide and has no text") {
   CHECK(fine.kind() == error_kind::ok);
   CHECK(fine.message().empty());
   CHECK(concat(fine) == "ok");
-  CHECK(concat(std::move(fine).within("never shown")) == "ok");
+  CHECK(concat(std::move(fine).with_context("never shown")) == "ok");
   CHECK(status{error_kind::ok, "text"}.ok());
 }
 
 TEST_CASE("each layer puts its name before an error") {
-  auto outcome =
-      failure(error_kind::not_found, "no node '", 'x', "'").within("prune").within("step 3");
+  auto outcome = failure(error_kind::not_found, "no node '", 'x', "'")
+                     .with_context("prune")
+                     .with_context("step 3");
   CHECK_FALSE(outcome.ok());
   CHECK(outcome.kind() == error_kind::not_found);
   CHECK(concat(outcome) == "not_found: step 3: prune: no node 'x'");

@@ -64,7 +64,7 @@ TEST_CASE("strings start empty, are copied deep by a clone and freed") {
 }
 
 TEST_CASE("a reshaped tensor is a view of the same elements") {
-  auto grid = tensor::of<int>({2, 3}, {1, 2, 3, 4, 5, 6});
+  auto grid = tensor::from_values<int>({2, 3}, {1, 2, 3, 4, 5, 6});
   auto row = grid.reshaped({6});
   CHECK(row.raw() == grid.raw());
   CHECK(row.dims() == shape{6});
@@ -98,8 +98,8 @@ TEST_CASE("a tensor that no memory can hold is refused, not attempted") {
 }
 
 TEST_CASE("values print by type, and long tensors are cut off") {
-  CHECK(to_string(tensor::of<int8_t>({2}, {-1, 65})) == "i8[2] {-1, 65}");
-  CHECK(to_string(tensor::of<bool>({2}, {true, false})) == "bool[2] {true, false}");
+  CHECK(to_string(tensor::from_values<int8_t>({2}, {-1, 65})) == "i8[2] {-1, 65}");
+  CHECK(to_string(tensor::from_values<bool>({2}, {true, false})) == "bool[2] {true, false}");
   CHECK(to_string(tensor::scalar<std::string>("hi")) == "string[] {\"hi\"}");
   CHECK(to_string(tensor::scalar(float16{0.5f})) == "f16[] {0.5}");
   CHECK(to_string(tensor::scalar(std::complex<float>{1, 2})) == "c64[] {(1,2)}");
@@ -114,7 +114,7 @@ TEST_CASE("memory from elsewhere is given back when the last tensor over it is g
   auto* memory =
       new buffer{values, sizeof values, [](buffer* done) { ++released, delete done; }, nullptr};
   {
-    auto lent = tensor::over(memory, dtype::f32, {4});
+    auto lent = tensor::from_buffer(memory, dtype::f32, {4});
     auto view = lent.reshaped({2, 2});
     lent.reset();
     CHECK(released == 0);

@@ -92,19 +92,20 @@ TEST_CASE("arrays in Fortran's order are converted to row-major order") {
 }
 
 TEST_CASE("written .npy files equal NumPy's") {
-  auto npy = write_npy(tensor::of<float>({2, 1}, {1, -2}));
+  auto npy = write_npy(tensor::from_values<float>({2, 1}, {1, -2}));
   REQUIRE(npy);
   CHECK(npy->size() == 128 + 8);
   CHECK(npy->starts_with("\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, "
                          "'shape': (2, 1), }  "s));
   CHECK((*npy)[127] == '\n');
-  CHECK_THAT(*write_npy(tensor::of<bool>({0}, {})), Contains("'|b1'") && Contains("'shape': (0,)"));
+  CHECK_THAT(*write_npy(tensor::from_values<bool>({0}, {})),
+             Contains("'|b1'") && Contains("'shape': (0,)"));
   CHECK_THAT(*write_npy(tensor::scalar(1.0)), Contains("'shape': (), }"));
 }
 
 TEST_CASE("every type survives a .npy file") {
   const tensor values[] = {
-      tensor::of<float>({1, 2, 1}, {1, 2}),
+      tensor::from_values<float>({1, 2, 1}, {1, 2}),
       tensor::scalar(2.5),
       tensor::vector<int64_t>({INT64_MIN, 7}),
       tensor::vector<int32_t>({-1}),
@@ -113,15 +114,15 @@ TEST_CASE("every type survives a .npy file") {
       tensor::vector<uint64_t>({UINT64_MAX}),
       tensor::vector<uint32_t>({7}),
       tensor::vector<uint16_t>({7}),
-      tensor::of<uint8_t>({0, 3}, {}),
-      tensor::of<bool>({2}, {true, false}),
+      tensor::from_values<uint8_t>({0, 3}, {}),
+      tensor::from_values<bool>({2}, {true, false}),
       tensor::vector<float16>({float16{0.5f}}),
       tensor::vector<bfloat16>({bfloat16{0.5f}}),
       tensor::vector<std::complex<float>>({{1, 2}}),
       tensor::vector<std::complex<double>>({{1, 2}, {3, 4}}),
-      tensor::of<std::string>({2, 2}, {"a", "", "long", "\xff"}),
-      tensor::of<std::string>({0}, {}),
-      tensor::of<float>({1, 1, 1, 1, 1, 1, 1, 1}, {1}),
+      tensor::from_values<std::string>({2, 2}, {"a", "", "long", "\xff"}),
+      tensor::from_values<std::string>({0}, {}),
+      tensor::from_values<float>({1, 1, 1, 1, 1, 1, 1, 1}, {1}),
   };
   for (const auto& value : values) {
     INFO(value);

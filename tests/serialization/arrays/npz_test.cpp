@@ -11,10 +11,10 @@ using namespace std::string_literals;
 using Catch::Matchers::Contains;
 
 std::vector<std::pair<std::string, tensor>> some() {
-  return {{"a", tensor::of<float>({2, 2}, {1, 2, 3, 4})},
-          {"folder/b", tensor::of<std::string>({2}, {"x", "yz"})},
-          {"zeros", tensor::of<uint8_t>({5000}, std::vector<uint8_t>(5000))},
-          {"none", tensor::of<int64_t>({0}, {})}};
+  return {{"a", tensor::from_values<float>({2, 2}, {1, 2, 3, 4})},
+          {"folder/b", tensor::from_values<std::string>({2}, {"x", "yz"})},
+          {"zeros", tensor::from_values<uint8_t>({5000}, std::vector<uint8_t>(5000))},
+          {"none", tensor::from_values<int64_t>({0}, {})}};
 }
 
 result<std::string> print(file_system& disk, const std::string& path) {
@@ -85,7 +85,7 @@ TEST_CASE("an archive of many files is read") {
 }
 
 TEST_CASE("a damaged .npz file is an error, or reads as before") {
-  std::vector<std::pair<std::string, tensor>> small{{"a", tensor::of<float>({2}, {1, 2})},
+  std::vector<std::pair<std::string, tensor>> small{{"a", tensor::from_values<float>({2}, {1, 2})},
                                                     {"b", tensor::vector<int64_t>({1, 2, 3})}};
   for (bool deflate : {false, true}) {
     simulated_disk disk{1};

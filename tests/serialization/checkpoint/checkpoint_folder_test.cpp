@@ -12,12 +12,12 @@ namespace {
 
 std::vector<checkpoint_item> items_of(int64_t step) {
   auto value = static_cast<float>(step);
-  return {
-      {"w", tensor::vector<float>({value, value, value})},
-      {"texts", tensor::vector<std::string>({concat("step ", step), ""})},
-      {"big/part", tensor::of<float>(shape{2, 2}, {value, 1, 2, 3}),
-       manifest_slice{shape{3, 2}, {0, 0}}},
-      {"big/part", tensor::of<float>(shape{1, 2}, {4, 5}), manifest_slice{shape{3, 2}, {2, 0}}}};
+  return {{"w", tensor::vector<float>({value, value, value})},
+          {"texts", tensor::vector<std::string>({concat("step ", step), ""})},
+          {"big/part", tensor::from_values<float>(shape{2, 2}, {value, 1, 2, 3}),
+           manifest_slice{shape{3, 2}, {0, 0}}},
+          {"big/part", tensor::from_values<float>(shape{1, 2}, {4, 5}),
+           manifest_slice{shape{3, 2}, {2, 0}}}};
 }
 
 result<std::string> save(checkpoint_folder& to, int64_t step) {

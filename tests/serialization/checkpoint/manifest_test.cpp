@@ -125,11 +125,11 @@ TEST_CASE("slices are checked and copied") {
   CHECK(check_cover({}, slices{{{}, {}}}).ok());
   CHECK_FALSE(check_cover({}, slices{{{}, {}}, {{}, {}}}).ok());
   CHECK(check_cover({0}, slices{}).ok());
-  auto full = tensor::of<int32_t>({3, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
-  auto part = tensor::of<int32_t>({2, 2}, {-1, -1, -1, -1});
+  auto full = tensor::from_values<int32_t>({3, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+  auto part = tensor::from_values<int32_t>({2, 2}, {-1, -1, -1, -1});
   copy_common(full, std::vector<int64_t>{0, 0}, part, std::vector<int64_t>{1, 1});
   CHECK(to_string(part) == "i32[2,2] {4, 5, 7, 8}");
-  auto beside = tensor::of<int32_t>({2, 2}, {9, 9, 9, 9});
+  auto beside = tensor::from_values<int32_t>({2, 2}, {9, 9, 9, 9});
   copy_common(beside, std::vector<int64_t>{2, 0}, full, std::vector<int64_t>{0, 0});
   CHECK(to_string(full) == "i32[3,3] {0, 1, 2, 3, 4, 5, 9, 9, 8}");
   copy_common(beside, std::vector<int64_t>{3, 3}, full, std::vector<int64_t>{0, 0});
@@ -137,8 +137,8 @@ TEST_CASE("slices are checked and copied") {
   auto words = tensor::scalar<std::string>("x"), copy = tensor::scalar<std::string>("");
   copy_common(words, {}, copy, {});
   CHECK(identical(words, copy));
-  auto block = tensor::of<int8_t>({2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
-  auto corner = tensor::of<int8_t>({2, 1, 1}, {0, 0});
+  auto block = tensor::from_values<int8_t>({2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
+  auto corner = tensor::from_values<int8_t>({2, 1, 1}, {0, 0});
   copy_common(block, std::vector<int64_t>{0, 0, 0}, corner, std::vector<int64_t>{0, 1, 1});
   CHECK(to_string(corner) == "i8[2,1,1] {3, 7}");
 }

@@ -18,7 +18,7 @@ using named = std::pair<std::string, tensor>;
 
 std::vector<named> every_type() {
   return {
-      {"f32", tensor::of<float>({1, 2, 1}, {1, 2})},
+      {"f32", tensor::from_values<float>({1, 2, 1}, {1, 2})},
       {"f64", tensor::scalar(2.5)},
       {"i64", tensor::vector<int64_t>({INT64_MIN, 7})},
       {"i32", tensor::vector<int32_t>({-1})},
@@ -27,15 +27,15 @@ std::vector<named> every_type() {
       {"u64", tensor::vector<uint64_t>({UINT64_MAX})},
       {"u32", tensor::vector<uint32_t>({7})},
       {"u16", tensor::vector<uint16_t>({7})},
-      {"u8", tensor::of<uint8_t>({0, 3}, {})},
-      {"bool", tensor::of<bool>({2}, {true, false})},
+      {"u8", tensor::from_values<uint8_t>({0, 3}, {})},
+      {"bool", tensor::from_values<bool>({2}, {true, false})},
       {"f16", tensor::vector<float16>({float16{0.5f}})},
       {"bf16", tensor::vector<bfloat16>({bfloat16{0.5f}})},
       {"c64", tensor::vector<std::complex<float>>({{1, 2}})},
-      {"c128", tensor::of<std::complex<double>>({2, 1}, {{1, 2}, {3, 4}})},
-      {"string", tensor::of<std::string>({2, 2}, {"a", "", "long\0er"s, "\xff"})},
-      {"no strings", tensor::of<std::string>({0, 4}, {})},
-      {"name \"\u00fc\"\n", tensor::of<float>({1, 1, 1, 1, 1, 1, 1, 1}, {1})},
+      {"c128", tensor::from_values<std::complex<double>>({2, 1}, {{1, 2}, {3, 4}})},
+      {"string", tensor::from_values<std::string>({2, 2}, {"a", "", "long\0er"s, "\xff"})},
+      {"no strings", tensor::from_values<std::string>({0, 4}, {})},
+      {"name \"\u00fc\"\n", tensor::from_values<float>({1, 1, 1, 1, 1, 1, 1, 1}, {1})},
   };
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("a file without tensors is valid") {
 
 TEST_CASE("the elements begin at a multiple of 64 bytes, each at a multiple of its size") {
   auto tensors = every_type();
-  tensors.push_back({"block", tensor::of<uint8_t>({64}, std::vector<uint8_t>(64))});
+  tensors.push_back({"block", tensor::from_values<uint8_t>({64}, std::vector<uint8_t>(64))});
   auto content = written(tensors);
   uint64_t length = 0;
   std::memcpy(&length, content.data(), 8);
@@ -140,11 +140,11 @@ TEST_CASE("rows are read without the others") {
   std::vector<int32_t> numbers(60);
   std::iota(numbers.begin(), numbers.end(), 0);
   std::vector<named> tensors{
-      {"n", tensor::of<int32_t>({10, 2, 3}, numbers)},
-      {"s", tensor::of<std::string>({3, 2}, {"a", "bb", "", "dddd", "e", "f"})},
+      {"n", tensor::from_values<int32_t>({10, 2, 3}, numbers)},
+      {"s", tensor::from_values<std::string>({3, 2}, {"a", "bb", "", "dddd", "e", "f"})},
       {"c", tensor::vector<std::complex<double>>({{1, 2}, {3, 4}})},
       {"scalar", tensor::scalar(1.0f)},
-      {"empty", tensor::of<float>({0, 7}, {})}};
+      {"empty", tensor::from_values<float>({0, 7}, {})}};
   simulated_disk disk{1};
   REQUIRE(write_safetensors(disk, "x", tensors));
   auto reader = safetensors_reader::open(disk, "x");

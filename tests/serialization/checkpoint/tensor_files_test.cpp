@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-const tensor weights = tensor::of<float>(shape{2, 2}, {1, 2, 3, 4});
+const tensor weights = tensor::from_values<float>(shape{2, 2}, {1, 2, 3, 4});
 const tensor bias = tensor::vector<int64_t>({5, 6});
 
 void write_all(simulated_disk& disk) {
@@ -24,8 +24,8 @@ void write_all(simulated_disk& disk) {
   manifest.step = 4;
   REQUIRE(folder.save(
       manifest,
-      {{"w", tensor::of<float>(shape{1, 2}, {1, 2}), manifest_slice{shape{2, 2}, {0, 0}}},
-       {"w", tensor::of<float>(shape{1, 2}, {3, 4}), manifest_slice{shape{2, 2}, {1, 0}}},
+      {{"w", tensor::from_values<float>(shape{1, 2}, {1, 2}), manifest_slice{shape{2, 2}, {0, 0}}},
+       {"w", tensor::from_values<float>(shape{1, 2}, {3, 4}), manifest_slice{shape{2, 2}, {1, 0}}},
        {"b", bias}},
       checkpoint_format::tensorflow));
   auto single = safetensors_writer::begin(

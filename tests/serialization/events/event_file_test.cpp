@@ -115,11 +115,11 @@ TEST_CASE("a histogram counts each value once, in its range") {
   CHECK(up_to(0.5) == 4);
   CHECK(up_to(1e20) == 7);
   CHECK(counts->limits.size() < 16); // empty ranges are merged
-  for (const auto& counted :
-       {tensor::vector<int64_t>({1, 2}), tensor::vector<uint8_t>({1, 2}),
-        tensor::vector<float16>({float16{1}, float16{2}}), tensor::of<bool>({2}, {true, false})})
+  for (const auto& counted : {tensor::vector<int64_t>({1, 2}), tensor::vector<uint8_t>({1, 2}),
+                              tensor::vector<float16>({float16{1}, float16{2}}),
+                              tensor::from_values<bool>({2}, {true, false})})
     CHECK(histogram_of(counted)->count == 2);
-  CHECK(histogram_of(tensor::of<float>({0}, {}))->count == 0);
+  CHECK(histogram_of(tensor::from_values<float>({0}, {}))->count == 0);
   CHECK_THAT(histogram_of(tensor::vector<float>({1, NAN})).status().message(), Contains("finite"));
   CHECK_FALSE(histogram_of(tensor::vector<float>({INFINITY})));
   CHECK_FALSE(histogram_of(tensor::vector<std::string>({"a"})));

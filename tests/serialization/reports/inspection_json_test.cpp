@@ -11,7 +11,7 @@ TEST_CASE("an inspection survives conversion to JSON and back") {
   task.add("seconds", 0.5);
   task.add("address", std::string{"127.0.0.1:7000"});
   task.children.push_back({"/job:ps/task:0/device:cpu:0", "device"});
-  task.left_out = 7;
+  task.omitted_children = 7;
   auto parsed = parse_inspection(to_json(task));
   REQUIRE(parsed.ok());
   CHECK(*parsed == task);

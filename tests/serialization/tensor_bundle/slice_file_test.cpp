@@ -20,16 +20,16 @@ result<slice_file_reader> golden(const std::string& name) {
 std::vector<int64_t> at(int64_t row, int64_t column) { return {row, column}; }
 
 std::vector<std::pair<std::string, tensor>> some() {
-  return {{"f32", tensor::of<float>({2, 2}, {1, 2, 3, 4})},
-          {"f16", tensor::of<float16>({2}, {float16{1.0f}, float16{-2.0f}})},
-          {"u8", tensor::of<uint8_t>({3}, {0, 1, 255})},
-          {"i8", tensor::of<int8_t>({1}, {-7})},
-          {"u64", tensor::of<uint64_t>({1}, {uint64_t{1} << 63})},
-          {"c128", tensor::of<std::complex<double>>({1}, {{1, -2}})},
-          {"string", tensor::of<std::string>({2}, {"a", "\0\xff"s})},
-          {"zeros", tensor::of<int64_t>({3}, {0, 0, 0})},
-          {"none", tensor::of<float>({0, 2}, {})},
-          {"bool", tensor::of<bool>({2}, {true, false})}};
+  return {{"f32", tensor::from_values<float>({2, 2}, {1, 2, 3, 4})},
+          {"f16", tensor::from_values<float16>({2}, {float16{1.0f}, float16{-2.0f}})},
+          {"u8", tensor::from_values<uint8_t>({3}, {0, 1, 255})},
+          {"i8", tensor::from_values<int8_t>({1}, {-7})},
+          {"u64", tensor::from_values<uint64_t>({1}, {uint64_t{1} << 63})},
+          {"c128", tensor::from_values<std::complex<double>>({1}, {{1, -2}})},
+          {"string", tensor::from_values<std::string>({2}, {"a", "\0\xff"s})},
+          {"zeros", tensor::from_values<int64_t>({3}, {0, 0, 0})},
+          {"none", tensor::from_values<float>({0, 2}, {})},
+          {"bool", tensor::from_values<bool>({2}, {true, false})}};
 }
 
 status write_old(file_system& disk, const std::string& path) {
@@ -42,8 +42,8 @@ status write_old(file_system& disk, const std::string& path) {
 status write_part(file_system& disk, const std::string& prefix, int64_t first_row, int32_t value) {
   TROUPE_ASSIGN(auto writer, tensor_bundle_writer::begin(disk, prefix, true));
   TROUPE_TRY(writer.add("own/" + prefix, tensor::scalar(value)));
-  TROUPE_TRY(
-      writer.add_slice("v", {2, 2}, at(first_row, 0), tensor::of<int32_t>({1, 2}, {value, value})));
+  TROUPE_TRY(writer.add_slice("v", {2, 2}, at(first_row, 0),
+                              tensor::from_values<int32_t>({1, 2}, {value, value})));
   return writer.finish();
 }
 

@@ -24,10 +24,11 @@ result<tensor_bundle_reader> golden(const std::string& prefix) {
 }
 
 std::vector<std::pair<std::string, tensor>> some() {
-  return {{"f32", tensor::of<float>({2, 2}, {1, 2, 3, 4})},
-          {"string", tensor::of<std::string>({2, 2}, {"a", "", std::string(300, 'b'), "\0\xff"s})},
-          {"none", tensor::of<std::string>({0}, {})},
-          {"bool", tensor::of<bool>({2}, {true, false})},
+  return {{"f32", tensor::from_values<float>({2, 2}, {1, 2, 3, 4})},
+          {"string",
+           tensor::from_values<std::string>({2, 2}, {"a", "", std::string(300, 'b'), "\0\xff"s})},
+          {"none", tensor::from_values<std::string>({0}, {})},
+          {"bool", tensor::from_values<bool>({2}, {true, false})},
           {"step", tensor::scalar<int64_t>(7)}};
 }
 
@@ -36,9 +37,9 @@ status write(file_system& disk, const std::string& prefix) {
   for (const auto& [name, value] : some())
     TROUPE_TRY(writer.add(name, value));
   TROUPE_TRY(writer.add_slice("v", {3, 2}, std::vector<int64_t>{1, 0},
-                              tensor::of<int32_t>({2, 2}, {2, 3, 4, 5})));
+                              tensor::from_values<int32_t>({2, 2}, {2, 3, 4, 5})));
   TROUPE_TRY(writer.add_slice("v", {3, 2}, std::vector<int64_t>{0, 0},
-                              tensor::of<int32_t>({1, 2}, {0, 1})));
+                              tensor::from_values<int32_t>({1, 2}, {0, 1})));
   return writer.finish();
 }
 
@@ -100,7 +101,7 @@ private:
 
 TEST_CASE("concurrent unlocked updates do not cause wrong checksums") {
   simulated_disk disk{1};
-  auto value = tensor::of<float>({4}, {1, 2, 3, 4});
+  auto value = tensor::from_values<float>({4}, {1, 2, 3, 4});
   auto* memory = static_cast<float*>(const_cast<void*>(value.raw()));
   racing_disk racing{disk, [&] { memory[2] += 1; }};
   auto writer = tensor_bundle_writer::begin(racing, "model");
@@ -140,8 +141,9 @@ TEST_CASE("checkpoints that TensorFlow has written are read") {
   CHECK(value("scalar/string") == "string[] {\"text\"}");
   CHECK(identical(*reader->read("c64"), tensor::vector<std::complex<float>>({{1, -2}})));
   CHECK(identical(*reader->read("c128"), tensor::vector<std::complex<double>>({{1, -2}})));
-  CHECK(identical(*reader->read("string"),
-                  tensor::of<std::string>({2, 2}, {"a", "", std::string(200, 'b'), "\xff\0"s})));
+  CHECK(identical(
+      *reader->read("string"),
+      tensor::from_values<std::string>({2, 2}, {"a", "", std::string(200, 'b'), "\xff\0"s})));
   CHECK(reader->read("no").status().kind() == error_kind::not_found);
 }
 
@@ -152,7 +154,7 @@ TEST_CASE("slices of partitioned variables in several files are joined") {
   CHECK(reader->find("v")->slices.size() == 3);
   std::vector<int32_t> numbers(1200);
   std::iota(numbers.begin(), numbers.end(), 0);
-  auto full = tensor::of<int32_t>({300, 4}, numbers);
+  auto full = tensor::from_values<int32_t>({300, 4}, numbers);
   CHECK(identical(*reader->read("v"), full));
   CHECK(to_string(*reader->read("w")) == R"(string[2] {"first", "second"})");
   CHECK(to_string(*reader->read("step")) == "i64[] {7}");

@@ -34,8 +34,8 @@ TEST_CASE("integers and text must be equal for any tolerance") {
 
 TEST_CASE("the difference of two tensors names the first position and the number of further ones") {
   std::string reason;
-  CHECK_FALSE(close_to(tensor::of<float>({2, 2}, {1, 2, 3, 5}),
-                       tensor::of<float>({2, 2}, {1, 2, 4, 4}), 0.125, &reason));
+  CHECK_FALSE(close_to(tensor::from_values<float>({2, 2}, {1, 2, 3, 5}),
+                       tensor::from_values<float>({2, 2}, {1, 2, 4, 4}), 0.125, &reason));
   CHECK(reason ==
         "element [1,0] is f32[] {3}, expected f32[] {4} within 0.125; 2 of 4 elements differ");
   CHECK_FALSE(close_to(tensor::scalar(1.f), tensor::scalar(1.), 1, &reason));

@@ -60,7 +60,7 @@ TEST_CASE("a text graph becomes nodes, and runs with feeds, fetches and targets"
   REQUIRE(runs.size() == 2);
   REQUIRE(runs[0].feeds.size() == 1);
   CHECK(runs[0].feeds[0].to.name() == "x");
-  CHECK(identical(runs[0].feeds[0].value, tensor::of<float>({1, 2}, {1, 2})));
+  CHECK(identical(runs[0].feeds[0].value, tensor::from_values<float>({1, 2}, {1, 2})));
   REQUIRE(runs[0].fetches.size() == 2);
   CHECK(runs[0].fetches[0].from.name() == "t:1");
   CHECK(runs[0].fetches[0].tolerance == 1e-5);
@@ -75,15 +75,16 @@ TEST_CASE("a text graph becomes nodes, and runs with feeds, fetches and targets"
 }
 
 TEST_CASE("a literal gives type, shape and values") {
-  CHECK(identical(literal("f32[[1, 0], [0, -1]]"), tensor::of<float>({2, 2}, {1, 0, 0, -1})));
+  CHECK(identical(literal("f32[[1, 0], [0, -1]]"),
+                  tensor::from_values<float>({2, 2}, {1, 0, 0, -1})));
   CHECK(identical(literal("f32(2.5)"), tensor::scalar(2.5f)));
-  CHECK(identical(literal("f32{2,3}[7]"), tensor::of<float>({2, 3}, {7, 7, 7, 7, 7, 7})));
-  CHECK(identical(literal("i32{2,2}[1, 2, 3, 4]"), tensor::of<int>({2, 2}, {1, 2, 3, 4})));
+  CHECK(identical(literal("f32{2,3}[7]"), tensor::from_values<float>({2, 3}, {7, 7, 7, 7, 7, 7})));
+  CHECK(identical(literal("i32{2,2}[1, 2, 3, 4]"), tensor::from_values<int>({2, 2}, {1, 2, 3, 4})));
   CHECK(identical(literal("i32{}[5]"), tensor::scalar(5)));
-  CHECK(identical(literal("f32{0,3}[]"), tensor::of<float>({0, 3}, {})));
-  CHECK(identical(literal("f32[]"), tensor::of<float>({0}, {})));
-  CHECK(identical(literal("f32[[], []]"), tensor::of<float>({2, 0}, {})));
-  CHECK(identical(literal("bool[true, false]"), tensor::of<bool>({2}, {true, false})));
+  CHECK(identical(literal("f32{0,3}[]"), tensor::from_values<float>({0, 3}, {})));
+  CHECK(identical(literal("f32[]"), tensor::from_values<float>({0}, {})));
+  CHECK(identical(literal("f32[[], []]"), tensor::from_values<float>({2, 0}, {})));
+  CHECK(identical(literal("bool[true, false]"), tensor::from_values<bool>({2}, {true, false})));
   CHECK(identical(literal("u64[18446744073709551615]"), tensor::vector<uint64_t>({UINT64_MAX})));
   CHECK(identical(literal("i8[-128]"), tensor::vector<int8_t>({-128})));
   CHECK(identical(literal(R"(string["a", "\x00\n\"\\"])"),
@@ -92,7 +93,7 @@ TEST_CASE("a literal gives type, shape and values") {
                   tensor::vector<std::complex<float>>({{1, -2}, {3, 4}})));
   CHECK(identical(literal("c128([1, 2])"), tensor::scalar(std::complex<double>{1, 2})));
   CHECK(identical(literal("c64[[[1, 2]], [[3, 4]]]"),
-                  tensor::of<std::complex<float>>({2, 1}, {{1, 2}, {3, 4}})));
+                  tensor::from_values<std::complex<float>>({2, 1}, {{1, 2}, {3, 4}})));
   CHECK(identical(literal("f16[0.5]"), tensor::vector<float16>({float16{0.5f}})));
   CHECK(identical(literal("f64[1e-3, 1e+3, -inf]"),
                   tensor::vector<double>({1e-3, 1e3, -std::numeric_limits<double>::infinity()})));

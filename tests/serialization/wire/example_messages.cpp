@@ -101,7 +101,7 @@ struct printer {
   void operator()(const device_list_reply& m) { print_parts(m.request, m.devices); }
   void operator()(const state_list_request& m) { print_parts(m.request); }
   void operator()(const state_list_reply& m) {
-    print_parts(m.request, m.list.entries, m.list.left_out, m.outcome);
+    print_parts(m.request, m.list.entries, m.list.omitted_entries, m.outcome);
   }
   void operator()(const inspect_request& m) { print_parts(m.request, m.ref, m.depth, m.only); }
   void operator()(const inspect_reply& m) { print_parts(m.request, m.outcome, m.tree); }
@@ -124,12 +124,12 @@ struct printer {
   void operator()(const vote& m) { print_parts(m.term, m.granted); }
   void operator()(const number_grant& m) { print_parts(m.outcome, m.task, m.incarnation, m.ask); }
   void print_part(const node_time& value) { print_parts(value.node, value.device, value.mean_ns); }
-  void print_part(const state_list& value) { print_parts(value.entries, value.left_out); }
+  void print_part(const state_list& value) { print_parts(value.entries, value.omitted_entries); }
   void print_part(const task_positions& value) {
     print_parts(value.task, value.incarnation, value.at);
   }
   void print_part(const placed_node& value) {
-    print_parts(value.node, value.op, value.device, value.why, value.end_ns);
+    print_parts(value.node, value.op, value.device, value.reason, value.end_ns);
   }
   void print_part(const link_use& value) {
     print_parts(value.from, value.to, value.tensors, value.bytes);
@@ -144,9 +144,10 @@ struct printer {
                 value.place_by_cost, value.max_concurrent,
                 static_cast<int>(value.transfer_precision),
                 static_cast<int>(value.placement.strategy), value.placement.soft,
-                static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge, p.dead,
-                p.fuse, p.schedule, p.hoist_collectives, p.hoist_invariants, p.mixed_precision,
-                static_cast<int>(p.swap.mode), p.swap.memory, p.swap.at_least, value.restores);
+                static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge,
+                p.remove_dead, p.fuse, p.schedule, p.hoist_collectives, p.hoist_invariants,
+                p.mixed_precision, static_cast<int>(p.swap.mode), p.swap.memory, p.swap.min_bytes,
+                value.restores);
   }
   void print_part(const session_prepare& value) {
     print_parts(value.graph, value.targets, value.feeds, value.low_priority, value.explain,

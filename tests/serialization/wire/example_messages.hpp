@@ -5,7 +5,7 @@
 namespace troupe::testing {
 
 inline tensor counted(int64_t elements) {
-  auto empty = tensor::of<float>({0}, {});
+  auto empty = tensor::from_values<float>({0}, {});
   if (auto bigger = tensor::make(dtype::f32, shape{elements}))
     empty = *std::move(bigger);
   for (int64_t i = 0; i < empty.elements(); ++i)
@@ -14,7 +14,8 @@ inline tensor counted(int64_t elements) {
 }
 
 inline std::vector<message> example_messages() {
-  auto strings = tensor::of<std::string>({2, 2}, {"", "a", std::string(3, '\0'), "longer"});
+  auto strings =
+      tensor::from_values<std::string>({2, 2}, {"", "a", std::string(3, '\0'), "longer"});
   return {
       hello{protocol_version,
             "0.1.0",
@@ -58,22 +59,22 @@ inline std::vector<message> example_messages() {
                true},
       step_done{10,
                 {},
-                {{1, tensor::of<bool>({2, 0}, {})}},
+                {{1, tensor::from_values<bool>({2, 0}, {})}},
                 tensor::vector<uint8_t>({3, 4, 5}),
                 true,
                 fill_stage::by_another},
       cancel_step{{0, 11}, failure(error_kind::cancelled, "enough")},
-      tensor_push{{81, 12}, 13, false, tensor::of<bool>({2}, {true, false}), 14, 15},
+      tensor_push{{81, 12}, 13, false, tensor::from_values<bool>({2}, {true, false}), 14, 15},
       pull{14},
       ping{15, -16},
       pong{17},
       goodbye{"that is all"},
       container_reset{18, "box"},
       reply{19, failure(error_kind::out_of_range, "end")
-                    .about("QueueDequeue", "take")
-                    .on_task("/job:ps/task:0")
-                    .of_incarnation(82)
-                    .of_lost_state()},
+                    .with_origin("QueueDequeue", "take")
+                    .with_task("/job:ps/task:0")
+                    .with_incarnation(82)
+                    .with_lost_state()},
       device_list_request{20},
       device_list_reply{21, {{"/job:a/task:0/device:cpu:0", "cpu", 1ull << 40, "a CPU"}}},
       unwanted{22},
@@ -86,7 +87,7 @@ inline std::vector<message> example_messages() {
       state_list_reply{29,
                        {.entries = {{"/job:ps/task:0", "", "variable", "w", "f32[2]", "fine", 8},
                                     {"/job:ps/task:0", "box", "queue", "q", "(i32)", "none", 0}},
-                        .left_out = 30}},
+                        .omitted_entries = 30}},
       positions_request{31, 32, {{"a", "1 2 3"}, {"b", ""}}},
       positions_reply{33, 34, failure(error_kind::invalid_argument, "no"), {{"c", "4 5 6"}}},
       member_changes{{1, 2},

@@ -236,8 +236,11 @@ TEST_CASE("lists are encoded with all their items, and damaged ones are detected
   auto lists = *tensor::make(dtype::variant, {});
   auto& list = *lists.data<tensor_list>();
   list.dims = partial_shape{-1, 2};
-  list.most = 9;
-  list.items = {tensor::of<float>({1, 2}, {1, 2}), {}, nested, tensor::of<float>(shape{0, 2}, {})};
+  list.max_items = 9;
+  list.items = {tensor::from_values<float>({1, 2}, {1, 2}),
+                {},
+                nested,
+                tensor::from_values<float>(shape{0, 2}, {})};
   auto payload = to_payload(lists);
   REQUIRE(payload);
   CHECK(payload->bytes() == payload_bytes(lists));
@@ -246,7 +249,7 @@ TEST_CASE("lists are encoded with all their items, and damaged ones are detected
   INFO(decoded.status());
   REQUIRE(decoded);
   CHECK(identical(*decoded, lists));
-  CHECK(decoded->data<tensor_list>()->most == 9);
+  CHECK(decoded->data<tensor_list>()->max_items == 9);
   CHECK(decoded->data<tensor_list>()->dims == list.dims);
   auto bytes = payload->values<uint8_t>();
   for (size_t length = 0; length < bytes.size(); ++length)

@@ -86,12 +86,12 @@ TEST_CASE("mismatched values are an error that changes nothing, or are omitted o
 
 TEST_CASE("slices take their parts of a whole variable that another program has saved") {
   temporary_folder folder;
-  auto rows = tensor::of<float>(shape{3, 2}, {1, 2, 3, 4, 5, 6});
+  auto rows = tensor::from_values<float>(shape{3, 2}, {1, 2, 3, 4, 5, 6});
   REQUIRE(write_npz(real_files(), folder / "x.npz",
                     std::vector{std::pair{std::string{"table"}, rows}}));
   graph_builder g;
   partitioned_variable table{
-      g, tensor::of<float>(shape{3, 2}, {0, 0, 0, 0, 0, 0}), "table", {.slices = 2}};
+      g, tensor::from_values<float>(shape{3, 2}, {0, 0, 0, 0, 0, 0}), "table", {.slices = 2}};
   saver writer{g, folder / "ours"};
   auto s = session::local();
   writer.restore_from(s, folder / "x.npz");

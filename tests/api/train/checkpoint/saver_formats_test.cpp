@@ -19,8 +19,10 @@ namespace {
 using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
-tensor some_rows() { return tensor::of<float>(shape{5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}); }
-tensor no_rows() { return tensor::of<float>(shape{5, 2}, std::vector<float>(10)); }
+tensor some_rows() {
+  return tensor::from_values<float>(shape{5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+}
+tensor no_rows() { return tensor::from_values<float>(shape{5, 2}, std::vector<float>(10)); }
 
 // A variable and a partitioned variable, on two tasks if devices are given.
 struct model {

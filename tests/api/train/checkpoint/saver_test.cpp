@@ -147,7 +147,7 @@ TEST_CASE("a checkpoint that does not fit the graph reports the differences, and
 TEST_CASE("a variable in slices is restored into other slices, or as a whole") {
   temporary_folder folder;
   auto s = session::local();
-  auto numbers = tensor::of<float>(shape{5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  auto numbers = tensor::from_values<float>(shape{5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   {
     graph_builder g;
     partitioned_variable table{g, numbers, "table", {.slices = 3}};
@@ -157,8 +157,10 @@ TEST_CASE("a variable in slices is restored into other slices, or as a whole") {
   for (int64_t slices : {1, 2, 5}) {
     s.reset();
     graph_builder g;
-    partitioned_variable table{
-        g, tensor::of<float>(shape{5, 2}, std::vector<float>(10)), "table", {.slices = slices}};
+    partitioned_variable table{g,
+                               tensor::from_values<float>(shape{5, 2}, std::vector<float>(10)),
+                               "table",
+                               {.slices = slices}};
     auto report = saver{g, folder.path() + "/model"}.restore(s);
     REQUIRE(report);
     auto restored_value = s.fetch(table.value());

@@ -143,7 +143,7 @@ TEST_CASE("a pipeline without files or rows is an error, and does not wait for e
     outputs = {input.records(files, text_lines{}, {.epochs = epochs}).value};
     expected_text = concat("\"there are no files to read\" \"", pattern);
   } else {
-    outputs = {input.producer(tensor::of<float>({0}, {}), {.epochs = epochs})};
+    outputs = {input.producer(tensor::from_values<float>({0}, {}), {.epochs = epochs})};
     expected_text = "there are no rows to produce";
   }
   auto s = session::local();

@@ -35,8 +35,9 @@ TEST_CASE("a step's summaries are written to an event file") {
   summaries all_summaries;
   all_summaries.scalar("loss", mean(square(w)));
   all_summaries.histogram("layer/w", w);
-  all_summaries.images("input", g.constant(tensor::of<float>({1, 1, 3, 1}, {0.0f, 0.5f, 1.0f})), 1);
-  all_summaries.sounds("song", g.constant(tensor::of<float>({1, 2}, {0.0f, 1.0f})), 8000);
+  all_summaries.images("input",
+                       g.constant(tensor::from_values<float>({1, 1, 3, 1}, {0.0f, 0.5f, 1.0f})), 1);
+  all_summaries.sounds("song", g.constant(tensor::from_values<float>({1, 2}, {0.0f, 1.0f})), 8000);
   auto merged = all_summaries.merged();
   auto s = session::local();
   s.run(g.initializer());

@@ -551,7 +551,7 @@ TEST_CASE("a run resumes after its program was given another metric, which count
                           step,
                           {.batch =
                                [](int64_t n) {
-                                 return std::vector{tensor::of<float>({1, 3}, {1, 2, 3}),
+                                 return std::vector{tensor::from_values<float>({1, 3}, {1, 2, 3}),
                                                     tensor::vector<int64_t>({n < 25 ? 1 : 2})};
                                },
                            .checkpoints = folder / "m",

@@ -261,7 +261,7 @@ TEST_CASE("a replica that fails fails the step, and the next step works") {
     auto training = train_data_parallel(
         g, session.names(),
         [&](const replica& context) {
-          auto table = g.variable(tensor::of<float>({3, 1}, {1, 2, 3}), "table");
+          auto table = g.variable(tensor::from_values<float>({3, 1}, {1, 2, 3}), "table");
           auto scale = g.variable(2.0f, "scale");
           return mean(gather(table, context.slice_of(rows)) * scale);
         },

@@ -12,7 +12,7 @@ namespace troupe::test::indexed_slices_test {
 
 namespace {
 
-tensor table() { return tensor::of<float>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}); }
+tensor table() { return tensor::from_values<float>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}); }
 
 // The ops that a step runs to reach the node.
 std::set<std::string_view> ops_behind(const node* target) {
@@ -69,8 +69,8 @@ struct trained {
 trained train_rows(optimizer& minimizer, bool dense) {
   graph_builder g;
   auto w = g.variable(table(), "w");
-  auto rows = gather(w, tensor::of<int32_t>({3, 1}, {2, 0, 2}));
-  auto loss = sum(square(rows) * tensor::of<float>({3, 1, 1}, {1, 2, -0.25f}));
+  auto rows = gather(w, tensor::from_values<int32_t>({3, 1}, {2, 0, 2}));
+  auto loss = sum(square(rows) * tensor::from_values<float>({3, 1, 1}, {1, 2, -0.25f}));
   auto pairs = optimizer::compute_gradients(loss);
   if (dense)
     pairs[0].gradient = identity(pairs[0].gradient);
@@ -89,7 +89,8 @@ TEST_CASE("a step on gathered rows does not compute the other rows") {
   graph_builder g;
   auto w = g.variable(table(), "w");
   auto rows = gather(w, tensor::vector<int32_t>({2, 0, 2}));
-  auto* train = gradient_descent{0.5}.minimize(sum(rows * tensor::of<float>({3, 1}, {1, 2, 4})));
+  auto* train =
+      gradient_descent{0.5}.minimize(sum(rows * tensor::from_values<float>({3, 1}, {1, 2, 4})));
   auto ops = ops_behind(train);
   CHECK(ops.contains("ScatterSub"));
   CHECK_FALSE(ops.contains("UnsortedSegmentSum"));
@@ -100,7 +101,7 @@ TEST_CASE("a step on gathered rows does not compute the other rows") {
 TEST_CASE("rows from several gathers are joined") {
   graph_builder g;
   auto w = g.variable(table(), "w");
-  auto rows_3_1 = gather(w, tensor::of<int32_t>({2, 1}, {3, 1}));
+  auto rows_3_1 = gather(w, tensor::from_values<int32_t>({2, 1}, {3, 1}));
   auto row_1 = gather(w, tensor::vector<int64_t>({1}));
   auto* train = gradient_descent{1}.minimize(sum(rows_3_1) + sum(row_1 * 2));
   CHECK_FALSE(ops_behind(train).contains("UnsortedSegmentSum"));
@@ -175,8 +176,8 @@ TEST_CASE("Adam's step on rows equals one on the whole variable") {
 TEST_CASE("rows that were gathered twice are added up") {
   graph_builder g;
   auto w = g.variable(table(), "w");
-  auto gathered = gather(w, tensor::of<int64_t>({2, 2}, {3, 1, 3, 3}));
-  auto weights = tensor::of<float>({2, 2, 1}, {1, 2, 4, 8});
+  auto gathered = gather(w, tensor::from_values<int64_t>({2, 2}, {3, 1, 3, 3}));
+  auto weights = tensor::from_values<float>({2, 2, 1}, {1, 2, 4, 8});
   auto rows = summed_slices_of(g.gradients(sum(gathered * weights), {w})[0]);
   REQUIRE(rows);
   auto s = session::local();
@@ -212,7 +213,7 @@ TEST_CASE("a partitioned embedding changes rows of its slices") {
   auto s = session::local();
   s.run(g.initializer());
   auto before = s.fetch(table.parts()[1]);
-  s.run(train, {{numbers, tensor::of<int32_t>({2, 2}, {3, 0, 3, 3})}});
+  s.run(train, {{numbers, tensor::from_values<int32_t>({2, 2}, {3, 0, 3, 3})}});
   auto after = s.fetch(table.parts()[1]); // rows 1, 3, and 5
   for (size_t i = 0; i < 9; ++i)
     CHECK((before.values<float>()[i] == after.values<float>()[i]) == (i / 3 != 1));

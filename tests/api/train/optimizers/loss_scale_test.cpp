@@ -25,7 +25,7 @@ std::vector<float> values_of(const tensor& input) {
 TEST_CASE("a scaled loss has the same gradients, and trains the same") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {2, 3}, "x");
-  auto w = g.variable(tensor::of<float>({3, 2}, {1, -2, 3, 0.5, 0.25, -1}), "w");
+  auto w = g.variable(tensor::from_values<float>({3, 2}, {1, -2, 3, 0.5, 0.25, -1}), "w");
   auto loss = mean(square(tanh(matmul(x, w))));
   auto plain = optimizer::compute_gradients(loss)[0].gradient;
   auto constant = loss_scale::constant(g, 1024);
@@ -36,7 +36,7 @@ TEST_CASE("a scaled loss has the same gradients, and trains the same") {
   REQUIRE(moving.size() == 1);
   auto s = session::local();
   s.run(g.initializer());
-  auto results = s.run({{x, tensor::of<float>({2, 3}, {1, 2, 3, -1, 0.5, 0})}},
+  auto results = s.run({{x, tensor::from_values<float>({2, 3}, {1, 2, 3, -1, 0.5, 0})}},
                        {plain, fixed[0].gradient, moving[0].gradient});
   for (size_t i = 0; i < 6; ++i) {
     CHECK(values_of(results[1])[i] == Approx(values_of(results[0])[i]));
@@ -119,7 +119,7 @@ TEST_CASE("sparse gradients of rows stay sparse") {
   graph_builder g;
   auto rows = g.placeholder(dtype::i32, {2}, "rows");
   auto x = g.placeholder(dtype::f32, shape{}, "x");
-  auto table = g.variable(tensor::of<float>({4, 2}, {1, 1, 1, 1, 1, 1, 1, 1}), "table");
+  auto table = g.variable(tensor::from_values<float>({4, 2}, {1, 1, 1, 1, 1, 1, 1, 1}), "table");
   auto loss = sum(gather(table, rows) * x);
   auto scale = loss_scale::dynamic(g, {.initial = 16});
   auto gradients = scale.compute_gradients(loss);
@@ -141,11 +141,12 @@ TEST_CASE("gradients that f16 would round to zero train with a scale, and not wi
     graph_builder g;
     auto x = g.placeholder(dtype::f32, {-1, 4}, "x");
     auto y = g.placeholder(dtype::f32, {-1, 1}, "y");
-    auto first =
-        g.variable(tensor::of<float>({4, 4}, {0.5f, -0.3f, 0.2f, 0.1f, 0.4f, 0.3f, -0.2f, 0.6f,
-                                              -0.5f, 0.2f, 0.7f, 0.3f, 0.1f, 0.5f, 0.3f, -0.4f}),
-                   "first");
-    auto second = g.variable(tensor::of<float>({4, 1}, {0.5f, -0.4f, 0.3f, 0.6f}), "second");
+    auto first = g.variable(
+        tensor::from_values<float>({4, 4}, {0.5f, -0.3f, 0.2f, 0.1f, 0.4f, 0.3f, -0.2f, 0.6f, -0.5f,
+                                            0.2f, 0.7f, 0.3f, 0.1f, 0.5f, 0.3f, -0.4f}),
+        "first");
+    auto second =
+        g.variable(tensor::from_values<float>({4, 1}, {0.5f, -0.4f, 0.3f, 0.6f}), "second");
     auto error = matmul(relu(matmul(x, first)), second) - y;
     auto loss = mean(square(error)) * 1e-8f;
     gradient_descent minimizer{1e7};
@@ -161,7 +162,8 @@ TEST_CASE("gradients that f16 would round to zero train with a scale, and not wi
       number = normal(generator);
     for (size_t i = 0; i < ys.size(); ++i)
       ys[i] = std::abs(xs[4 * i]) + 0.5f * xs[4 * i + 1];
-    std::vector<feed> feeds{{x, tensor::of({64, 4}, xs)}, {y, tensor::of({64, 1}, ys)}};
+    std::vector<feed> feeds{{x, tensor::from_values({64, 4}, xs)},
+                            {y, tensor::from_values({64, 1}, ys)}};
     auto before = number(s, loss, feeds);
     for (int step = 0; step < 200; ++step)
       s.run(train, feeds);

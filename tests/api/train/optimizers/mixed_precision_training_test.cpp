@@ -30,7 +30,7 @@ squares some_squares(int count, unsigned seed) {
       for (size_t x = 0; x < 3; ++x)
         pixels[i * 64 + (top + y) * 8 + left_column + x] += 1;
   }
-  return {tensor::of({count, 8, 8, 1}, pixels), tensor::vector(labels)};
+  return {tensor::from_values({count, 8, 8, 1}, pixels), tensor::vector(labels)};
 }
 
 struct convnet {
@@ -126,7 +126,7 @@ TEST_CASE("errors in 16 bits name the user's nodes and types") {
   auto y = matmul(x, x, {}, "product");
   auto s = session::local({.passes = {.mixed_precision = dtype::f16}});
   try {
-    s.fetch(y, {{x, tensor::of<float>({1, 2}, {1, 2})}});
+    s.fetch(y, {{x, tensor::from_values<float>({1, 2}, {1, 2})}});
     FAIL("the shapes do not fit");
   } catch (const error& e) {
     INFO(e.what());

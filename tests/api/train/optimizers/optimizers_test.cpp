@@ -117,7 +117,7 @@ TEST_CASE("optimizers that regularize follow their formulas") {
 TEST_CASE("slots have names, types and shapes, and lie on their variable's device") {
   graph_builder g;
   auto placement = g.on("/cpu:0");
-  auto w = g.variable(tensor::of<double>({2, 1}, {1, 2}), "w");
+  auto w = g.variable(tensor::from_values<double>({2, 1}, {1, 2}), "w");
   adam minimizer{0.1};
   auto* train = minimizer.minimize(sum(square(w)));
   auto m = minimizer.slot(w, "mean");

@@ -54,7 +54,7 @@ struct network {
           v = normal(initial_engine);
         auto placement = g.on(variable.ref.node->device());
         assign_targets.push_back(assign(variable, value));
-        feeds.push_back({value, tensor::of(variable.dims().known(), values)});
+        feeds.push_back({value, tensor::from_values(variable.dims().known(), values)});
       }
     s.run(feeds, {}, assign_targets);
     s.run(training.synchronize);
@@ -69,7 +69,7 @@ struct network {
       for (int64_t k = 0; k < features; ++k)
         pixels.push_back(normal(engine) + static_cast<float>(k % classes == digits.back()));
     }
-    return {tensor::of(shape{batch, features}, pixels), tensor::vector(digits)};
+    return {tensor::from_values(shape{batch, features}, pixels), tensor::vector(digits)};
   }
 
   float step(session& s, const data_parallel_step& tested_step, const run_options& options = {}) {

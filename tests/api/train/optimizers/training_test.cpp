@@ -130,7 +130,7 @@ TEST_CASE("by default averages follow the floating variables that have an initia
 TEST_CASE("L-BFGS finds the minimum of Rosenbrock's valley") {
   graph_builder g;
   auto x = g.variable(-1.2, "x");
-  auto y = g.variable(tensor::of<double>({1, 1}, {1.0}), "y");
+  auto y = g.variable(tensor::from_values<double>({1, 1}, {1.0}), "y");
   auto loss = square(1.0 - x) + 100.0 * sum(square(y - square(x)));
   lbfgs minimizer{loss, {}, {.tolerance = 1e-8}};
   auto s = session::local();
@@ -146,12 +146,13 @@ TEST_CASE("L-BFGS finds the minimum of Rosenbrock's valley") {
 TEST_CASE("L-BFGS trains on fed data, and stops where it cannot descend") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 3}, "x"), target = g.placeholder(dtype::f32, {-1, 1});
-  auto w = g.variable(tensor::of<float>({3, 1}, {0, 0, 0}), "w");
+  auto w = g.variable(tensor::from_values<float>({3, 1}, {0, 0, 0}), "w");
   lbfgs minimizer{mean(square(matmul(x, w) - target))};
   auto s = session::local();
   s.run(g.initializer());
-  std::vector<feed> data{{x, tensor::of<float>({4, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1})},
-                         {target, tensor::of<float>({4, 1}, {1, -2, 3, 2})}};
+  std::vector<feed> data{
+      {x, tensor::from_values<float>({4, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1})},
+      {target, tensor::from_values<float>({4, 1}, {1, -2, 3, 2})}};
   auto outcome = minimizer.minimize(s, data);
   CHECK(outcome.loss < 1e-8);
   CHECK(s.fetch(w).values<float>()[1] == Approx(-2).epsilon(1e-3));

@@ -131,32 +131,32 @@ TEST_CASE("each question is tried once, and has its own answer") {
   int tried = 0;
   auto run = taking({300, 100, 200}, error_kind::internal, &tried);
   for (int i = 0; i < 3; ++i) {
-    auto answer = tuner.ask(7, advised(3), run);
+    auto answer = tuner.find(7, advised(3), run);
     CHECK(ranking(answer.order) == order{1, 2, 0});
     CHECK(answer.final);
   }
   CHECK(tried == 3);
-  tuner.ask(8, advised(3), run);
+  tuner.find(8, advised(3), run);
   CHECK(tried == 6);
 }
 
 TEST_CASE("a single algorithm is not tried") {
   autotuner<int> tuner;
   int tried = 0;
-  auto answer = tuner.ask(7, advised(1), taking({1}, error_kind::internal, &tried));
+  auto answer = tuner.find(7, advised(1), taking({1}, error_kind::internal, &tried));
   CHECK(ranking(answer.order) == order{0});
   CHECK(answer.final);
-  CHECK(tuner.ask(7, {}, taking({1}, error_kind::internal, &tried)).order.empty());
+  CHECK(tuner.find(7, {}, taking({1}, error_kind::internal, &tried)).order.empty());
   CHECK(tried == 0);
 }
 
 TEST_CASE("a caller that may not try gets the known answer, or else the advice") {
   autotuner<int> tuner;
-  auto first_answer = tuner.ask(7, advised(2), nullptr);
+  auto first_answer = tuner.find(7, advised(2), nullptr);
   CHECK(ranking(first_answer.order) == order{0, 1});
   CHECK_FALSE(first_answer.final);
-  tuner.ask(7, advised(2), taking({200, 100}));
-  auto second_answer = tuner.ask(7, advised(2), nullptr);
+  tuner.find(7, advised(2), taking({200, 100}));
+  auto second_answer = tuner.find(7, advised(2), nullptr);
   CHECK(ranking(second_answer.order) == order{1, 0});
   CHECK(second_answer.final);
 }
@@ -165,26 +165,26 @@ TEST_CASE("trials that could not run are repeated a few times") {
   autotuner<int> tuner;
   int tried = 0;
   auto lost = taking({-1, -1}, error_kind::deadline_exceeded, &tried);
-  CHECK_FALSE(tuner.ask(7, advised(2), lost).final);
-  CHECK_FALSE(tuner.ask(7, advised(2), lost).final);
+  CHECK_FALSE(tuner.find(7, advised(2), lost).final);
+  CHECK_FALSE(tuner.find(7, advised(2), lost).final);
   SECTION("until they run") {
-    auto answer = tuner.ask(7, advised(2), taking({200, 100}));
+    auto answer = tuner.find(7, advised(2), taking({200, 100}));
     CHECK(ranking(answer.order) == order{1, 0});
     CHECK(answer.final);
   }
   SECTION("until the advice becomes final") {
-    auto answer = tuner.ask(7, advised(2), lost);
+    auto answer = tuner.find(7, advised(2), lost);
     CHECK(ranking(answer.order) == order{0, 1});
     CHECK(answer.final);
-    CHECK(ranking(tuner.ask(7, advised(2), lost).order) == order{0, 1});
+    CHECK(ranking(tuner.find(7, advised(2), lost).order) == order{0, 1});
     CHECK(tried == autotuner<int>::max_attempts);
   }
 }
 
 TEST_CASE("a device uses the part of another device's answer that it supports") {
   autotuner<int> tuner;
-  tuner.ask(7, advised(4), taking({400, 300, 200, 100}));
-  auto answer = tuner.ask(7, {numbered(9), numbered(0), numbered(2)}, nullptr);
+  tuner.find(7, advised(4), taking({400, 300, 200, 100}));
+  auto answer = tuner.find(7, {numbered(9), numbered(0), numbered(2)}, nullptr);
   CHECK(ranking(answer.order) == order{2, 0, 9});
 }
 
@@ -205,11 +205,11 @@ TEST_CASE("only the first of concurrent callers runs trials, and none waits") {
   for (int i = 0; i < 3; ++i)
     threads.emplace_back([&] {
       has_begun.arrive_and_wait();
-      auto answer = tuner.ask(7, advised(3), run, {.margin = 0});
+      auto answer = tuner.find(7, advised(3), run, {.margin = 0});
       errors += answer.final || ranking(answer.order) != order{0, 1, 2};
       others_are_done.arrive_and_wait();
     });
-  auto answer = tuner.ask(7, advised(3), run, {.margin = 0});
+  auto answer = tuner.find(7, advised(3), run, {.margin = 0});
   threads.clear();
   CHECK(ranking(answer.order) == order{2, 1, 0});
   CHECK(tried == 3);
@@ -223,14 +223,14 @@ TEST_CASE("all threads get the same final answers") {
   autotuner<int> tuner;
   std::array<std::atomic<int>, 16> tried{};
   auto ask = [&](int question) {
-    return tuner.ask(question, advised(3),
-                     [&, question](const algorithm& tried_algorithm, int runs) {
-                       tried[static_cast<size_t>(question)] += runs == 1;
-                       std::this_thread::yield();
-                       auto time = 100 + (tried_algorithm.number + question) % 3 * 100;
-                       return result<std::vector<int64_t>>{
-                           std::vector<int64_t>(static_cast<size_t>(runs), time)};
-                     });
+    return tuner.find(question, advised(3),
+                      [&, question](const algorithm& tried_algorithm, int runs) {
+                        tried[static_cast<size_t>(question)] += runs == 1;
+                        std::this_thread::yield();
+                        auto time = 100 + (tried_algorithm.number + question) % 3 * 100;
+                        return result<std::vector<int64_t>>{
+                            std::vector<int64_t>(static_cast<size_t>(runs), time)};
+                      });
   };
   {
     std::vector<std::jthread> threads;
@@ -251,16 +251,16 @@ TEST_CASE("all threads get the same final answers") {
 
 TEST_CASE("the autotuner forgets questions beyond its maximum") {
   autotuner<int> tuner;
-  auto max_questions = static_cast<int>(autotuner<int>::max_questions);
+  auto max_problems = static_cast<int>(autotuner<int>::max_problems);
   int tried = 0;
   auto run = taking({200, 100}, error_kind::internal, &tried);
-  for (int question = 0; question <= max_questions; ++question)
-    tuner.ask(question, advised(2), run);
-  CHECK(tried == 2 * (max_questions + 1));
-  CHECK(tuner.ask(max_questions, advised(2), run).final);
-  CHECK(tried == 2 * (max_questions + 1));
-  CHECK(ranking(tuner.ask(0, advised(2), run).order) == order{1, 0});
-  CHECK(tried == 2 * (max_questions + 2));
+  for (int question = 0; question <= max_problems; ++question)
+    tuner.find(question, advised(2), run);
+  CHECK(tried == 2 * (max_problems + 1));
+  CHECK(tuner.find(max_problems, advised(2), run).final);
+  CHECK(tried == 2 * (max_problems + 1));
+  CHECK(ranking(tuner.find(0, advised(2), run).order) == order{1, 0});
+  CHECK(tried == 2 * (max_problems + 2));
 }
 
 TEST_CASE("launches are timed on the device, after an untimed one") {

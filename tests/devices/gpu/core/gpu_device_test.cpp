@@ -138,7 +138,7 @@ TEST_CASE("a tensor taken over by another GPU is read before its memory is reuse
           if (!x)
             break;
           auto next = (at + 1 + dice() % 2) % 3;
-          auto taken_over = gpus[next]->device->take_over(*x);
+          auto taken_over = gpus[next]->device->copy_from_device(*x);
           x = tensor{}; // freed now, and its memory is overwritten at once
           static_cast<void>(gpus[at]->device->upload(filled(2000, -1)));
           x = std::move(taken_over);
@@ -154,7 +154,7 @@ TEST_CASE("a tensor taken over by another GPU is read before its memory is reuse
   for (const auto& each_gpu : gpus) {
     CHECK(each_gpu->finish());
     CHECK(each_gpu->driver->misdeeds() == "");
-    bytes += each_gpu->device->copies().taken_over;
+    bytes += each_gpu->device->copies().copied_from_devices;
   }
   CHECK(bytes == 3 * 30 * 6 * 2000 * sizeof(float));
   for (const auto& each_gpu : gpus)
@@ -168,16 +168,16 @@ TEST_CASE("a GPU refuses to take over from lost devices, processors, and itself"
   REQUIRE(x);
   static_cast<void>(lost.add(*x, 1));
   static_cast<void>(lost.add(*x, 1));
-  auto taken_over = gpu.device->take_over(*x);
+  auto taken_over = gpu.device->copy_from_device(*x);
   REQUIRE(!taken_over);
   CHECK(taken_over.status().kind() == error_kind::unavailable);
   CHECK(gpu.device->health()); // only the other GPU is lost
-  auto of_host = gpu.device->take_over(filled(10, 1));
+  auto of_host = gpu.device->copy_from_device(filled(10, 1));
   REQUIRE(!of_host);
   CHECK(of_host.status().kind() == error_kind::unimplemented);
   auto own_tensor = gpu.device->upload(filled(10, 1));
   REQUIRE(own_tensor);
-  CHECK(!gpu.device->take_over(*own_tensor));
+  CHECK(!gpu.device->copy_from_device(*own_tensor));
 }
 
 TEST_CASE("steps of the same shapes allocate no new memory from the driver") {
@@ -275,7 +275,7 @@ TEST_CASE("a callback may release the GPU") {
   auto gpu = std::make_unique<simulated_gpu>();
   std::promise<void> released;
   auto last_reference = std::make_shared<std::shared_ptr<gpu::gpu_device>>(gpu->device);
-  gpu->device->when_done([&released, last_reference](status) {
+  gpu->device->notify_when_done([&released, last_reference](status) {
     std::this_thread::sleep_for(5ms);
     last_reference->reset();
     released.set_value();

@@ -36,7 +36,7 @@ struct ten_steps {
 
   // Fails if a former result is still referenced.
   result<tensor> run(simulated_gpu& gpu, const tensor& x) {
-    if (!launches->claim({&y, 1}))
+    if (!launches->prepare_launch({&y, 1}))
       return failure(error_kind::aborted, "not now");
     auto output = std::exchange(y.value, {});
     TROUPE_TRY(gpu.device->memory().space()->copy(input, x.raw(), x.bytes()));
@@ -171,7 +171,7 @@ TEST_CASE("an upload within a recording is kept for its launches") {
   for (int i = 0; i < 10; ++i) {
     auto unrelated = gpu.device->upload(filled(500, -1)); // would get the same block
     REQUIRE(unrelated);
-    REQUIRE((*launches)->claim({&y, 1}));
+    REQUIRE((*launches)->prepare_launch({&y, 1}));
     auto output = std::exchange(y.value, {});
     REQUIRE((*launches)->launch());
     CHECK(all_are(gpu.download(*&output).get(), 4));
@@ -202,7 +202,7 @@ TEST_CASE("a recording's input does not reuse memory of earlier tensors") {
   auto a = gpu.device->upload(filled(500, 3)), b = gpu.device->upload(filled(500, 7));
   REQUIRE(a);
   REQUIRE(b);
-  REQUIRE((*launches)->claim({&y, 1}));
+  REQUIRE((*launches)->prepare_launch({&y, 1}));
   REQUIRE(gpu.device->memory().space()->copy(first, a->raw(), a->bytes()));
   REQUIRE(gpu.device->memory().space()->copy(second, b->raw(), b->bytes()));
   REQUIRE((*launches)->launch());
@@ -223,7 +223,7 @@ TEST_CASE("tensors held at the end, and calls that cannot be captured, make a re
     x = tensor{};
     CHECK((*launches)->end().kind() == error_kind::failed_precondition);
     CHECK_FALSE((*launches)->usable());
-    CHECK_FALSE((*launches)->claim({}));
+    CHECK_FALSE((*launches)->prepare_launch({}));
   }
   CHECK(gpu.device->statistics().in_use > 0);
   referenced = tensor{};
@@ -261,7 +261,7 @@ TEST_CASE("a recording is dropped if others need its memory") {
   REQUIRE(y);
   CHECK_FALSE(gpu.device->upload(filled(100'000, 1)));
   CHECK_FALSE(steps.launches->usable());
-  CHECK_FALSE(steps.launches->claim({}));
+  CHECK_FALSE(steps.launches->prepare_launch({}));
   CHECK(all_are(gpu.download(*y).get(), 11));
   y = tensor{};
   CHECK(gpu.device->upload(filled(100'000, 1)));

@@ -2,7 +2,7 @@
 #include "tests/devices/gpu/core/simulated_gpu.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/devices/gpu/core/reservation.hpp"
-#include "troupe/runtime/device/swapping.hpp"
+#include "troupe/runtime/device/swap_support.hpp"
 
 #include <map>
 #include <thread>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kibibyte = 1024;
 
-swapping& swapping_of(simulated_gpu& in) { return dynamic_cast<swapping&>(*in.device); }
+swap_support& swapping_of(simulated_gpu& in) { return dynamic_cast<swap_support&>(*in.device); }
 
 // Swaps the tensor out and releases it, as _SwapOut does.
 result<tensor> put_away(simulated_gpu& simulated, tensor on_device) {
@@ -185,8 +185,8 @@ TEST_CASE("swapping a tensor out frees its memory at once, and swapping it in re
   CHECK(gpu.finish());
   CHECK(gpu.device->statistics().in_use == 0);
   CHECK(gpu.device->statistics().peak <= 100 * kibibyte);
-  CHECK(swapping_of(gpu).swaps().out == 50 * sizeof(float) * count);
-  CHECK(swapping_of(gpu).swaps().in == 50 * sizeof(float) * count);
+  CHECK(swapping_of(gpu).swaps().bytes_out == 50 * sizeof(float) * count);
+  CHECK(swapping_of(gpu).swaps().bytes_in == 50 * sizeof(float) * count);
   CHECK(gpu.driver->misdeeds() == "");
 }
 
@@ -202,7 +202,7 @@ TEST_CASE("a tensor with other references is not swapped, because that frees no 
   auto back = bring_back(gpu, *saved);
   REQUIRE(back);
   CHECK(back->raw() == x->raw());
-  CHECK(swapping_of(gpu).swaps().out == 0);
+  CHECK(swapping_of(gpu).swaps().bytes_out == 0);
 }
 
 TEST_CASE("tensors may be released at any moment of a transfer") {

@@ -54,7 +54,7 @@ struct simulated_gpu {
 
   status finish() {
     std::promise<status> promise;
-    device->when_done([&](status outcome) { promise.set_value(std::move(outcome)); });
+    device->notify_when_done([&](status outcome) { promise.set_value(std::move(outcome)); });
     return promise.get_future().get();
   }
 

@@ -16,9 +16,9 @@ namespace {
 template <class Body>
 void for_each_gpu(Body body) {
   auto listing = list_cuda_devices(make_cpu_device({.intra_op_threads = 1}));
-  if (listing.found.empty())
-    WARN("skipped: " << listing.why_fewer);
-  for (const auto& each_device : listing.found) {
+  if (listing.devices.empty())
+    WARN("skipped: " << listing.reasons);
+  for (const auto& each_device : listing.devices) {
     INFO(each_device->description());
     REQUIRE(each_device->as_accelerator());
     body(*each_device->as_accelerator());
@@ -35,7 +35,7 @@ std::future<result<tensor>> download(accelerator& source, tensor on_device) {
 
 status finish(accelerator& target) {
   std::promise<status> promise;
-  target.when_done([&](status outcome) { promise.set_value(std::move(outcome)); });
+  target.notify_when_done([&](status outcome) { promise.set_value(std::move(outcome)); });
   return promise.get_future().get();
 }
 

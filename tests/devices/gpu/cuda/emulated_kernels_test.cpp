@@ -55,7 +55,8 @@ void copy_plainly(const strided_copy& copy, int axis, int64_t from, int64_t to,
   }
   const auto& loop = copy.loops[static_cast<size_t>(axis)];
   for (int64_t i = 0; i < loop.extent; ++i)
-    copy_plainly(copy, axis + 1, from + i * loop.from, to + i * loop.to, source, target);
+    copy_plainly(copy, axis + 1, from + i * loop.source_stride, to + i * loop.target_stride, source,
+                 target);
 }
 
 any_copy make_copy(std::mt19937& dice) {
@@ -69,8 +70,8 @@ any_copy make_copy(std::mt19937& dice) {
     loop.extent = 1 + static_cast<int64_t>(dice() % 6);
   for (size_t i = 0; i < 2 * large && i < loops.size(); ++i)
     loops[loops.size() - 1 - i].extent = 10 + static_cast<int64_t>(dice() % 60);
-  auto [source, first] = lay_out(dice, loops, &strided_copy::loop::from, true);
-  auto [target, start] = lay_out(dice, loops, &strided_copy::loop::to, false);
+  auto [source, first] = lay_out(dice, loops, &strided_copy::loop::source_stride, true);
+  auto [target, start] = lay_out(dice, loops, &strided_copy::loop::target_stride, false);
   auto shift = dice() % 3; // views begin anywhere
   new_copy.from.resize((static_cast<size_t>(source) + shift) * copy.element_bytes);
   for (auto& byte : new_copy.from)
@@ -78,9 +79,9 @@ any_copy make_copy(std::mt19937& dice) {
   new_copy.to.resize((static_cast<size_t>(target) + shift) * copy.element_bytes);
   new_copy.expected = new_copy.to;
   auto offset = shift * copy.element_bytes;
-  copy.from = new_copy.from.data() + offset + static_cast<size_t>(first) * copy.element_bytes;
-  copy.to = new_copy.to.data() + offset;
-  copy_plainly(copy, 0, 0, 0, static_cast<const std::byte*>(copy.from),
+  copy.source = new_copy.from.data() + offset + static_cast<size_t>(first) * copy.element_bytes;
+  copy.target = new_copy.to.data() + offset;
+  copy_plainly(copy, 0, 0, 0, static_cast<const std::byte*>(copy.source),
                new_copy.expected.data() + offset);
   return new_copy;
 }

@@ -10,7 +10,7 @@ namespace troupe::ops {
 /// Keeps the values of the last few keys. Any thread may call it. Values are shared, and live on
 /// after their eviction while a caller holds them.
 template <class Key, class Value, size_t Places = 8>
-class recently_used {
+class lru_cache {
 public:
   using pointer = std::shared_ptr<const Value>;
 

@@ -8,7 +8,7 @@
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/device/copy_stream.hpp"
 #include "troupe/runtime/device/memory_usage_source.hpp"
-#include "troupe/runtime/device/swapping.hpp"
+#include "troupe/runtime/device/swap_support.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -22,19 +22,19 @@
 
 namespace troupe::gpu {
 
-class core_recording;
+class graph_capture;
 
 /// The compute stream runs its launches in order. So a freed block can be reused immediately: its
 /// next user runs later. Copies and exchanges with other devices run beside the compute stream, and
 /// take blocks whose last use has passed.
-class core final : public allocator,
-                   public memory_usage_source,
-                   public memory_space,
-                   public std::enable_shared_from_this<core> {
+class gpu_context final : public allocator,
+                          public memory_usage_source,
+                          public memory_space,
+                          public std::enable_shared_from_this<gpu_context> {
 public:
-  static result<std::shared_ptr<core>> make(std::unique_ptr<driver> gpu_driver, int ordinal,
-                                            const memory_options& memory);
-  ~core();
+  static result<std::shared_ptr<gpu_context>> make(std::unique_ptr<driver> gpu_driver, int ordinal,
+                                                   const memory_options& memory);
+  ~gpu_context();
 
   // memory_space
   std::string name() const override { return concat("gpu:", ordinal_); }
@@ -55,7 +55,7 @@ public:
   size_t limit() const noexcept { return limit_; }
   void release_cached() noexcept;
 
-  driver& under() const noexcept { return *driver_; }
+  driver& gpu_driver() const noexcept { return *driver_; }
   /// The stream in which this thread launches: the compute stream, or that of its capture.
   stream compute() const noexcept;
   stream stream_of(copy_stream in) const noexcept {
@@ -68,9 +68,9 @@ public:
 
   result<tensor> upload(const tensor& source, device& host);
   void download(tensor source, std::function<void(result<tensor>)> done);
-  result<tensor> take_over(const tensor& source);
+  result<tensor> copy_from_peer(const tensor& source);
   copy_statistics copies() const;
-  void when_done(std::function<void(status)> done);
+  void notify_when_done(std::function<void(status)> done);
   status health() const;
   /// Calls `act` with the reason when the device is lost, from any thread and without a lock, or
   /// immediately if it is lost already.
@@ -83,7 +83,7 @@ public:
   result<stream> begin_exchange(const std::shared_ptr<void>& position);
   status end_exchange(const tensor& input, const tensor& output);
 
-  // runtime/device/swapping.hpp
+  // runtime/device/swap_support.hpp
   result<tensor> swap_out(const tensor& source);
   result<tensor> swap_in(const tensor& saved, allocator& memory);
   status wait_for(const tensor& pending);
@@ -94,21 +94,21 @@ public:
   void stop();
 
 private:
-  friend class core_recording;
-  core(std::unique_ptr<driver> gpu_driver, int ordinal, size_t limit,
-       std::chrono::milliseconds give_back_after)
+  friend class graph_capture;
+  gpu_context(std::unique_ptr<driver> gpu_driver, int ordinal, size_t limit,
+              std::chrono::milliseconds give_back_after)
       : driver_(std::move(gpu_driver)), ordinal_(ordinal), limit_(limit),
         give_back_after_(give_back_after) {}
 
   // The allocator of pinned host memory, for tensors that are downloaded.
   class pinned_memory final : public allocator {
   public:
-    explicit pinned_memory(core& owner) : owner_(owner) {}
+    explicit pinned_memory(gpu_context& owner) : owner_(owner) {}
     void* allocate(size_t bytes) noexcept override;
     void deallocate(void* memory, size_t bytes) noexcept override;
 
   private:
-    core& owner_;
+    gpu_context& owner_;
   };
 
   struct completion {
@@ -158,7 +158,7 @@ private:
   status launch_upload(void* target, const tensor& source_tensor, bool must_wait, device& host);
   status launch_download(void* target, const tensor& source, std::function<void(status)>& done);
   result<event> end_of_compute();
-  status launch_take_over(void* target, core& peer, event peer_event, const tensor& source,
+  status launch_peer_copy(void* target, gpu_context& peer, event peer_event, const tensor& source,
                           bool must_wait);
   void reclaim_staging();
   void destroy_later(launch_graph graph) noexcept;
@@ -184,12 +184,12 @@ private:
   std::unordered_map<const void*, swapped> swapped_;    // by their pinned memory
   std::deque<block> pinned_in_copies_; // freed pinned blocks, until their copies have run
   swap_statistics swaps_;
-  std::shared_ptr<core> self_; // while tensors use the core
+  std::shared_ptr<gpu_context> self_; // while tensors use the core
   uint64_t allocations_ = 0, allocations_before_ = 0;
   std::vector<event> events_;
   std::deque<staging> staging_;
-  std::vector<core_recording*> recordings_;
-  std::unordered_map<const void*, core_recording*> recorded_blocks_;
+  std::vector<graph_capture*> recordings_;
+  std::unordered_map<const void*, graph_capture*> recorded_blocks_;
   struct outlived {
     uint64_t mark; // after which the graph does not run any more
     launch_graph graph;

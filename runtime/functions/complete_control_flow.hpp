@@ -13,7 +13,7 @@ struct built_function {
 
 /// Captures the edges that the other functions have captured, in their order. The captures of
 /// `built` must be the first of them.
-TROUPE_API status capture_rest(built_function& built, const std::vector<edge>& captured);
+TROUPE_API status capture_remaining(built_function& built, const std::vector<edge>& captured);
 
 /// Completes a node that selects a branch: `inputs` has the selector, and the captures are
 /// appended. Sets op, functions and controls. Each branch was started with the captures of the

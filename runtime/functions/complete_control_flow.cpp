@@ -1,4 +1,4 @@
-#include "troupe/runtime/functions/nest.hpp"
+#include "troupe/runtime/functions/complete_control_flow.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ result<function_value> finish(built_function&& built, std::string name) {
 }
 
 void wait_for(node_spec& spec, const built_function& built) {
-  for (auto* before : built.body->after())
+  for (auto* before : built.body->predecessors())
     if (std::ranges::find(spec.controls, before) == spec.controls.end())
       spec.controls.push_back(before);
 }
@@ -28,7 +28,7 @@ status check_alike(const function& first, const function& other) {
 
 } // namespace
 
-status capture_rest(built_function& built, const std::vector<edge>& captured) {
+status capture_remaining(built_function& built, const std::vector<edge>& captured) {
   for (size_t i = built.body->captured().size(); i < captured.size(); ++i)
     TROUPE_TRY(built.body->capture(captured[i]).status());
   return {};
@@ -40,7 +40,7 @@ status complete_branches(node_spec& choice, std::vector<built_function> branches
   auto has_effects = false;
   for (auto& branch : branches) {
     wait_for(choice, branch);
-    TROUPE_TRY(capture_rest(branch, captured));
+    TROUPE_TRY(capture_remaining(branch, captured));
     TROUPE_ASSIGN(auto branch_function,
                   finish(std::move(branch), concat("branch_", functions.size())));
     has_effects = has_effects || branch_function.body->has_effects();
@@ -61,7 +61,7 @@ status complete_branches(node_spec& choice, std::vector<built_function> branches
 
 status complete_loop(node_spec& loop, built_function condition, built_function body) {
   const auto captured = body.body->captured();
-  TROUPE_TRY(capture_rest(condition, captured));
+  TROUPE_TRY(capture_remaining(condition, captured));
   wait_for(loop, condition);
   wait_for(loop, body);
   for (size_t i = 0; i < captured.size(); ++i)

@@ -6,12 +6,13 @@
 
 namespace troupe {
 
-/// Called for each member that arrives before the last one calls exchange(). On a GPU, records when
-/// the member's input is ready. Thread-safe.
+/// Called for each member that arrives before the last one calls run_collective(). On a GPU,
+/// records when the member's input is ready. Thread-safe.
 status prepare_collective(const collective_call& call, collective_part& part);
 
 /// Computes, or launches, and sets the output of each participant. All are on devices of one kind.
 /// Thread-safe, also for concurrent calls with the same devices.
-status exchange(const collective_call& call, std::span<collective_part> parts, stop_signal* stop);
+status run_collective(const collective_call& call, std::span<collective_part> parts,
+                      stop_signal* stop);
 
 } // namespace troupe

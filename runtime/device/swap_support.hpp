@@ -6,14 +6,14 @@ namespace troupe {
 
 /// Counts in bytes.
 struct swap_statistics {
-  uint64_t out = 0, in = 0; ///< copied since the start
-  uint64_t held = 0;        ///< currently in host memory
+  uint64_t bytes_out = 0, bytes_in = 0; ///< copied since the start
+  uint64_t bytes_on_host = 0;           ///< currently in host memory
 };
 
 /// An optional interface of a device, in addition to `accelerator` (accelerator.hpp), for the ops
 /// _SwapOut, _SwapIn and _Swapped. Copies run in parallel with other launched work. No function
 /// blocks.
-class swapping : public pending_inputs {
+class swap_support : public pending_inputs {
 public:
   /// Launches a copy to pinned host memory and returns a tensor that stands for the copy, valid
   /// only as an argument of swap_in(). `from` may be released at once: launches that reuse its
@@ -28,7 +28,7 @@ public:
   virtual swap_statistics swaps() const = 0;
 
 protected:
-  ~swapping() = default;
+  ~swap_support() = default;
 };
 
 } // namespace troupe

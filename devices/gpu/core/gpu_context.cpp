@@ -1,4 +1,4 @@
-#include "troupe/devices/gpu/core/core.hpp"
+#include "troupe/devices/gpu/core/gpu_context.hpp"
 
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 
@@ -19,23 +19,23 @@ constexpr auto poll_interval = 500us; // between checks whether a wait for an ev
 
 } // namespace
 
-void core::release(buffer* memory) {
-  static_cast<core*>(memory->context())->deallocate(memory->data(), memory->bytes());
+void gpu_context::release(buffer* memory) {
+  static_cast<gpu_context*>(memory->context())->deallocate(memory->data(), memory->bytes());
   delete memory;
 }
 
-result<std::shared_ptr<core>> core::make(std::unique_ptr<driver> gpu_driver, int ordinal,
-                                         const memory_options& memory) {
-  auto total = gpu_driver->about().total_memory;
+result<std::shared_ptr<gpu_context>> gpu_context::make(std::unique_ptr<driver> gpu_driver,
+                                                       int ordinal, const memory_options& memory) {
+  auto total = gpu_driver->gpu_properties().total_memory;
   auto limit = memory.limit ? std::min(memory.limit, total) : total / 10 * 9;
-  std::shared_ptr<core> created{
-      new core{std::move(gpu_driver), ordinal, limit, memory.give_back_after}};
+  std::shared_ptr<gpu_context> created{
+      new gpu_context{std::move(gpu_driver), ordinal, limit, memory.give_back_after}};
   TROUPE_TRY(created->start());
   TROUPE_TRY(created->reserve(memory.reserve));
   return created;
 }
 
-status core::start() {
+status gpu_context::start() {
   for (auto* owned : {&compute_, &to_device_, &to_host_, &exchange_}) {
     TROUPE_ASSIGN(*owned, driver_->make_stream());
   }
@@ -43,7 +43,7 @@ status core::start() {
   return {};
 }
 
-core::~core() {
+gpu_context::~gpu_context() {
   stop();
   for (const auto& owned : staging_) {
     static_cast<void>(wait_for(owned.copied)); // a lost device never passes the event
@@ -67,13 +67,13 @@ core::~core() {
   destroy_streams();
 }
 
-void core::destroy_streams() noexcept {
+void gpu_context::destroy_streams() noexcept {
   for (auto* owned : {&compute_, &to_device_, &to_host_, &exchange_})
     if (*owned)
       driver_->destroy(std::exchange(*owned, nullptr));
 }
 
-void core::stop() {
+void gpu_context::stop() {
   {
     std::lock_guard guard{completion_mutex_};
     stopping_ = true;
@@ -90,13 +90,13 @@ void core::stop() {
   static_cast<void>(wait_for_launched());
 }
 
-status core::health() const {
+status gpu_context::health() const {
   std::lock_guard guard{health_mutex_};
   return lost_;
 }
 
 // Records the loss of the device, and calls the listeners. Returns the outcome.
-status core::note(status outcome) const {
+status gpu_context::note(status outcome) const {
   if (outcome || outcome.kind() != error_kind::unavailable)
     return outcome;
   std::unique_lock guard{health_mutex_};
@@ -111,7 +111,7 @@ status core::note(status outcome) const {
   return reason;
 }
 
-void core::on_lost(std::function<void(const status&)> act) {
+void gpu_context::on_lost(std::function<void(const status&)> act) {
   std::unique_lock guard{health_mutex_};
   if (lost_) {
     lost_listeners_.push_back(std::move(act));
@@ -122,7 +122,7 @@ void core::on_lost(std::function<void(const status&)> act) {
   act(reason);
 }
 
-status core::probe() {
+status gpu_context::probe() {
   TROUPE_TRY(health());
   auto outcome = [&]() -> status {
     std::lock_guard guard{mutex_};
@@ -134,9 +134,9 @@ status core::probe() {
 }
 
 // Notes an error for callers that ignore the outcome of a copy.
-status core::remember(status outcome) const {
+status gpu_context::remember(status outcome) const {
   auto noted = note(std::move(outcome));
-  if (auto* active = core_recording::current(*this))
+  if (auto* active = graph_capture::current(*this))
     return active->note(std::move(noted)); // a capture launches nothing
   if (!noted) {
     std::lock_guard guard{health_mutex_};
@@ -146,21 +146,21 @@ status core::remember(status outcome) const {
   return noted;
 }
 
-status core::copy(void* target, const void* source, size_t bytes) const noexcept {
+status gpu_context::copy(void* target, const void* source, size_t bytes) const noexcept {
   if (bytes == 0)
     return {};
   return remember(driver_->copy(target, source, bytes, direction::within, compute()));
 }
 
-status core::copy(const strided_copy& described) const noexcept {
+status gpu_context::copy(const strided_copy& described) const noexcept {
   for (int i = 0; i < described.rank; ++i)
     if (described.loops[static_cast<size_t>(i)].extent == 0)
       return {};
   return remember(driver_->copy(described, compute()));
 }
 
-status core::fill(void* target, const void* element, size_t element_bytes,
-                  int64_t count) const noexcept {
+status gpu_context::fill(void* target, const void* element, size_t element_bytes,
+                         int64_t count) const noexcept {
   if (count == 0)
     return {};
   return remember(driver_->fill(target, element, element_bytes, count, compute()));
@@ -168,29 +168,29 @@ status core::fill(void* target, const void* element, size_t element_bytes,
 
 // -- captures ------------------------------------------------------------------------------------
 
-stream core::compute() const noexcept {
-  auto* active = core_recording::current(*this);
+stream gpu_context::compute() const noexcept {
+  auto* active = graph_capture::current(*this);
   return active ? active->into() : compute_;
 }
 
-device_error_flags::place core::device_errors() const noexcept {
+device_error_flags::place gpu_context::device_errors() const noexcept {
   const auto& flags = driver_->device_errors();
-  return core_recording::current(*this) ? flags.always() : flags.now();
+  return graph_capture::current(*this) ? flags.for_replay() : flags.for_launch();
 }
 
-result<std::unique_ptr<recording>> core::record() {
-  return core_recording::begin(shared_from_this());
+result<std::unique_ptr<recording>> gpu_context::record() {
+  return graph_capture::begin(shared_from_this());
 }
 
-replay_statistics core::replays() const {
+replay_statistics gpu_context::replays() const {
   std::lock_guard guard{mutex_};
   return replays_;
 }
 
 // Releases the memory of recordings that are not being launched; they are captured again if it is
 // worth it. Not called while this thread captures, or two recordings would evict each other.
-bool core::release_recordings() noexcept {
-  if (core_recording::current(*this))
+bool gpu_context::release_recordings() noexcept {
+  if (graph_capture::current(*this))
     return false;
   bool has_released = false;
   for (auto* idle_recording : recordings_)
@@ -201,16 +201,16 @@ bool core::release_recordings() noexcept {
   return has_released;
 }
 
-void core::destroy_later(launch_graph graph) noexcept {
+void gpu_context::destroy_later(launch_graph graph) noexcept {
   static_cast<void>(marks_.set(*driver_, compute_)); // a lost device runs no graph
   old_graphs_.push_back({marks_.last(), graph});
   destroy_old_graphs();
 }
 
-void core::destroy_old_graphs() noexcept {
+void gpu_context::destroy_old_graphs() noexcept {
   if (old_graphs_.empty())
     return;
-  auto passed = marks_.passed(*driver_);
+  auto passed = marks_.last_passed(*driver_);
   while (!old_graphs_.empty() && old_graphs_.front().mark <= passed) {
     driver_->destroy(old_graphs_.front().graph);
     old_graphs_.pop_front();
@@ -219,7 +219,7 @@ void core::destroy_old_graphs() noexcept {
 
 // -- copies --------------------------------------------------------------------------------------
 
-result<event> core::take_event() {
+result<event> gpu_context::take_event() {
   if (events_.empty())
     return driver_->make_event();
   auto last = events_.back();
@@ -228,7 +228,7 @@ result<event> core::take_event() {
 }
 
 // Records an event at the stream's end.
-result<event> core::end_of(stream in) {
+result<event> gpu_context::end_of(stream in) {
   TROUPE_ASSIGN(auto end_event, take_event());
   if (auto recorded = driver_->record(end_event, in); !recorded) {
     events_.push_back(end_event);
@@ -237,7 +237,7 @@ result<event> core::end_of(stream in) {
   return end_event;
 }
 
-result<tensor> core::upload(const tensor& source, device& host) {
+result<tensor> gpu_context::upload(const tensor& source, device& host) {
   TROUPE_TRY(health());
   if (source.type() >= dtype::string)
     return invalid(source.type(), "s cannot be taken to ", name());
@@ -245,19 +245,19 @@ result<tensor> core::upload(const tensor& source, device& host) {
   if (!memory)
     return failure(error_kind::resource_exhausted, "out of memory: ", source.bytes(), " bytes for ",
                    source.type(), source.dims());
-  auto uploaded = tensor::raw_over(new buffer{memory, source.bytes(), release, this, this},
-                                   source.type(), source.dims());
+  auto uploaded = tensor::from_buffer_unchecked(
+      new buffer{memory, source.bytes(), release, this, this}, source.type(), source.dims());
   if (source.bytes() > 0)
     TROUPE_TRY(note(launch_upload(memory, source, must_wait, host)));
-  if (auto* active = core_recording::current(*this))
+  if (auto* active = graph_capture::current(*this))
     active->keep(uploaded); // replays use the same tensor
   return uploaded;
 }
 
 // Stages the elements in pinned memory, in pieces, by several threads if they are many. A piece is
 // copied to the device while the next one is staged. The compute stream continues after the copy.
-status core::launch_upload(void* target, const tensor& source_tensor, bool must_wait,
-                           device& host) {
+status gpu_context::launch_upload(void* target, const tensor& source_tensor, bool must_wait,
+                                  device& host) {
   constexpr size_t piece_bytes = size_t{4} << 20;
   constexpr double nanoseconds_per_byte = 0.1;
   block staged{nullptr, block_cache::class_of(source_tensor.bytes()), 0};
@@ -301,7 +301,7 @@ status core::launch_upload(void* target, const tensor& source_tensor, bool must_
   return driver_->await(compute_, *copied);
 }
 
-void core::reclaim_staging() {
+void gpu_context::reclaim_staging() {
   while (!staging_.empty()) {
     auto passed = driver_->passed(staging_.front().copied);
     if (!passed || !*passed)
@@ -313,21 +313,21 @@ void core::reclaim_staging() {
 }
 
 // The peer may release the tensor early: this device holds it until it has been read.
-result<tensor> core::take_over(const tensor& source) {
+result<tensor> gpu_context::copy_from_peer(const tensor& source) {
   TROUPE_TRY(health());
-  auto* peer = const_cast<core*>(dynamic_cast<const core*>(source.space()));
+  auto* peer = const_cast<gpu_context*>(dynamic_cast<const gpu_context*>(source.space()));
   if (!peer || peer == this)
     return failure(error_kind::unimplemented, name(), " takes tensors from other GPUs only");
   auto [memory, must_wait] = take(source.bytes(), true);
   if (!memory)
     return failure(error_kind::resource_exhausted, "out of memory: ", source.bytes(), " bytes for ",
                    source.type(), source.dims(), " from ", peer->name());
-  auto copy = tensor::raw_over(new buffer{memory, source.bytes(), release, this, this},
-                               source.type(), source.dims());
+  auto copy = tensor::from_buffer_unchecked(new buffer{memory, source.bytes(), release, this, this},
+                                            source.type(), source.dims());
   if (source.bytes() == 0)
     return copy;
   TROUPE_ASSIGN(auto peer_event, peer->end_of_compute());
-  auto launched = note(launch_take_over(memory, *peer, peer_event, source, must_wait));
+  auto launched = note(launch_peer_copy(memory, *peer, peer_event, source, must_wait));
   {
     std::lock_guard guard{peer->mutex_};
     peer->events_.push_back(peer_event); // streams that wait keep the recorded position
@@ -337,7 +337,7 @@ result<tensor> core::take_over(const tensor& source) {
 }
 
 // Records an event after all earlier launches.
-result<event> core::end_of_compute() {
+result<event> gpu_context::end_of_compute() {
   auto end_event = [&] {
     std::lock_guard guard{mutex_};
     return end_of(compute_);
@@ -347,8 +347,8 @@ result<event> core::end_of_compute() {
   return end_event;
 }
 
-status core::launch_take_over(void* target, core& peer, event peer_event, const tensor& source,
-                              bool must_wait) {
+status gpu_context::launch_peer_copy(void* target, gpu_context& peer, event peer_event,
+                                     const tensor& source, bool must_wait) {
   std::lock_guard guard{mutex_};
   TROUPE_TRY(driver_->await(to_device_, peer_event));
   if (must_wait) {
@@ -356,7 +356,7 @@ status core::launch_take_over(void* target, core& peer, event peer_event, const 
     TROUPE_TRY(driver_->await(to_device_, position));
   }
   TROUPE_TRY(driver_->copy_from(*peer.driver_, target, source.raw(), source.bytes(), to_device_));
-  copies_.taken_over += source.bytes();
+  copies_.copied_from_devices += source.bytes();
   TROUPE_ASSIGN(auto copied, end_of(to_device_));
   auto awaited = driver_->await(compute_, copied);
   std::lock_guard queue{completion_mutex_};
@@ -365,12 +365,12 @@ status core::launch_take_over(void* target, core& peer, event peer_event, const 
   return awaited;
 }
 
-copy_statistics core::copies() const {
+copy_statistics gpu_context::copies() const {
   std::lock_guard guard{mutex_};
   return copies_;
 }
 
-void core::download(tensor source, std::function<void(result<tensor>)> done) {
+void gpu_context::download(tensor source, std::function<void(result<tensor>)> done) {
   auto target = health() ? tensor::make(source.type(), source.dims(), pinned_) : health();
   if (!target) {
     fail_later([done = std::move(done)](status reason) { done(std::move(reason)); },
@@ -389,8 +389,8 @@ void core::download(tensor source, std::function<void(result<tensor>)> done) {
     fail_later(std::move(finish), std::move(launched));
 }
 
-status core::launch_download(void* target, const tensor& source,
-                             std::function<void(status)>& done) {
+status gpu_context::launch_download(void* target, const tensor& source,
+                                    std::function<void(status)>& done) {
   std::lock_guard guard{mutex_};
   TROUPE_ASSIGN(auto position, marks_.set(*driver_, compute_));
   TROUPE_TRY(driver_->await(to_host_, position));
@@ -404,7 +404,7 @@ status core::launch_download(void* target, const tensor& source,
   return {};
 }
 
-void core::when_done(std::function<void(status)> done) {
+void gpu_context::notify_when_done(std::function<void(status)> done) {
   auto launched = health();
   if (launched) {
     std::lock_guard guard{mutex_};
@@ -423,7 +423,7 @@ void core::when_done(std::function<void(status)> done) {
 // -- completions ---------------------------------------------------------------------------------
 
 // Queued after the other completions, on the same thread.
-void core::fail_later(std::function<void(status)> done, status reason) {
+void gpu_context::fail_later(std::function<void(status)> done, status reason) {
   std::lock_guard queue{completion_mutex_};
   completions_.push_back(
       {nullptr,
@@ -432,7 +432,7 @@ void core::fail_later(std::function<void(status)> done, status reason) {
   completion_changed_.notify_one();
 }
 
-status core::wait_for(event awaited) {
+status gpu_context::wait_for(event awaited) {
   for (auto deadline = std::chrono::steady_clock::now() + max_wait;;) {
     TROUPE_ASSIGN(auto passed, driver_->wait(awaited, poll_interval));
     if (passed)
@@ -442,7 +442,7 @@ status core::wait_for(event awaited) {
   }
 }
 
-void core::run_completions() {
+void gpu_context::run_completions() {
   // By default Linux wakes a sleeping thread up to 50 us late, as long as a short step. The setting
   // is for this thread only: other threads may be the user's.
   static_cast<void>(::prctl(PR_SET_TIMERSLACK, 1UL));

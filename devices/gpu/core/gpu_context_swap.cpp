@@ -1,12 +1,13 @@
-// The part of core that swaps tensors to the host's memory (runtime/device/swapping.hpp).
-#include "troupe/devices/gpu/core/core.hpp"
+// The part of gpu_context that swaps tensors to the host's memory
+// (runtime/device/swap_support.hpp).
+#include "troupe/devices/gpu/core/gpu_context.hpp"
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 
 namespace troupe::gpu {
 namespace {
 
 void release_swapped(buffer* memory) {
-  static_cast<core*>(memory->context())->forget_swapped(memory->data());
+  static_cast<gpu_context*>(memory->context())->forget_swapped(memory->data());
   delete memory;
 }
 
@@ -16,8 +17,8 @@ status fail_while_recording() {
 
 } // namespace
 
-result<tensor> core::swap_out(const tensor& source) {
-  if (core_recording::current(*this))
+result<tensor> gpu_context::swap_out(const tensor& source) {
+  if (graph_capture::current(*this))
     return fail_while_recording();
   TROUPE_TRY(health());
   if (source.bytes() == 0 || source.space() != this || !source.unique())
@@ -42,17 +43,17 @@ result<tensor> core::swap_out(const tensor& source) {
   pinned.copied_out = marks_out_.last();
   copied_[source.raw()] = {.out = pinned.copied_out};
   swapped_[pinned.memory] = {pinned, source.type(), source.dims(), source.bytes()};
-  swaps_.out += source.bytes();
-  swaps_.held += source.bytes();
+  swaps_.bytes_out += source.bytes();
+  swaps_.bytes_on_host += source.bytes();
   pinned_in_use_ += pinned.size;
   if (!self_)
     self_ = shared_from_this();
-  return tensor::raw_over(new buffer{pinned.memory, 0, release_swapped, this, this}, source.type(),
-                          shape{0});
+  return tensor::from_buffer_unchecked(new buffer{pinned.memory, 0, release_swapped, this, this},
+                                       source.type(), shape{0});
 }
 
-result<tensor> core::swap_in(const tensor& saved, allocator& memory) {
-  if (core_recording::current(*this))
+result<tensor> gpu_context::swap_in(const tensor& saved, allocator& memory) {
+  if (graph_capture::current(*this))
     return fail_while_recording();
   TROUPE_TRY(health());
   swapped saved_tensor;
@@ -77,47 +78,47 @@ result<tensor> core::swap_in(const tensor& saved, allocator& memory) {
     return note(std::move(launched));
   copied_[pending.raw()] = {.in = marks_in_.last()};
   swapped_.at(saved.raw()).pinned.copied_in = marks_in_.last();
-  swaps_.in += saved_tensor.bytes;
+  swaps_.bytes_in += saved_tensor.bytes;
   return pending;
 }
 
-status core::wait_for(const tensor& pending) {
-  if (core_recording::current(*this))
+status gpu_context::wait_for(const tensor& pending) {
+  if (graph_capture::current(*this))
     return fail_while_recording();
   std::lock_guard guard{mutex_};
   auto entry = copied_.find(pending.raw());
   if (entry == copied_.end() || (entry->second.in == 0 && entry->second.exchanged == 0))
     return {};
-  if (auto mark_event = marks_in_.ahead(*driver_, entry->second.in))
+  if (auto mark_event = marks_in_.pending_event(*driver_, entry->second.in))
     TROUPE_TRY(note(driver_->await(compute_, mark_event)));
-  if (auto mark_event = marks_exchanged_.ahead(*driver_, entry->second.exchanged))
+  if (auto mark_event = marks_exchanged_.pending_event(*driver_, entry->second.exchanged))
     TROUPE_TRY(note(driver_->await(compute_, mark_event)));
   copied_.erase(entry);
   return {};
 }
 
-swap_statistics core::swaps() const {
+swap_statistics gpu_context::swaps() const {
   std::lock_guard guard{mutex_};
   return swaps_;
 }
 
 // The pinned block may still be in use by copies.
-void core::forget_swapped(void* pinned) noexcept {
+void gpu_context::forget_swapped(void* pinned) noexcept {
   std::unique_lock guard{mutex_};
   auto entry = swapped_.find(pinned);
   auto freed = entry->second.pinned;
-  swaps_.held -= entry->second.bytes;
+  swaps_.bytes_on_host -= entry->second.bytes;
   swapped_.erase(entry);
   pinned_in_copies_.push_back(freed);
   pinned_in_use_ -= freed.size;
   unlock_and_release(guard);
 }
 
-void core::reclaim_pinned() noexcept {
+void gpu_context::reclaim_pinned() noexcept {
   while (!pinned_in_copies_.empty()) {
     auto& oldest = pinned_in_copies_.front();
-    if (marks_out_.ahead(*driver_, oldest.copied_out) ||
-        marks_in_.ahead(*driver_, oldest.copied_in))
+    if (marks_out_.pending_event(*driver_, oldest.copied_out) ||
+        marks_in_.pending_event(*driver_, oldest.copied_in))
       return;
     free_pinned_.put({oldest.memory, oldest.size});
     pinned_in_copies_.pop_front();

@@ -1,4 +1,4 @@
-#include "troupe/devices/cpu/exchange.hpp"
+#include "troupe/devices/cpu/collective.hpp"
 
 #include <algorithm>
 #include <array>
@@ -106,10 +106,10 @@ void combine_and_divide(void* target, std::span<const void* const> sources, int6
   }
 }
 
-status exchange_on_processors(const collective_call& call, std::span<collective_part> parts,
-                              stop_signal* stop) {
+status run_collective_on_cpu(const collective_call& call, std::span<collective_part> parts,
+                             stop_signal* stop) {
   auto dims = call.output_dims(parts.size());
-  auto& first = *parts.front().on;
+  auto& first = *parts.front().target;
   if (call.kind == collective_kind::broadcast) {
     auto value = parts[call.root].input;
     for (auto& part : parts)
@@ -124,12 +124,13 @@ status exchange_on_processors(const collective_call& call, std::span<collective_
   if (call.kind == collective_kind::reduce_scatter) {
     auto bytes = static_cast<size_t>(dims.elements()) * size_of(call.type);
     for (auto& part : parts) {
-      TROUPE_ASSIGN(part.output, tensor::make(call.type, dims, part.on->memory()));
+      TROUPE_ASSIGN(part.output, tensor::make(call.type, dims, part.target->memory()));
       if (bytes > 0)
         first.parallel_for(
             dims.elements(), cost,
             [&](int64_t begin, int64_t end) {
-              combine(part.output.raw(), sources, begin, end, call.type, call.by, call.average);
+              combine(part.output.raw(), sources, begin, end, call.type, call.operation,
+                      call.average);
             },
             stop);
       for (auto& source : sources)
@@ -142,7 +143,7 @@ status exchange_on_processors(const collective_call& call, std::span<collective_
     first.parallel_for(
         elements, cost,
         [&](int64_t begin, int64_t end) {
-          combine(output.raw(), sources, begin, end, call.type, call.by, call.average);
+          combine(output.raw(), sources, begin, end, call.type, call.operation, call.average);
         },
         stop);
   if (elements > 0 && call.kind == collective_kind::all_gather)

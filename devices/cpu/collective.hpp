@@ -8,8 +8,8 @@ namespace troupe {
 /// of each participant; equal outputs share their memory. Members are combined in order, so that
 /// the same inputs give the same bits. 16-bit numbers are summed in f32 and rounded once. Returns
 /// early when `stop` is due.
-status exchange_on_processors(const collective_call& call, std::span<collective_part> parts,
-                              stop_signal* stop);
+status run_collective_on_cpu(const collective_call& call, std::span<collective_part> parts,
+                             stop_signal* stop);
 
 /// Reduces elements [begin, end) of several arrays into `target`, in order. Used by CPU devices and
 /// by simulated GPUs.

@@ -1,9 +1,9 @@
-// The part of core that launches exchanges with other GPUs (collectives.hpp).
-#include "troupe/devices/gpu/core/core.hpp"
+// The part of gpu_context that launches exchanges with other GPUs (collectives.hpp).
+#include "troupe/devices/gpu/core/gpu_context.hpp"
 
 namespace troupe::gpu {
 
-result<std::shared_ptr<void>> core::record_position() {
+result<std::shared_ptr<void>> gpu_context::record_position() {
   TROUPE_ASSIGN(auto position, end_of_compute());
   return std::shared_ptr<void>{position, [keep = shared_from_this()](event passed) {
                                  std::lock_guard guard{keep->mutex_};
@@ -11,7 +11,7 @@ result<std::shared_ptr<void>> core::record_position() {
                                }};
 }
 
-result<stream> core::begin_exchange(const std::shared_ptr<void>& position) {
+result<stream> gpu_context::begin_exchange(const std::shared_ptr<void>& position) {
   std::lock_guard guard{mutex_};
   auto start = static_cast<event>(position.get());
   if (!start) {
@@ -23,7 +23,7 @@ result<stream> core::begin_exchange(const std::shared_ptr<void>& position) {
 
 // The input is held until it has been read, so that it is not overwritten before. Users of the
 // output call wait_for(); the next user of its memory waits, too.
-status core::end_exchange(const tensor& input, const tensor& output) {
+status gpu_context::end_exchange(const tensor& input, const tensor& output) {
   std::lock_guard guard{mutex_};
   TROUPE_TRY(marks_exchanged_.set(*driver_, exchange_));
   if (output.bytes() > 0 && output.raw() != (input.empty() ? nullptr : input.raw()))

@@ -1,4 +1,4 @@
-#include "troupe/runtime/autodiff/run_again.hpp"
+#include "troupe/runtime/autodiff/recomputable_functions.hpp"
 
 #include "troupe/runtime/functions/function_body.hpp"
 #include "troupe/runtime/graph/accesses.hpp"
@@ -20,12 +20,14 @@ bool is_recomputable(const node& candidate) {
   if (&candidate.op() == &internal_ops::fetch)
     return true;
   if (is_argument(candidate))
-    return candidate.op().makes == resource::none || candidate.op().makes == resource::variable;
+    return candidate.op().state_kind == resource::none ||
+           candidate.op().state_kind == resource::variable;
   if (runs_functions(candidate.op()))
     return functions_are_recomputable(candidate);
   constexpr auto not_repeatable = effect::stateful | effect::random | effect::blocking;
-  return !has(candidate.op().effects, not_repeatable) && candidate.op().makes == resource::none &&
-         std::ranges::all_of(accesses_of(candidate), &state_access::as_value);
+  return !has(candidate.op().effects, not_repeatable) &&
+         candidate.op().state_kind == resource::none &&
+         std::ranges::all_of(accesses_of(candidate), &state_access::is_read);
 }
 
 result<std::shared_ptr<const function>>
@@ -70,7 +72,7 @@ clone_with_values(const std::shared_ptr<const function>& source_function) {
     TROUPE_ASSIGN(copy, target->add(std::move(spec)));
   }
   for (size_t i = 0; i < source_function->results(); ++i)
-    if (auto argument = source_function->handed_on(i); argument >= 0)
+    if (auto argument = source_function->passed_through(i); argument >= 0)
       results[i] = arguments[static_cast<size_t>(argument)];
   return function::make(source_function->name(), std::move(target), results);
 }
@@ -97,7 +99,7 @@ bool functions_are_recomputable(const node& caller) {
     for (size_t i = 0; i < value->body->arguments(); ++i)
       refs = refs || value->body->argument_is_ref(i);
     const auto& gradient = value->body->gradient();
-    if (refs && (gradient.by || !gradient.to.empty()))
+    if (refs && (gradient.backward || !gradient.arguments.empty()))
       return false; // the custom gradient takes variables, too
     return std::ranges::all_of(value->body->body().nodes(),
                                [](const auto& body_node) { return is_recomputable(*body_node); });

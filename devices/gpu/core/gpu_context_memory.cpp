@@ -1,12 +1,12 @@
-// The part of core that allocates memory for tensors.
-#include "troupe/devices/gpu/core/core.hpp"
+// The part of gpu_context that allocates memory for tensors.
+#include "troupe/devices/gpu/core/gpu_context.hpp"
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 
 #include <algorithm>
 
 namespace troupe::gpu {
 
-core::allocation core::take(size_t bytes, bool for_copy) noexcept {
+gpu_context::allocation gpu_context::take(size_t bytes, bool for_copy) noexcept {
   if (bytes > SIZE_MAX / 4)
     return {};
   auto size = block_cache::class_of(bytes);
@@ -26,10 +26,10 @@ core::allocation core::take(size_t bytes, bool for_copy) noexcept {
 
 // Takes a cached block; else memory of the reserve or of the driver; else coalesces or returns
 // cached blocks of other sizes.
-core::allocation core::find_block(size_t size, bool for_copy) noexcept {
+gpu_context::allocation gpu_context::find_block(size_t size, bool for_copy) noexcept {
   if (in_use_ + size > limit_)
     return {};
-  auto passed = for_copy ? marks_.passed(*driver_) : UINT64_MAX;
+  auto passed = for_copy ? marks_.last_passed(*driver_) : UINT64_MAX;
   auto taken = for_copy ? free_.take_oldest(size, passed) : free_.take_newest(size);
   if (!taken)
     taken = reserve_.take(size, passed);
@@ -51,7 +51,7 @@ core::allocation core::find_block(size_t size, bool for_copy) noexcept {
   return {taken->memory, for_copy && taken->freed > passed};
 }
 
-std::optional<block> core::take_from_driver(size_t size) noexcept {
+std::optional<block> gpu_context::take_from_driver(size_t size) noexcept {
   if (from_driver_ + size > limit_)
     return {};
   auto* memory = driver_->allocate(size);
@@ -62,7 +62,7 @@ std::optional<block> core::take_from_driver(size_t size) noexcept {
 }
 
 // Puts cached pieces back to the reserve. They can be reused immediately: later launches run later.
-void core::coalesce_reserve() noexcept {
+void gpu_context::coalesce_reserve() noexcept {
   std::vector<block> others;
   while (auto free_block = free_.take_any())
     if (reserve_.owns(free_block->memory))
@@ -73,7 +73,7 @@ void core::coalesce_reserve() noexcept {
     free_.put(free_block);
 }
 
-status core::reserve(size_t bytes) {
+status gpu_context::reserve(size_t bytes) {
   if (bytes == 0)
     return {};
   if (bytes > limit_)
@@ -91,22 +91,22 @@ status core::reserve(size_t bytes) {
 }
 
 // Makes a stream wait for the copies that may still use a reused block.
-void core::follow_copies(const block& reused, stream in) noexcept {
-  if (auto pending = marks_out_.ahead(*driver_, reused.copied_out))
+void gpu_context::follow_copies(const block& reused, stream in) noexcept {
+  if (auto pending = marks_out_.pending_event(*driver_, reused.copied_out))
     static_cast<void>(note(driver_->await(in, pending)));
-  if (auto pending = marks_in_.ahead(*driver_, reused.copied_in))
+  if (auto pending = marks_in_.pending_event(*driver_, reused.copied_in))
     static_cast<void>(note(driver_->await(in, pending)));
-  if (auto pending = marks_exchanged_.ahead(*driver_, reused.exchanged))
+  if (auto pending = marks_exchanged_.pending_event(*driver_, reused.exchanged))
     static_cast<void>(note(driver_->await(in, pending)));
 }
 
-void* core::allocate(size_t bytes) noexcept {
-  if (auto* active = core_recording::current(*this))
+void* gpu_context::allocate(size_t bytes) noexcept {
+  if (auto* active = graph_capture::current(*this))
     return active->allocate(bytes);
   return take(bytes, false).memory;
 }
 
-void core::deallocate(void* memory, size_t bytes) noexcept {
+void gpu_context::deallocate(void* memory, size_t bytes) noexcept {
   if (!memory)
     return;
   std::unique_lock guard{mutex_};
@@ -126,15 +126,15 @@ void core::deallocate(void* memory, size_t bytes) noexcept {
   unlock_and_release(guard);
 }
 
-// Unlocks. Destroys the core with its last tensor, if the device is gone.
-void core::unlock_and_release(std::unique_lock<std::mutex>& guard) noexcept {
-  std::shared_ptr<core> last;
+// Unlocks. Destroys the context with its last tensor, if the device is gone.
+void gpu_context::unlock_and_release(std::unique_lock<std::mutex>& guard) noexcept {
+  std::shared_ptr<gpu_context> last;
   if (in_use_ == 0 && pinned_in_use_ == 0)
     last = std::move(self_);
   guard.unlock();
 }
 
-void* core::take_pinned(size_t bytes) noexcept {
+void* gpu_context::take_pinned(size_t bytes) noexcept {
   auto size = block_cache::class_of(bytes);
   reclaim_pinned();
   if (auto newest = free_pinned_.take_newest(size))
@@ -147,7 +147,7 @@ void* core::take_pinned(size_t bytes) noexcept {
   return driver_->allocate_pinned(size);
 }
 
-void* core::pinned_memory::allocate(size_t bytes) noexcept {
+void* gpu_context::pinned_memory::allocate(size_t bytes) noexcept {
   if (bytes > SIZE_MAX / 4)
     return nullptr;
   std::lock_guard guard{owner_.mutex_};
@@ -160,7 +160,7 @@ void* core::pinned_memory::allocate(size_t bytes) noexcept {
   return memory;
 }
 
-void core::pinned_memory::deallocate(void* memory, size_t bytes) noexcept {
+void gpu_context::pinned_memory::deallocate(void* memory, size_t bytes) noexcept {
   if (!memory)
     return;
   std::unique_lock guard{owner_.mutex_};
@@ -172,7 +172,7 @@ void core::pinned_memory::deallocate(void* memory, size_t bytes) noexcept {
 
 // Returns all cached blocks to the driver, which may give them to other processes at once: waits
 // until all launches have run.
-void core::return_blocks() noexcept {
+void gpu_context::return_blocks() noexcept {
   coalesce_reserve();
   if (free_.bytes() == 0)
     return;
@@ -184,7 +184,7 @@ void core::return_blocks() noexcept {
   }
 }
 
-status core::wait_for_launched() {
+status gpu_context::wait_for_launched() {
   for (auto [marks, in] :
        {std::pair{&marks_, compute_}, std::pair{&marks_out_, to_host_},
         std::pair{&marks_in_, to_device_}, std::pair{&marks_exchanged_, exchange_}}) {
@@ -196,7 +196,7 @@ status core::wait_for_launched() {
   return {};
 }
 
-void core::release_cached() noexcept {
+void gpu_context::release_cached() noexcept {
   std::lock_guard guard{mutex_};
   release_recordings();
   return_blocks();
@@ -207,7 +207,7 @@ void core::release_cached() noexcept {
 }
 
 // Called by the device's thread after an idle interval.
-void core::give_back_if_idle() noexcept {
+void gpu_context::give_back_if_idle() noexcept {
   {
     std::lock_guard guard{mutex_};
     auto idle = allocations_ == allocations_before_;
@@ -218,13 +218,13 @@ void core::give_back_if_idle() noexcept {
   release_cached();
 }
 
-size_t core::bytes_in_use() const noexcept {
+size_t gpu_context::bytes_in_use() const noexcept {
   std::lock_guard guard{mutex_};
   return in_use_;
 }
 
 // Free memory of the reserve counts as cached.
-memory_statistics core::statistics() const {
+memory_statistics gpu_context::statistics() const {
   std::lock_guard guard{mutex_};
   return {.in_use = in_use_,
           .peak = peak_,
