@@ -79,7 +79,7 @@ server server::starter::start(cluster_access cluster, const server_options& opti
   settings.peer_timeout = options.cluster.peer_timeout;
   settings.deterministic = options.deterministic;
   settings.gpu_launch_threads = options.gpu.launch_threads;
-  settings.near_memory = options.cluster.near_memory;
+  settings.same_host_reads = options.cluster.near_memory;
   settings.on_failure = options.on_failure;
   settings.on_log = options.on_log;
   settings.on_drain = options.on_drain;

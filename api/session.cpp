@@ -121,7 +121,7 @@ client_options to_client(const session_options& options, std::source_location wh
   client_settings.peer_timeout = options.cluster.peer_timeout;
   client_settings.tls = options.cluster.tls;
   client_settings.insecure = options.cluster.insecure;
-  client_settings.near_memory = options.cluster.near_memory;
+  client_settings.same_host_reads = options.cluster.near_memory;
   client_settings.programs.between_tasks = options.cluster.between_tasks;
   client_settings.programs.placement = options.placement;
   client_settings.check_numerics = options.insight.check_numerics;
@@ -212,7 +212,7 @@ struct session::state {
   static void must_be_ahead(step_clock::time_point until, const char* function,
                             const std::source_location& where) {
     if (step_clock::now() >= until)
-      throw error{not_begun_in_time().within(call_site(function, where))};
+      throw error{deadline_passed_before_start().within(call_site(function, where))};
   }
 
   // A timeout beyond the range of the clock means no deadline.

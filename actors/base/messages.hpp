@@ -26,7 +26,8 @@ namespace troupe {
 
 /// Region or exchange -> region: troupe::token (runtime/program/instance.hpp). No answer.
 
-/// Responder -> region: the values that a wait was for, or the error of the wait. No answer.
+/// Waitable resource -> region: the values that a wait was for, or the error of the wait. No
+/// answer.
 struct wait_answer {
   uint32_t wait = 0;
   status outcome;
@@ -34,44 +35,46 @@ struct wait_answer {
   step_id step = {}; ///< the step that waited: the region may serve another step by now
 };
 
-/// Region -> responder: a wait begins. Answered to `region` by wait_answer.
-struct ask {
+/// Region -> waitable resource: a wait begins. Answered to `region` by wait_answer.
+struct wait_request {
   step_id step;
   const node* origin = nullptr; ///< the op that waits; lives as long as `region`
   uint32_t wait = 0;
   std::vector<tensor> inputs;
-  caf::actor region;      ///< an inline actor
-  caf::actor source = {}; ///< the responder of the node's second input, which this one may ask
+  caf::actor region; ///< an inline actor
+  /// The waitable resource of the node's second input, to which this one may send requests.
+  caf::actor source = {};
 };
 
-/// Responder -> responder: the request of a node's second input, on behalf of an errand. Answered
-/// by wait_answer, whose `wait` is the errand.
-struct ask_source {
+/// Waitable resource -> waitable resource: the request of a node's second input, on behalf of a
+/// deferred operation. Answered by wait_answer, whose `wait` is the deferred operation.
+struct source_request {
   step_id step;
   const node* origin = nullptr; ///< lives as long as `region`
-  void (*how)(responder& source, question&& request, std::vector<answer>& answers) = nullptr;
-  uint32_t errand = 0;
+  void (*how)(waitable_resource& source, question&& request,
+              std::vector<answer>& answers) = nullptr;
+  uint32_t operation_number = 0;
   caf::actor region, asker;
 };
 
-/// Responder -> the same responder as ask_source: the step of the request has failed. The request
-/// is answered with an error, unless it was answered before.
+/// Waitable resource -> the same waitable resource as source_request: the step of the request has
+/// failed. The request is answered with an error, unless it was answered before.
 struct withdraw_question {
   step_id step;
-  uint32_t errand = 0;
+  uint32_t operation_number = 0;
   caf::actor asker;
 };
 
-/// Input thread -> responder: an errand is done. No answer.
-struct errand_ended {
+/// File thread -> waitable resource: a deferred operation has ended. No answer.
+struct operation_ended {
   uint32_t number = 0;
   status outcome;
 };
 
-/// Conductor -> responder, about a step. No answer.
+/// Conductor -> waitable resource, about a step. No answer.
 /// - `fails`: the step fails; its pending waits are cancelled.
-/// - `failed`: the step has ended with an error; the responder takes back the elements that the
-/// step took.
+/// - `failed`: the step has ended with an error; the waitable resource takes back the elements that
+/// the step took.
 /// - `well`: the step has ended everywhere; the elements that it took are consumed.
 /// - `well_here`: the step has ended on this task only; the elements that it took are kept until it
 /// is settled.
@@ -82,8 +85,8 @@ struct step_ended {
   bool* holds = nullptr; ///< well_here: set if the step took elements; valid during the send
 };
 
-/// Worker -> responder: reset to the initial state, and fail all waits. No answer.
-struct responder_reset {};
+/// Worker -> waitable resource: reset to the initial state, and fail all waits. No answer.
+struct waitable_reset {};
 
 /// Region -> conductor: one fetch. No answer.
 struct fetched {
@@ -97,15 +100,15 @@ struct region_ended {
   status outcome;
 };
 
-/// Worker -> responder: write your contents and statistics to those of the pointers that are not
-/// null, before the send returns. No answer.
-struct responder_stats_query {
+/// Worker -> waitable resource: write your contents and statistics to those of the pointers that
+/// are not null, before the send returns. No answer.
+struct waitable_stats_query {
   state_info* info = nullptr;
-  responder_numbers* numbers = nullptr;
+  waitable_stats* numbers = nullptr;
 };
 
 /// Task or session -> worker: a health check. The worker calls `answer` on its thread. No answer.
-struct knock {
+struct health_check {
   std::function<void()> answer;
 };
 
@@ -180,7 +183,7 @@ struct connect_request {
 
 /// Master -> membership: the current waits of steps; empty when no step waits. Membership sends
 /// them to the connected tasks. No answer.
-struct tell_waits {
+struct waits_report {
   client_wait_list waits = {};
 };
 
@@ -207,7 +210,7 @@ struct outgoing {
 
 /// Metrics or inspection -> exchange: write the amounts of pending data to `to`, before the send
 /// returns. No answer.
-struct link_look {
+struct link_stats_query {
   struct numbers {
     uint64_t messages = 0, payloads = 0; ///< bytes that wait to be sent
     uint64_t pending = 0;                ///< bytes received of incomplete messages
@@ -272,14 +275,14 @@ struct peer_gone {
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::token)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_answer)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask_source)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::source_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::withdraw_question)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::errand_ended)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::operation_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_ended)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_reset)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_stats_query)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::knock)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::waitable_reset)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::waitable_stats_query)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::health_check)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_request)
@@ -291,10 +294,10 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::settle_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::background_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::tell_waits)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::waits_report)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_link)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::outgoing)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_look)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_stats_query)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::inspect_task)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::inspection)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::incoming)

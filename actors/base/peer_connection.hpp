@@ -42,7 +42,7 @@ private:
 };
 
 /// The waits that the client at the other end has reported. Any thread may call.
-class told_waits {
+class reported_waits {
 public:
   /// A client reports its waits every second.
   static constexpr std::chrono::seconds valid_for{5};
@@ -85,7 +85,7 @@ struct peer_connection {
   std::atomic<int64_t> heard_ns{steady_ns()}; ///< when bytes last came, by steady_ns()
   std::shared_ptr<peer_account> account = {}; ///< of a client on an access list
   early_cancels<step_id> cancelled = {};      ///< of a client on an access list
-  told_waits waits = {};                      ///< of a client
+  reported_waits waits = {};                  ///< of a client
 
   /// Notes that this number of bytes has come from the peer.
   void hear(size_t bytes) noexcept {

@@ -97,10 +97,10 @@ status check_feeds(const task_program& program, const feed_map& feeds) {
 
 } // namespace
 
-void begin_in_background(const std::shared_ptr<task_program>& program,
-                         const std::shared_ptr<step_table>& steps, run_request& request,
-                         const std::string& self, step_end on_end, caf::execution_unit* unit,
-                         stop_signal::clock::time_point kernels_until) {
+void start_background_step(const std::shared_ptr<task_program>& program,
+                           const std::shared_ptr<step_table>& steps, run_request& request,
+                           const std::string& self, step_end on_end, caf::execution_unit* unit,
+                           stop_signal::clock::time_point kernels_until) {
   const feed_map feeds{request.feeds};
   auto outcome = check_feeds(*program, feeds);
   if (outcome)

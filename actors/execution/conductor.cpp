@@ -76,18 +76,18 @@ void conductor_actor::fail(status why) {
   stop_.raise();
   state_.fetch_or(failed, std::memory_order_acq_rel);
   instance_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));
-  notify_responders(step_ended::how::fails);
+  notify_waitable_resources(step_ended::how::fails);
   if (auto* frames = instance_.frames())
     frames->abort_all(nullptr);
 }
 
-void conductor_actor::notify_responders(step_ended::how outcome) {
+void conductor_actor::notify_waitable_resources(step_ended::how outcome) {
   if (instance_.program().runs_within_steps())
     return; // the root step does
-  const auto& responders = instance_.program().responders();
-  if (!responders.empty() && !error_.ok())
+  const auto& waitable_resources = instance_.program().waitable_resources();
+  if (!waitable_resources.empty() && !error_.ok())
     instance_.program().recorder().note(flight_event::queues_asked, step());
-  for (auto* receiver : responders)
+  for (auto* receiver : waitable_resources)
     deliver(*receiver, step_ended{instance_.step(), outcome, &holds_}, nullptr);
 }
 
@@ -95,13 +95,15 @@ void conductor_actor::end(bool has_failed, caf::execution_unit* unit) {
   if (has_failed) {
     if (error_.kind() == error_kind::resource_exhausted) // here, because nothing runs now
       error_ = std::move(error_).followed_by(instance_.describe_largest_tensors());
-    // The responders take back the elements that the step took, now that nothing of it runs.
-    notify_responders(step_ended::how::failed);
+    // The waitable resources take back the elements that the step took, now that nothing of it
+    // runs.
+    notify_waitable_resources(step_ended::how::failed);
     // Errors of its kernels that the devices have not reported yet must not reach another step.
     for (auto* device : instance_.program().accelerators())
       device->when_done([](const status&) {});
   } else if (instance_.program().has_revocable_inputs()) {
-    notify_responders(parts_elsewhere_ ? step_ended::how::well_here : step_ended::how::well);
+    notify_waitable_resources(parts_elsewhere_ ? step_ended::how::well_here
+                                               : step_ended::how::well);
   }
   std::exchange(observer_, nullptr)->step_ended(unit);
 }

@@ -30,7 +30,7 @@ public:
 
   /// Starts a step: sends the start tokens. `observer` must live until it is notified. Running
   /// regions check the deadline; while none runs, it is not checked. If the step has parts
-  /// elsewhere, the responders may keep the elements that it took after it has ended here.
+  /// elsewhere, the waitable resources may keep the elements that it took after it has ended here.
   void begin(uint64_t step, step_observer& observer, caf::execution_unit* unit,
              stop_signal::clock::time_point deadline = stop_signal::clock::time_point::max(),
              bool parts_elsewhere = false);
@@ -61,8 +61,8 @@ public:
   // After the observer was notified:
   const status& outcome() const noexcept { return error_; }
   std::vector<tensor>& fetches() noexcept { return fetches_; }
-  /// Whether responders keep the elements that the step took until it has ended well elsewhere,
-  /// too.
+  /// Whether waitable resources keep the elements that the step took until it has ended well
+  /// elsewhere, too.
   bool holds() const noexcept { return holds_; }
   uint64_t step() const noexcept { return step_.load(std::memory_order_relaxed); }
 
@@ -84,7 +84,7 @@ private:
   void await_accelerators();
   void leave(bool region_done, caf::execution_unit* unit);
   void fail(status why);
-  void notify_responders(step_ended::how outcome);
+  void notify_waitable_resources(step_ended::how outcome);
   void end(bool has_failed, caf::execution_unit* unit);
 
   task_instance& instance_;

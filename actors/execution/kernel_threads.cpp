@@ -1,6 +1,6 @@
 #include "troupe/actors/execution/kernel_threads.hpp"
 
-#include "troupe/actors/base/brief_look.hpp"
+#include "troupe/actors/base/adaptive_spin.hpp"
 #include "troupe/actors/base/caf_internals.hpp"
 #include "troupe/actors/execution/inline_unit.hpp"
 #include "troupe/actors/execution/region.hpp"
@@ -263,7 +263,7 @@ private:
   std::condition_variable added_, spare_, watcher_;
   region_queue stopped_, quick_, queue_; // by descending priority; each region holds a reference
   std::atomic<size_t> size_{0};          // of the three queues
-  brief_look spin_;                      // of the spinning thread
+  adaptive_spin spin_;                   // of the spinning thread
   bool is_spinning_ = false;
   clock::time_point next_search_ = {};
   size_t threads_ = 0, idle_ = 0, spares_ = 0, idle_spares_ = 0, running_spares_ = 0;

@@ -35,7 +35,7 @@ class kernel_threads {
 public:
   struct options {
     size_t most = 1;
-    /// A thread spins for a moment before it sleeps (brief_look.hpp), for steps between tasks.
+    /// A thread spins for a moment before it sleeps (adaptive_spin.hpp), for steps between tasks.
     bool looks = false;
     /// The system has no actors but a session's, whose handlers are brief: a thread that sends them
     /// a message handles it, instead of waking another thread.

@@ -18,7 +18,7 @@ struct step_wait {
   enum class wait_kind : uint8_t {
     tensor,     ///< a tensor of another device or task
     collective, ///< peers on other devices
-    state,      ///< a responder of this task, such as a queue
+    state,      ///< a waitable resource of this task, such as a queue
     files,      ///< files that are read or written
     functions,  ///< functions that run within the step
     caller,     ///< an argument of such a function

@@ -59,17 +59,18 @@ status task_program::check_retirements(uint64_t retirements) const {
   return {};
 }
 
-inline_actor* task_program::add_responder(const caf::actor& handle) {
-  auto* responder = static_cast<inline_actor*>(caf::actor_cast<caf::abstract_actor*>(handle));
-  if (std::ranges::find(distinct_responders_, responder) == distinct_responders_.end()) {
-    distinct_responders_.push_back(responder);
-    responder_handles_.push_back(handle);
+inline_actor* task_program::add_waitable_resource(const caf::actor& handle) {
+  auto* waitable_resource =
+      static_cast<inline_actor*>(caf::actor_cast<caf::abstract_actor*>(handle));
+  if (std::ranges::find(distinct_resources_, waitable_resource) == distinct_resources_.end()) {
+    distinct_resources_.push_back(waitable_resource);
+    resource_handles_.push_back(handle);
   }
-  return responder;
+  return waitable_resource;
 }
 
 status task_program::link(const task_name& self, const std::vector<device_name>& devices,
-                          const responder_finder& find_responder) {
+                          const waitable_finder& find_waitable_resource) {
   if (fetches_ > max_fetches)
     return invalid("a fetch has index ", fetches_ - 1, ", at most ", max_fetches - 1,
                    " are allowed");
@@ -78,17 +79,17 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
     device_names_.push_back(to_string(name));
   std::map<std::pair<uint32_t, std::string>, import_route> receives; // by key and device
   for (uint32_t p = 0; p < programs_.size(); ++p) {
-    auto& responders = responders_.emplace_back();
+    auto& waitable_resources = waitable_resources_.emplace_back();
     auto& sources = sources_.emplace_back();
     for (const auto& wait : programs_[p]->waits()) {
-      responders.emplace_back();
+      waitable_resources.emplace_back();
       sources.emplace_back();
       if (wait.by == answered_by::state || wait.by == answered_by::work) {
-        TROUPE_ASSIGN(auto actor, find_responder(wait.state ? *wait.state : *wait.origin));
-        responders.back() = add_responder(actor);
+        TROUPE_ASSIGN(auto actor, find_waitable_resource(wait.state ? *wait.state : *wait.origin));
+        waitable_resources.back() = add_waitable_resource(actor);
         if (wait.source) {
-          TROUPE_ASSIGN(sources.back(), find_responder(*wait.source));
-          add_responder(sources.back());
+          TROUPE_ASSIGN(sources.back(), find_waitable_resource(*wait.source));
+          add_waitable_resource(sources.back());
         }
         has_revocable_inputs_ |= wait.origin->op().goes_back;
         continue;
@@ -153,7 +154,7 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
   return {};
 }
 
-// The responders and receivers of its functions count as those of its steps.
+// The waitable resources and receivers of its functions count as those of its steps.
 status task_program::add(task_frame frame) {
   auto number = frame.number;
   if (frames_.contains(number))
@@ -172,8 +173,8 @@ status task_program::add(task_frame frame) {
       note_peer(task);
     partners_.insert(function->partners_.begin(), function->partners_.end());
     senders_.insert(function->senders_.begin(), function->senders_.end());
-    for (const auto& responder : function->responder_handles_)
-      add_responder(responder);
+    for (const auto& waitable_resource : function->resource_handles_)
+      add_waitable_resource(waitable_resource);
     has_revocable_inputs_ |= function->has_revocable_inputs_;
     for (auto* device : function->accelerators_)
       if (std::ranges::find(accelerators_, device) == accelerators_.end())

@@ -86,8 +86,8 @@ public:
                std::shared_ptr<flight_recorder> recorder = std::make_shared<flight_recorder>());
   ~task_program();
 
-  /// Finds a responder's actor; called while linking.
-  using responder_finder = std::function<result<caf::actor>(const node&)>;
+  /// Finds a waitable resource's actor; called while linking.
+  using waitable_finder = std::function<result<caf::actor>(const node&)>;
 
   /// The subjects of the spans of its steps.
   std::shared_ptr<const std::vector<span_subject>> subjects() const;
@@ -103,7 +103,7 @@ public:
 
   /// Connects exports with imports. `devices` names each program's device.
   status link(const task_name& self, const std::vector<device_name>& devices,
-              const responder_finder& find_responder);
+              const waitable_finder& find_waitable_resource);
 
   /// Adds a frame of its steps, and links the functions of the frame with the other programs.
   status add(task_frame frame);
@@ -113,7 +113,7 @@ public:
     return frame(static_cast<uint32_t>(wait.origin->attr<int64_t>("frame")));
   }
   bool has_frames() const noexcept { return !frames_.empty(); }
-  /// Marks it as a program that runs within steps: the enclosing step handles responders.
+  /// Marks it as a program that runs within steps: the enclosing step handles waitable resources.
   void run_within_steps() noexcept { within_steps_ = true; }
   bool runs_within_steps() const noexcept { return within_steps_; }
   /// The number of its first program in the flight recorder. The programs of frames' functions
@@ -197,17 +197,19 @@ public:
     return exports_[of_program][of_export];
   }
   const import_route* import(uint32_t key) const noexcept;
-  inline_actor& responder(uint32_t of_program, uint32_t of_wait) const {
-    return *responders_[of_program][of_wait];
+  inline_actor& waitable_resource(uint32_t of_program, uint32_t of_wait) const {
+    return *waitable_resources_[of_program][of_wait];
   }
-  /// The responder that a wait's responder may ask in turn; null if none.
+  /// The waitable resource that a wait's waitable resource may ask in turn; null if none.
   const caf::actor& source(uint32_t of_program, uint32_t of_wait) const {
     return sources_[of_program][of_wait];
   }
-  /// All responders that its steps use.
-  const std::vector<inline_actor*>& responders() const noexcept { return distinct_responders_; }
-  /// Whether a step takes values that responders take back if it fails: then they are notified of
-  /// its end.
+  /// All waitable resources that its steps use.
+  const std::vector<inline_actor*>& waitable_resources() const noexcept {
+    return distinct_resources_;
+  }
+  /// Whether a step takes values that waitable resources take back if it fails: then they are
+  /// notified of its end.
   bool has_revocable_inputs() const noexcept { return has_revocable_inputs_; }
   const caf::actor& exchange(size_t peer) const { return exchanges_[peer]; }
   /// The groups of its collective operations.
@@ -219,7 +221,7 @@ public:
 private:
   void append_subjects(std::vector<span_subject>& to) const;
   status check_retirements(uint64_t retirements) const;
-  inline_actor* add_responder(const caf::actor& handle);
+  inline_actor* add_waitable_resource(const caf::actor& handle);
 
   caf::actor_system& system_;
   std::vector<std::shared_ptr<device>> devices_;
@@ -236,10 +238,10 @@ private:
   std::vector<std::optional<import_route>> arguments_;
   std::vector<std::shared_ptr<named_state>> kept_states_;
   mutable std::atomic<uint64_t> seen_retirements_{0};
-  std::vector<std::vector<inline_actor*>> responders_; // per program and wait
-  std::vector<std::vector<caf::actor>> sources_;       // likewise
-  std::vector<inline_actor*> distinct_responders_;
-  std::vector<caf::actor> responder_handles_, exchanges_;
+  std::vector<std::vector<inline_actor*>> waitable_resources_; // per program and wait
+  std::vector<std::vector<caf::actor>> sources_;               // likewise
+  std::vector<inline_actor*> distinct_resources_;
+  std::vector<caf::actor> resource_handles_, exchanges_;
   bool has_revocable_inputs_ = false;
   std::vector<collective_group> collectives_;
   std::vector<std::vector<collective_slot>> collective_slots_; // per program and wait

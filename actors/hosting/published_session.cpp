@@ -106,7 +106,7 @@ caf::behavior gateway_behavior(gateway_self self, const caf::actor& session,
       spawn_session_host(self->system(), options, share, std::make_shared<std::atomic<size_t>>(0));
   self->monitor(session);
   self->set_default_handler(caf::drop);
-  end_with_exceptions(self);
+  end_on_exceptions(self);
   auto end = [=](const caf::error& why) {
     self->send_exit(self->state.host, caf::exit_reason::user_shutdown);
     for (const auto& [address, client] : self->state.clients)
@@ -183,18 +183,19 @@ caf::actor spawn_published_session(caf::actor_system& system, const caf::actor& 
                       std::make_shared<const hosting_options>(std::move(options)));
 }
 
-caf::actor spawn_session_by(caf::actor_system& system, const caf::actor& published,
-                            std::chrono::milliseconds timeout) {
-  membership_ways ways;
-  ways.dial = [](caf::actor_system&, dialed call, const std::string&,
-                 const std::shared_ptr<std::atomic<bool>>&,
-                 const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
-  ways.open = [published](caf::actor_system& client_system, dialed&, exchange_options exchange_of) {
+caf::actor spawn_published_client(caf::actor_system& system, const caf::actor& published,
+                                  std::chrono::milliseconds timeout) {
+  membership_transport transport;
+  transport.dial = [](caf::actor_system&, dialed call, const std::string&,
+                      const std::shared_ptr<std::atomic<bool>>&,
+                      const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
+  transport.open = [published](caf::actor_system& client_system, dialed&,
+                               exchange_options exchange_of) {
     return client_system.spawn(link_behavior, published, exchange_of.owner, exchange_of.opener);
   };
   client_options options;
   options.timeout = timeout;
-  auto session = spawn_remote_session(system, {"another CAF node"}, options, nullptr, &ways);
+  auto session = spawn_remote_session(system, {"another CAF node"}, options, nullptr, &transport);
   return *std::move(session); // fails only if TLS files cannot be read
 }
 

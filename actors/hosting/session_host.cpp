@@ -1,6 +1,6 @@
 #include "troupe/actors/hosting/session_host.hpp"
 
-#include "troupe/actors/base/clerk.hpp"
+#include "troupe/actors/base/background_executor.hpp"
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/random_id.hpp"
 #include "troupe/actors/base/system.hpp"
@@ -208,7 +208,7 @@ void prepare(host_self self, const request_ptr& request, session_prepare& receiv
   auto graph_to_read = std::make_shared<session_prepare>(std::move(received));
   auto read_graph = [=, closed = session.closed, ops = self->state.options->session.ops] {
     auto late = self->clock().now() >= until;
-    leave_to(
+    run_in_background(
         self, self->state.background,
         [=]() -> result<prepare_request> {
           if (late)
@@ -456,7 +456,7 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
   state.options = options;
   state.in_flight = in_flight;
   state.task = to_string(options->server->self());
-  state.background = spawn_clerk(self->system());
+  state.background = spawn_background_executor(self->system());
   state.admission = std::make_unique<turns>(std::max<size_t>(options->limits.steps_at_once, 1));
   self->set_default_handler(caf::drop);
   self->set_exception_handler([=](std::exception_ptr& error) -> caf::error {
@@ -478,7 +478,7 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
         if (auto served = guarded("serving a client", [&] { serve(self, received); }); !served)
           refuse(self, received, content ? content->request : 0, std::move(served), false);
       },
-      [=](const stop_wanted& request) { request.act(); },
+      [=](const stop_message& request) { request.act(); },
       [=](wake_atom) { self->state.due.wake(self); },
   };
 }

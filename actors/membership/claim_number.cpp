@@ -98,8 +98,8 @@ void call(claimant_self self) {
     state.called_address = std::exchange(state.referred_address, {});
   dialed call{
       .to = {}, .deadline = until, .outcome = {}, .socket = {}, .address = state.called_address};
-  state.options.ways.dial(self->system(), std::move(call), state.called_address, state.stop,
-                          caf::actor_cast<caf::actor>(self));
+  state.options.transport.dial(self->system(), std::move(call), state.called_address, state.stop,
+                               caf::actor_cast<caf::actor>(self));
 }
 
 void connected(claimant_self self, dialed& call) {
@@ -120,8 +120,8 @@ void connected(claimant_self self, dialed& call) {
   exchange.address = state.called_address;
   exchange.opener = self->address();
   exchange.peer_timeout = state.options.peer_timeout;
-  exchange.near_memory = false;
-  state.exchange = state.options.ways.open(self->system(), call, std::move(exchange));
+  exchange.same_host_reads = false;
+  state.exchange = state.options.transport.open(self->system(), call, std::move(exchange));
   self->delayed_send(self, longest_call, check_introduced{++state.calls});
 }
 
@@ -158,7 +158,7 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
     hang_up(self);
     self->quit(message.reason);
   });
-  end_with_exceptions(self);
+  end_on_exceptions(self);
   call(self);
   return {
       [=](dialed& call) { connected(self, call); },

@@ -153,8 +153,8 @@ void start_dialing(membership_self self, const task_name& to, member_link& link)
               .socket = {},
               .address = link.address,
               .once = link.tries_once};
-  self->state.options.ways.dial(self->system(), std::move(call), link.address, link.stop,
-                                caf::actor_cast<caf::actor>(self));
+  self->state.options.transport.dial(self->system(), std::move(call), link.address, link.stop,
+                                     caf::actor_cast<caf::actor>(self));
 }
 
 bool wants_call(const member_link& link) {
@@ -171,8 +171,8 @@ void read_source(membership_self self) {
   if (state.reading || !state.options.cluster.reads_again())
     return;
   state.reading = true;
-  state.options.ways.read(self->system(), state.options.cluster.source,
-                          caf::actor_cast<caf::actor>(self));
+  state.options.transport.read(self->system(), state.options.cluster.source,
+                               caf::actor_cast<caf::actor>(self));
 }
 
 void tell_tasks(membership_self self) {
@@ -232,7 +232,7 @@ void take_source(membership_self self, source_read& read) {
 
 // Reports the waits of steps to one task, the first with a link: operators who ask two tasks would
 // see each wait twice.
-void report_waits_to_task(membership_self self, tell_waits& report) {
+void report_waits_to_task(membership_self self, waits_report& report) {
   auto& state = self->state;
   auto linked = std::ranges::find_if(
       state.members, [](const auto& entry) { return entry.second.ready && entry.second.exchange; });
@@ -339,8 +339,8 @@ caf::actor open(membership_self self, dialed& call, std::optional<task_name> exp
   exchange.self.cluster = options.cluster.known.cluster;
   exchange.self.access_token = std::move(call.access_token);
   exchange.peer_timeout = options.peer_timeout;
-  exchange.near_memory = options.near_memory;
-  return options.ways.open(self->system(), call, std::move(exchange));
+  exchange.same_host_reads = options.same_host_reads;
+  return options.transport.open(self->system(), call, std::move(exchange));
 }
 
 // -- a cluster that tasks join
@@ -374,9 +374,9 @@ void join(membership_self self) {
       seed_links::transport{.dial =
                                 [=](dialed call, std::shared_ptr<std::atomic<bool>> stop) {
                                   auto address = call.address;
-                                  self->state.options.ways.dial(self->system(), std::move(call),
-                                                                address, std::move(stop),
-                                                                caf::actor_cast<caf::actor>(self));
+                                  self->state.options.transport.dial(
+                                      self->system(), std::move(call), address, std::move(stop),
+                                      caf::actor_cast<caf::actor>(self));
                                 },
                             .open = [=](dialed& call) { return open(self, call, {}); },
                             .follows = [=] { return self->state.joined->follows(); }});
@@ -565,7 +565,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
           self->state.joined->take(received);
       },
       [=](const call_seed& due) { self->state.seeds->call(due); },
-      [=](tell_waits& report) { report_waits_to_task(self, report); },
+      [=](waits_report& report) { report_waits_to_task(self, report); },
       [=](joined_tick_atom) {
         self->state.joined->tick();
         self->state.seeds->check_coordinator();
@@ -587,10 +587,10 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
 } // namespace
 
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {
-  if (!options.ways.open)
-    options.ways = usual_ways(io_loop::make(), options.trust);
-  if (!options.ways.read)
-    options.ways.read = read_on_a_thread;
+  if (!options.transport.open)
+    options.transport = socket_transport(io_loop::make(), options.trust);
+  if (!options.transport.read)
+    options.transport.read = read_on_new_thread;
   return options.own_thread ? spawn_control(system, membership_behavior, std::move(options))
                             : system.spawn(membership_behavior, std::move(options));
 }

@@ -49,21 +49,21 @@ struct tasks_known {
 };
 
 /// The transport of a membership; tests replace it.
-struct membership_ways {
+struct membership_transport {
   /// Calls the address until the deadline or `stop`; sends `dialed` to the membership.
   std::function<void(caf::actor_system&, dialed call, const std::string& address,
                      std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply)>
       dial;
   /// Spawns the exchange of a connection.
   std::function<caf::actor(caf::actor_system&, dialed&, exchange_options)> open;
-  /// Reads the source; sends `source_read` to the membership. Default: read_on_a_thread.
+  /// Reads the source; sends `source_read` to the membership. Default: read_on_new_thread.
   std::function<void(caf::actor_system&, const std::shared_ptr<address_source>&,
                      const caf::actor& reply)>
       read = {};
 };
 
-void read_on_a_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
-                      const caf::actor& reply);
+void read_on_new_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
+                        const caf::actor& reply);
 
 /// How the ends of connections trust each other.
 struct connection_trust {
@@ -74,7 +74,7 @@ struct connection_trust {
 };
 
 /// The transport over sockets, for which `loop` waits.
-membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust = {});
+membership_transport socket_transport(std::shared_ptr<io_loop> loop, connection_trust trust = {});
 
 struct membership_options {
   cluster_access cluster; ///< read repeatedly if it may change
@@ -85,9 +85,9 @@ struct membership_options {
   caf::actor owner;                         ///< of the exchanges: the worker; none in a client
   std::shared_ptr<step_server> server;      ///< of a task
   std::shared_ptr<incarnations> known = {}; ///< of a task: shared with its listener
-  membership_ways ways = {};                ///< default: sockets, with an io_loop of their own
+  membership_transport transport = {};      ///< default: sockets, with an io_loop of their own
   connection_trust trust = {};              ///< of the default transport
-  bool near_memory = true;                  ///< as in exchange_options
+  bool same_host_reads = true;              ///< as in exchange_options
   bool own_thread = false;                 ///< it has its own thread, and does not wait for kernels
   std::shared_ptr<cluster_view> view = {}; ///< receives the tasks of the cluster
   join_options join = {};                  ///< with seeds: tasks join the cluster

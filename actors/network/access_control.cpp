@@ -57,7 +57,7 @@ public:
     auto list = current();
     TROUPE_ASSIGN(auto client, known(*list, peer, proven));
     auto account = account_of(client, !peer.access_token.empty());
-    if (take_one(account->connections, client.rights.connections))
+    if (acquire_slot(account->connections, client.rights.connections))
       return account;
     return failure(error_kind::resource_exhausted, "client '", client.name, "' has ",
                    client.rights.connections, " connections already, which is its limit");

@@ -7,11 +7,11 @@
 #include "troupe/actors/execution/byte_stream.hpp"
 #include "troupe/actors/execution/inline_unit.hpp"
 #include "troupe/actors/execution/io_loop.hpp"
-#include "troupe/actors/execution/outlet.hpp"
+#include "troupe/actors/execution/socket_writer.hpp"
 #include "troupe/actors/network/access_control.hpp"
 #include "troupe/actors/network/link_log.hpp"
-#include "troupe/actors/network/near_memory.hpp"
 #include "troupe/actors/network/pending_request.hpp"
+#include "troupe/actors/network/process_memory_reader.hpp"
 #include "troupe/actors/network/question_to_wire.hpp"
 #include "troupe/actors/network/run_to_wire.hpp"
 #include "troupe/actors/network/session_request_handler.hpp"
@@ -69,7 +69,7 @@ public:
                                       .max_from_memory = max_cached,
                                       .lends = lends_},
                                      callbacks()),
-        outlet_(*stream_, *loop_, link_, *this, &connection_->sent) {}
+        socket_writer_(*stream_, *loop_, link_, *this, &connection_->sent) {}
 
   const char* name() const override { return "troupe.exchange"; }
 
@@ -115,12 +115,12 @@ public:
     ends_on_exception([&] {
       if (auto outcome = link_.tick(now); !outcome)
         return end(std::move(outcome));
-      outlet_.write_some();
+      socket_writer_.write_some();
     });
   }
 
   void removed() override {
-    outlet_.close();
+    socket_writer_.close();
     link_.abandon(failure(error_kind::unavailable, "the connection has ended"));
     // Closing with unread input would reset the connection, and the peer would lose the last
     // message.
@@ -151,7 +151,7 @@ protected:
 private:
   // Says in the hello of this process where a peer on this machine finds the lent memory.
   std::shared_ptr<lending_token> lend_memory() {
-    if (!options_.near_memory || !near_memory::within_machine(stream_->socket()))
+    if (!options_.same_host_reads || !process_memory_reader::within_machine(stream_->socket()))
       return nullptr;
     auto token = std::make_shared<lending_token>();
     options_.self.process = static_cast<uint32_t>(::getpid());
@@ -197,8 +197,8 @@ private:
     pending_request requester{message.sender, message.mid};
     if (auto* sent = content_if<outgoing>(message))
       send(sent->content);
-    else if (auto* query = content_if<link_look>(message))
-      *query->to = link_numbers();
+    else if (auto* query = content_if<link_stats_query>(message))
+      *query->to = link_stats();
     else if (auto* run_message = content_if<run_request>(message))
       send_request(to_wire(*run_message, home_system().clock().now()), requester);
     else if (auto* step_change = content_if<step_news>(message))
@@ -215,7 +215,7 @@ private:
   }
 
   size_t move(bool readable, bool writable, std::span<std::byte> scratch) {
-    auto moved = writable ? outlet_.flush() : 0;
+    auto moved = writable ? socket_writer_.flush() : 0;
     inline_unit unit{home_system()};
     unit_ = &unit;
     readable = readable || stream_->holds_input();
@@ -257,7 +257,7 @@ private:
     auto bytes_read = link_.read_lent(max_lent_read);
     if (bytes_read && link_.reading())
       loop_->call_again(stream_->id());
-    outlet_.write_some();
+    socket_writer_.write_some();
     unit.run();
     if (!bytes_read) {
       end(bytes_read.status());
@@ -289,7 +289,7 @@ private:
       outcome = link_.filled(in_place);
     if (outcome.ok() && size > in_place)
       outcome = link_.receive(scratch.first(size - in_place));
-    outlet_.write_some();
+    socket_writer_.write_some();
     unit_->run();
     return outcome;
   }
@@ -301,12 +301,12 @@ private:
       count_answer(0); // the answer is inline in the message
     auto sent = link_.send(content);
     if (sent.ok())
-      outlet_.write_some();
+      socket_writer_.write_some();
     else
       cannot_send(content, std::move(sent));
   }
 
-  link_look::numbers link_numbers() const {
+  link_stats_query::stats link_stats() const {
     auto waiting = link_.waiting();
     auto pending = link_.pending_bytes();
     auto drained = link_.drained();
@@ -324,7 +324,7 @@ private:
       outcome = link_.review(change.step);
     if (!outcome)
       end(std::move(outcome));
-    outlet_.write_some();
+    socket_writer_.write_some();
   }
 
   // Sends a request. Its answer, or the end of the connection, answers the requester.
@@ -347,7 +347,7 @@ private:
       return settle(number, [&](const pending_request& failed_request) {
         failed_request.answer(to_caf(std::move(sent).within(peer())));
       });
-    outlet_.write_some();
+    socket_writer_.write_some();
   }
 
   void end(status why, bool orderly = false) {
@@ -379,7 +379,7 @@ private:
     for (auto& [request, requester] : unanswered_requests)
       requester.answer(to_caf(lost_));
     // A refusal may still have to be sent. Later requests are answered with lost_ (decision 003).
-    outlet_.finish();
+    socket_writer_.finish();
     lock.lock();
     has_ended_ = true;
     if (is_known_)
@@ -388,7 +388,7 @@ private:
 
   void say_goodbye() {
     if (!is_closed() && link_.send(goodbye{"it shuts down"}).ok())
-      outlet_.write_some();
+      socket_writer_.write_some();
     end(failure(error_kind::cancelled, "this process shuts down"));
   }
 
@@ -420,8 +420,8 @@ private:
     if (options_.known && peer_hello.role == "task")
       TROUPE_TRY(
           options_.known->meet(peer(), peer_hello.incarnation, options_.expected.has_value()));
-    if (options_.near_memory && near_memory::within_machine(stream_->socket()))
-      if (auto memory = near_memory::find(stream_->socket(), peer_hello)) {
+    if (options_.same_host_reads && process_memory_reader::within_machine(stream_->socket()))
+      if (auto memory = process_memory_reader::find(stream_->socket(), peer_hello)) {
         connection_->near = true;
         link_.read_near([memory = *memory](auto target,
                                            uint64_t source) { return memory.read(target, source); },
@@ -587,7 +587,7 @@ private:
   const std::shared_ptr<lending_token> lends_;
   inline_unit* unit_ = nullptr; // of the loop's thread, while it reads
   troupe::link link_;
-  outlet outlet_;
+  socket_writer socket_writer_;
 };
 
 } // namespace

@@ -30,8 +30,8 @@ struct exchange_options {
   std::shared_ptr<step_server> server; ///< of a task: serves requests of running steps
   std::chrono::milliseconds peer_timeout{10'000};
   std::shared_ptr<io_loop> loop = {}; ///< watches the socket; null: a new one
-  bool near_memory = true;    ///< lends tensors to processes of this machine, and reads theirs
-  size_t max_connections = 0; ///< of a listener; 0: limited by descriptors
+  bool same_host_reads = true; ///< lends tensors to processes of this machine, and reads theirs
+  size_t max_connections = 0;  ///< of a listener; 0: limited by descriptors
   std::shared_ptr<incarnations> known = {};    ///< to refuse tasks that have been replaced
   std::shared_ptr<tls_identity> tls = {};      ///< of a listener: peers must use TLS
   std::shared_ptr<access_control> access = {}; ///< the rights of clients; null: all

@@ -5,7 +5,7 @@
 #include "troupe/actors/execution/byte_stream.hpp"
 #include "troupe/actors/execution/io_loop.hpp"
 #include "troupe/actors/network/exchange.hpp"
-#include "troupe/actors/network/half_open.hpp"
+#include "troupe/actors/network/pending_handshakes.hpp"
 #include "troupe/actors/task/step_server.hpp"
 
 #include <caf/default_attachable.hpp>
@@ -60,8 +60,8 @@ public:
 
   status start() {
     register_at_system();
-    options_.on_warning = at_most_one_in_a_second(std::move(options_.on_warning));
-    pending_ = half_open_connections::make(
+    options_.on_warning = limit_to_one_per_second(std::move(options_.on_warning));
+    pending_ = pending_handshakes::make(
         loop_,
         {.tls = options_.tls,
          .access = options_.access,
@@ -215,7 +215,7 @@ private:
   std::mutex mutex_; // guards the members below
   std::set<caf::actor_addr> exchanges_;
   bool has_left_ = false;
-  std::shared_ptr<half_open_connections> pending_; // of peers that must prove their identity
+  std::shared_ptr<pending_handshakes> pending_; // of peers that must prove their identity
 };
 
 } // namespace

@@ -46,7 +46,7 @@ void inspect_tasks(caf::actor_system& system, const caf::actor& membership, task
       [=, question = std::move(question), then = std::move(then)](caf::event_based_actor* self) {
         auto inspections = std::make_shared<task_inspections>();
         self->set_default_handler(caf::drop);
-        end_with_exceptions(self);
+        end_on_exceptions(self);
         for (const auto& task : question.tasks)
           ask_task<inspection>(
               self, membership, task, question.patience, true,
@@ -63,7 +63,7 @@ void ask_to_drain(caf::actor_system& system, const caf::actor& membership, const
                   std::chrono::milliseconds patience, std::function<void(status)> then) {
   system.spawn([=, then = std::move(then)](caf::event_based_actor* self) {
     self->set_default_handler(caf::drop);
-    end_with_exceptions(self);
+    end_on_exceptions(self);
     ask_task<status>(self, membership, task, patience, false, drain_atom::value,
                      [=](status outcome) { then(std::move(outcome)); });
   });

@@ -30,7 +30,7 @@ public:
                                              .owner = {},
                                              .server = {},
                                              .trust = std::move(trust),
-                                             .near_memory = false,
+                                             .same_host_reads = false,
                                              .view = view_,
                                              .join = {.seeds = cluster.seeds}});
   }

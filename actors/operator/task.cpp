@@ -14,7 +14,7 @@
 #include "troupe/actors/network/dial.hpp"
 #include "troupe/actors/network/exchange.hpp"
 #include "troupe/actors/operator/operator_port.hpp"
-#include "troupe/actors/task/link_numbers.hpp"
+#include "troupe/actors/task/link_stats.hpp"
 #include "troupe/actors/task/resources.hpp"
 #include "troupe/actors/task/step_server.hpp"
 #include "troupe/actors/task/worker.hpp"
@@ -115,8 +115,8 @@ public:
                                              .owner = {},
                                              .server = server_,
                                              .known = known,
-                                             .ways = usual_ways(loop, trust),
-                                             .near_memory = options.near_memory,
+                                             .transport = socket_transport(loop, trust),
+                                             .same_host_reads = options.same_host_reads,
                                              .own_thread = true,
                                              .view = view_,
                                              .join = std::move(join)});
@@ -135,7 +135,7 @@ public:
                           .state = state_,
                           .inspector = inspector,
                           .on_drain = std::move(options.on_drain),
-                          .regions = cut_for(system_, threads),
+                          .regions = region_options_for(system_, threads),
                           .deterministic = options.deterministic,
                           .launch_threads = options.gpu_launch_threads,
                           .own_thread = true,
@@ -155,7 +155,7 @@ public:
     exchange.self.cluster = options.cluster.known.cluster;
     exchange.peer_timeout = options.peer_timeout;
     exchange.known = known;
-    exchange.near_memory = options.near_memory;
+    exchange.same_host_reads = options.same_host_reads;
     exchange.loop = loop;
     exchange.tls = trust.tls;
     if (!options.access.empty()) {
@@ -218,7 +218,7 @@ private:
     session.ops = options.ops;
     session.make_devices = [devices] { return devices; };
     session.peer_timeout = options.peer_timeout;
-    session.near_memory = options.near_memory;
+    session.same_host_reads = options.same_host_reads;
     session.insecure = options.insecure;
     server_->hosted().most = options.hosting.sessions;
     return session_host::make({.limits = options.hosting,
@@ -280,7 +280,7 @@ private:
         .patience = options.join_patience,
         .peer_timeout = options.peer_timeout,
         .give_up = options.give_up,
-        .ways = usual_ways(io_loop::make(), trust)};
+        .transport = socket_transport(io_loop::make(), trust)};
     TROUPE_ASSIGN(auto granted, claim_number(system_, std::move(claim)));
     options.self = granted.task;
     incarnation_ = granted.incarnation;
@@ -309,7 +309,7 @@ private:
     };
     parts.readiness_error = [server = server_] { return server->refusal().message(); };
     parts.check_health = [worker = worker_](std::function<void()> answer) {
-      caf::anon_send(worker, knock{std::move(answer)});
+      caf::anon_send(worker, health_check{std::move(answer)});
     };
     TROUPE_ASSIGN(operators_, operator_port::open(parsed, std::move(parts)));
     return {};
@@ -318,7 +318,7 @@ private:
   size_t busy_connections() const {
     size_t busy = 0;
     for (const auto& connection : server_->connections().open())
-      busy += !numbers_of(*connection).drained;
+      busy += !link_stats_of(*connection).drained;
     return busy;
   }
 

@@ -31,7 +31,7 @@ struct task_options {
   bool gpu_launch_threads = false; ///< each GPU has a launch thread
   /// Large tensors of processes of this machine are read from their memory, where the system allows
   /// it.
-  bool near_memory = true;
+  bool same_host_reads = true;
   /// Called on any thread with each warning, such as a refused caller or an unusable file. Must not
   /// block.
   std::function<void(const std::string&)> on_warning = {};

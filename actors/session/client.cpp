@@ -1,7 +1,7 @@
 #include "troupe/actors/session/client.hpp"
 
-#include "troupe/actors/base/brief_look.hpp"
-#include "troupe/actors/base/clerk.hpp"
+#include "troupe/actors/base/adaptive_spin.hpp"
+#include "troupe/actors/base/background_executor.hpp"
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/stop_request.hpp"
 #include "troupe/actors/base/system.hpp"
@@ -390,7 +390,7 @@ private:
     if (networked_) {
       async_runner_ = spawn_control(system_, async_runner_behavior, session_, caf::actor{});
     } else {
-      callbacks_ = spawn_clerk(system_);
+      callbacks_ = spawn_background_executor(system_);
       async_runner_ = system_.spawn(async_runner_behavior, session_, callbacks_);
     }
     return {};
@@ -401,7 +401,7 @@ private:
   status ask(caf::duration patience, Question question, Take take) {
     caf::scoped_actor self{system_, true};
     status outcome;
-    thread_local brief_look spin;
+    thread_local adaptive_spin spin;
     // The session and its master handle the request on this thread.
     inline_unit unit{system_};
     auto* usual_unit = self->context();

@@ -90,8 +90,9 @@ struct client_options {
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< a task that is silent for longer is lost
   tls_files tls = {};                             ///< all connections use TLS; none: no encryption
-  bool insecure = false;   ///< allows unencrypted connections to other machines
-  bool near_memory = true; ///< large tensors of tasks of this machine are read from their memory
+  bool insecure = false; ///< allows unencrypted connections to other machines
+  /// Large tensors of tasks of this machine are read from their memory.
+  bool same_host_reads = true;
   bool check_numerics = false;          ///< in all steps
   std::vector<node_time> measured = {}; ///< times of nodes that former processes measured
   uint64_t sample_every = 0;            ///< measures the nodes of one step in so many. 0: never

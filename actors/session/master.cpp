@@ -1,6 +1,6 @@
 #include "troupe/actors/session/master.hpp"
 
-#include "troupe/actors/base/clerk.hpp"
+#include "troupe/actors/base/background_executor.hpp"
 #include "troupe/actors/base/deadlines.hpp"
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/pending_answer.hpp"
@@ -39,7 +39,7 @@ struct master_state {
   std::unique_ptr<awaited_tasks> awaits;
   std::unique_ptr<registrar> registers;
   std::unique_ptr<step_runner> runs;
-  std::vector<std::weak_ptr<unanswered>> open; // failed when the session closes
+  std::vector<std::weak_ptr<pending_answer_base>> open; // failed when the session closes
   std::vector<std::weak_ptr<prepared_step>> steps;
   std::vector<std::weak_ptr<preparation>> compiling; // on the background executor, or ended
   std::set<task_name> listed;                        // tasks whose devices are known
@@ -203,7 +203,7 @@ void report_waits(master_self self) {
       waits.push_back(std::move(wait));
   auto any_waits = !waits.empty();
   if (any_waits || state.reported_waits)
-    self->send(state.options.membership, tell_waits{std::move(waits)});
+    self->send(state.options.membership, waits_report{std::move(waits)});
   state.reported_waits = any_waits;
   if (any_waits)
     watch_waits(self);
@@ -359,7 +359,7 @@ void place_again(master_self self, const step_ptr& step, step_clock::time_point 
   auto request = *step->request;
   request.deadline = deadline;
   auto job = begin_preparation(self, request);
-  leave_to(
+  run_in_background(
       self, self->state.background,
       [=] {
         return guarded("placing the step again", [&] {
@@ -405,7 +405,7 @@ std::function<void()> answer_in_time(master_self self, const std::shared_ptr<pre
 
 caf::result<step_ptr> prepare(master_self self, const prepare_request& request) {
   if (request.deadline <= self->clock().now())
-    return to_caf(not_begun_in_time());
+    return to_caf(deadline_passed_before_start());
   auto answer = make_pending_answer(self, self->make_response_promise<step_ptr>());
   auto compiling = std::make_shared<std::weak_ptr<preparation>>();
   answer->keep(stop_request::watch(self, request.stop, [=] {
@@ -422,7 +422,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
     auto job = begin_preparation(self, request);
     *compiling = job;
     auto cancel_timer = answer_in_time(self, job, [=](const status& late) { answer->fail(late); });
-    leave_to(
+    run_in_background(
         self, self->state.background,
         [=] { return guarded("compiling the step", [&] { return make_step(*job); }); },
         [=](const result<step_ptr>& compiled) {
@@ -454,13 +454,13 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
 
 caf::result<placement_report> explain(master_self self, const explain_request& request) {
   if (request.what.deadline <= self->clock().now())
-    return to_caf(not_begun_in_time());
+    return to_caf(deadline_passed_before_start());
   auto answer = make_pending_answer(self, self->make_response_promise<placement_report>());
   find_devices(self, request.what, [=](const status& silent) {
     auto job = begin_preparation(self, request.what);
     job->options.how.explain = true;
     auto cancel_timer = answer_in_time(self, job, [=](const status& late) { answer->fail(late); });
-    leave_to(
+    run_in_background(
         self, self->state.background,
         [=]() -> result<placement_report> {
           return guarded("placing the step", [&]() -> result<placement_report> {
@@ -670,7 +670,7 @@ void close(master_self self) {
 caf::behavior master_behavior(master_self self, master_options options) {
   auto& state = self->state;
   state.options = std::move(options);
-  state.background = spawn_clerk(self->system());
+  state.background = spawn_background_executor(self->system());
   state.awaits = std::make_unique<awaited_tasks>(self, state.due, state.options);
   state.registers = std::make_unique<registrar>(
       self, state.due, [=](const auto&... arguments) { find_worker(self, arguments...); },
@@ -695,7 +695,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const prepare_request& request) { return prepare(self, request); },
       [=](const explain_request& request) { return explain(self, request); },
       [=](const gate_opened& opened) { self->state.runs->enter(opened); },
-      [=](const stop_wanted& request) { request.act(); },
+      [=](const stop_message& request) { request.act(); },
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const link_lost& lost) { link_was_lost(self, lost); },
       [=](const part_lost& lost) { part_was_lost(self, lost); },

@@ -50,8 +50,8 @@ void call_host(remote_self self) {
               .socket = {},
               .address = state.addresses[state.next_address]};
   auto address = call.address;
-  state.ways.dial(self->system(), std::move(call), address, state.stop,
-                  caf::actor_cast<caf::actor>(self));
+  state.transport.dial(self->system(), std::move(call), address, state.stop,
+                       caf::actor_cast<caf::actor>(self));
 }
 
 namespace {
@@ -224,9 +224,9 @@ void called(remote_self self, dialed& call) {
   exchange.owner = caf::actor_cast<caf::actor>(self);
   exchange.opener = self->address();
   exchange.peer_timeout = state.options.peer_timeout;
-  exchange.near_memory = state.options.near_memory;
+  exchange.same_host_reads = state.options.same_host_reads;
   state.current = host; // first, because messages about it may come during open()
-  host->exchange = state.ways.open(self->system(), call, std::move(exchange));
+  host->exchange = state.transport.open(self->system(), call, std::move(exchange));
 }
 
 void met(remote_self self, const peer_ready& peer) {

@@ -85,7 +85,7 @@ struct remote_state {
   std::vector<std::string> addresses;
   client_options options;
   const node_times* measured = nullptr;
-  membership_ways ways;
+  membership_transport transport;
   std::string cluster; // by the certificate: the hosts must belong to it
   deadlines due;
   host_ptr current;               // is being called, or has accepted the session

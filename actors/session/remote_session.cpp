@@ -145,8 +145,8 @@ void note_undelivered_loss(remote_state& state, const status& answer) {
 
 status take_undelivered_loss(remote_state& state, const remote_step& step) {
   auto loss = std::ranges::find_if(state.undelivered_losses, [&](const status& why) {
-    return std::ranges::any_of(step.state_tasks,
-                               [&](const auto& task) { return names_task(why.message(), task); });
+    return std::ranges::any_of(
+        step.state_tasks, [&](const auto& task) { return mentions_task(why.message(), task); });
   });
   if (loss == state.undelivered_losses.end())
     return {};
@@ -317,7 +317,7 @@ void ensure(remote_self self, const remote_ptr& step, const preparation_waiter& 
 caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self,
                                                     const prepare_request& request) {
   if (request.deadline <= self->clock().now())
-    return to_caf(not_begun_in_time());
+    return to_caf(deadline_passed_before_start());
   auto wire_request = to_wire(request, self->state.measured);
   if (!wire_request)
     return to_caf(wire_request.status());
@@ -344,7 +344,7 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self,
 
 caf::result<placement_report> explain(remote_self self, const explain_request& request) {
   if (request.what.deadline <= self->clock().now())
-    return to_caf(not_begun_in_time());
+    return to_caf(deadline_passed_before_start());
   auto wire_request = to_wire(request.what, self->state.measured);
   if (!wire_request)
     return to_caf(wire_request.status());
@@ -459,7 +459,7 @@ caf::result<step_outcome> run(remote_self self, step_request& request) {
   if (request.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};
   if (request.deadline <= self->clock().now())
-    return step_outcome{not_begun_in_time(), {}};
+    return step_outcome{deadline_passed_before_start(), {}};
   if (auto loss = take_undelivered_loss(self->state, *step->second);
       !loss && request.knows != all_losses)
     return step_outcome{std::move(loss), {}};
@@ -480,12 +480,12 @@ void forget(remote_self self, uint64_t handle) {
 
 caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& addresses,
                               const client_options& options, const node_times* measured,
-                              const membership_ways& ways, const std::string& cluster) {
+                              const membership_transport& transport, const std::string& cluster) {
   auto& state = self->state;
   state.addresses = addresses;
   state.options = options;
   state.measured = measured;
-  state.ways = ways;
+  state.transport = transport;
   state.cluster = cluster;
   self->set_default_handler(caf::drop);
   self->set_exception_handler([=](std::exception_ptr& error) -> caf::error {
@@ -524,7 +524,7 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
                                                  default_deadline(self));
       },
       [=](const forget_program& request) { forget(self, request.handle); },
-      [=](const stop_wanted& request) { request.act(); },
+      [=](const stop_message& request) { request.act(); },
       [=](dialed& call) { called(self, call); },
       [=](const peer_ready& peer) { met(self, peer); },
       [=](const peer_gone& peer) { gone(self, peer); },
@@ -542,13 +542,14 @@ namespace troupe {
 result<caf::actor> spawn_remote_session(caf::actor_system& system,
                                         const std::vector<std::string>& hosts,
                                         const client_options& options, const node_times* measured,
-                                        const membership_ways* ways) {
+                                        const membership_transport* transport) {
   if (!options.http.empty())
     return invalid(
         "http is served by local sessions; the task that hosts this one serves it itself "
         "(troupe worker --http)");
-  if (ways)
-    return system.spawn(remote::remote_behavior, hosts, options, measured, *ways, std::string{});
+  if (transport)
+    return system.spawn(remote::remote_behavior, hosts, options, measured, *transport,
+                        std::string{});
   std::string cluster;
   connection_trust trust{.tls = {}, .insecure = options.insecure, .on_warning = options.on_warning};
   if (!options.tls.none()) {
@@ -559,7 +560,7 @@ result<caf::actor> spawn_remote_session(caf::actor_system& system,
                                                  .on_warning = options.on_warning}));
   }
   return system.spawn(remote::remote_behavior, hosts, options, measured,
-                      usual_ways(io_loop::make(), std::move(trust)), cluster);
+                      socket_transport(io_loop::make(), std::move(trust)), cluster);
 }
 
 } // namespace troupe

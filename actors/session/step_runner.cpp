@@ -94,7 +94,7 @@ caf::result<step_outcome> step_runner::run(const step_request& request) {
   if (request.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};
   if (request.deadline <= self_->clock().now())
-    return step_outcome{not_begun_in_time(), {}};
+    return step_outcome{deadline_passed_before_start(), {}};
   auto promise = self_->make_response_promise<step_outcome>();
   auto run = std::make_shared<running_step>(request, promise, self_);
   run->number = next_number_++;
@@ -339,7 +339,7 @@ void step_runner::note_reported_tasks(const running_step& run, const status& out
   for (size_t i = 0; i < run.state.tasks(); ++i)
     if (const auto& part = run.part(i);
         part.has_state &&
-        (i == run.refused_by || names_task(outcome.message(), to_string(part.task))))
+        (i == run.refused_by || mentions_task(outcome.message(), to_string(part.task))))
       registers_.note_reported(part.task);
 }
 

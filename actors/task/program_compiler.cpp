@@ -126,8 +126,9 @@ private:
     linked->set_threads(std::move(threads));
     linked->set_kernels(components_.kernels);
     TROUPE_TRY(linked->link(components_.self, devices, [&](const node& maker) {
-      uses_state_ = uses_state_ || maker.op().make_responder; // otherwise it is long work on files
-      return components_.state->find_responder(maker, registration_.how.container, *linked);
+      uses_state_ =
+          uses_state_ || maker.op().make_waitable_resource; // otherwise it is long work on files
+      return components_.state->find_waitable_resource(maker, registration_.how.container, *linked);
     }));
     return linked;
   }

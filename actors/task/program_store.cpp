@@ -23,7 +23,7 @@ result<uint64_t> program_store::add(program_ptr program, const connection_ptr& o
                    " graphs, which is the limit; release steps that are not needed");
   TROUPE_TRY(hold_session(program->session(), *owner));
   if (auto* account = owner->account.get();
-      account && !take_one(account->programs, account->rights.programs))
+      account && !acquire_slot(account->programs, account->rights.programs))
     return failure(error_kind::resource_exhausted, "client '", account->name, "' has registered ",
                    account->rights.programs,
                    " graphs, which is its limit; release steps that are not needed");

@@ -137,7 +137,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
     return refuse(
         failure(error_kind::aborted, name_, " has been restarted: prepare the step again"));
   if (request.deadline <= now_())
-    return refuse(not_begun_in_time());
+    return refuse(deadline_passed_before_start());
   if (auto outcome = refusal(); !outcome)
     return refuse(std::move(outcome));
   auto program = programs_.find(request.handle, *owner);
@@ -165,7 +165,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
                           " steps on ", name_, " already, which is the limit"));
   }
   if (auto* account = owner->account.get();
-      account && !take_one(account->steps, account->rights.steps)) {
+      account && !acquire_slot(account->steps, account->rights.steps)) {
     owner->running.fetch_sub(1, std::memory_order_relaxed);
     return refuse(failure(error_kind::resource_exhausted, "client '", account->name, "' has ",
                           account->rights.steps, " steps on ", name_,
@@ -193,8 +193,8 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
     notify(std::move(result));
     active->fetch_sub(1, std::memory_order_release);
   };
-  begin_in_background(*program, steps_, request, name_, std::move(ended), unit,
-                      by_steady_clock(request.deadline, now_()));
+  start_background_step(*program, steps_, request, name_, std::move(ended), unit,
+                        by_steady_clock(request.deadline, now_()));
   // A connection that the program needs may have been lost while the step began, before its loss
   // could fail the step.
   if (auto current = programs_.find(request.handle, *owner); !current)

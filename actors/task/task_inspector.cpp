@@ -1,9 +1,9 @@
 #include "troupe/actors/task/task_inspector.hpp"
 
-#include "troupe/actors/execution/responder.hpp"
 #include "troupe/actors/execution/step_waits.hpp"
-#include "troupe/actors/task/link_numbers.hpp"
-#include "troupe/actors/task/process_numbers.hpp"
+#include "troupe/actors/execution/waitable_state.hpp"
+#include "troupe/actors/task/link_stats.hpp"
+#include "troupe/actors/task/process_stats.hpp"
 #include "troupe/actors/task/resources.hpp"
 #include "troupe/actors/task/step_server.hpp"
 #include "troupe/runtime/version.hpp"
@@ -117,7 +117,7 @@ private:
     if (depth < 0)
       return part;
     auto now = std::chrono::steady_clock::now();
-    auto process = process_numbers::now();
+    auto process = process_stats::now();
     const auto& counts = server_.counts();
     uint64_t ended = 0, failed = 0, refused = 0;
     for (size_t i = 0; i < step_counts::kinds; ++i) {
@@ -208,7 +208,7 @@ private:
     part.add("steps", to_int64(subject.running.load(std::memory_order_relaxed)));
     part.add("registering", to_int64(subject.registering.load(std::memory_order_relaxed)));
     part.add("near_memory", subject.near.load(std::memory_order_relaxed));
-    auto pending = numbers_of(subject);
+    auto pending = link_stats_of(subject);
     part.add("bytes_queued", to_int64(pending.messages));
     part.add("bytes_announced", to_int64(pending.payloads));
     part.add("bytes_pending", to_int64(pending.pending));
@@ -393,8 +393,8 @@ private:
     part.add("holds", info.holds);
     part.add("content", info.content);
     part.add("bytes", to_int64(info.bytes));
-    if (auto* responder = dynamic_cast<const responder_state*>(&subject)) {
-      auto numbers = responder->numbers();
+    if (auto* waitable_resource = dynamic_cast<const waitable_state*>(&subject)) {
+      auto numbers = waitable_resource->numbers();
       if (numbers.size >= 0)
         part.add("size", numbers.size);
       part.add("mean_size", numbers.usage.mean_size);

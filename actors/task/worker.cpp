@@ -1,7 +1,7 @@
 #include "troupe/actors/task/worker.hpp"
 
+#include "troupe/actors/base/background_executor.hpp"
 #include "troupe/actors/base/caf_internals.hpp"
-#include "troupe/actors/base/clerk.hpp"
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/base/system.hpp"
@@ -48,7 +48,7 @@ struct worker_state {
   std::shared_ptr<const program_compiler> compiler;
   std::shared_ptr<const task_inspector> inspector;
   std::function<void()> on_drain;
-  caf::actor clerk, membership;
+  caf::actor background_executor, membership;
   // The owner of programs that a master in this process registers.
   connection_ptr local_owner = std::make_shared<peer_connection>();
   bool tidy_scheduled = false; // whether a tidy_atom is under way; so while there are programs
@@ -143,12 +143,12 @@ void keep_program(worker_self self, result<program_ptr> compiled, const connecti
   connect_peers(self, program, *handle, owner, std::move(then));
 }
 
-// `parts` runs on the clerk's thread, and returns the partitions to register.
+// `parts` runs on the background executor's thread, and returns the partitions to register.
 template <class Parts>
 void register_programs(worker_self self, Parts parts, const connection_ptr& owner,
                        on_registered then) {
-  leave_to(
-      self, self->state.clerk,
+  run_in_background(
+      self, self->state.background_executor,
       [=, compiler = self->state.compiler]() -> result<program_ptr> {
         if (owner->gone)
           return failure(error_kind::aborted, owner->peer, " is gone");
@@ -261,7 +261,7 @@ void serve_register(worker_self self, register_graph&& request, const incoming& 
   }
   // Waiting graphs hold all their constants; they count as programs only when they are compiled.
   if (auto* account = from.owner->account.get();
-      account && !take_one(account->registering, account->rights.programs)) {
+      account && !acquire_slot(account->registering, account->rights.programs)) {
     from.owner->registering.fetch_sub(1, std::memory_order_relaxed);
     return reply(0, failure(error_kind::resource_exhausted, "client '", account->name, "' has ",
                             account->rights.programs,
@@ -334,7 +334,7 @@ void leave(worker_self self) {
   for (auto& [step, promise] : std::exchange(state.local_steps, {}))
     promise.deliver(step_result{why, {}});
   state.state->close();
-  self->send_exit(state.clerk, caf::exit_reason::user_shutdown);
+  self->send_exit(state.background_executor, caf::exit_reason::user_shutdown);
 }
 
 std::shared_ptr<const program_compiler> make_compiler(worker_self self,
@@ -377,10 +377,10 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
   state.on_drain = options.on_drain;
   state.state = options.state ? options.state : std::make_shared<resources>(self->system());
   state.compiler = make_compiler(self, options);
-  state.clerk = spawn_clerk(self->system());
+  state.background_executor = spawn_background_executor(self->system());
   state.local_owner->peer = "this process";
   self->set_default_handler(caf::drop);
-  end_with_exceptions(self);
+  end_on_exceptions(self);
   self->set_exit_handler([=](const caf::exit_msg& exit_message) {
     leave(self);
     self->quit(exit_message.reason);
@@ -406,7 +406,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
           self->delayed_send(self, expiry_period, atom);
       },
       [=](tidy_atom) { tidy(self); },
-      [](const knock& check) { check.answer(); },
+      [](const health_check& check) { check.answer(); },
       [=](const forget_program& request) {
         self->state.server->programs().erase(request.handle, *self->state.local_owner);
       },

@@ -115,7 +115,7 @@ void serve(const worker_options& options) {
       .inter_op_threads = options.inter_op_threads,
       .deterministic = options.deterministic,
       .gpu_launch_threads = options.gpu_launch_threads,
-      .near_memory = options.near_memory,
+      .same_host_reads = options.near_memory,
       .on_warning = warnings_of(options.log),
       .on_failure =
           [&](const status& cause) {

@@ -1,15 +1,17 @@
-// Reading, writing and matching of whole files, by the input threads of their task.
+// Reading, writing and matching of whole files, by the file threads of their task.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/file_requests.hpp"
 
 namespace troupe::ops::files_op {
 namespace {
 
-result<std::unique_ptr<responder>> make(const node&, std::string name) {
-  return std::unique_ptr<responder>{std::make_unique<file_requests>(std::move(name))};
+result<std::unique_ptr<waitable_resource>> make(const node&, std::string name) {
+  return std::unique_ptr<waitable_resource>{std::make_unique<file_requests>(std::move(name))};
 }
 
-file_requests& as_requests(responder& resource) { return static_cast<file_requests&>(resource); }
+file_requests& as_requests(waitable_resource& resource) {
+  return static_cast<file_requests&>(resource);
+}
 
 const std::string& text(const question& request, size_t input) {
   return *request.inputs.at(input).data<std::string>();
@@ -25,17 +27,17 @@ bool are_scalars(const question& request, answers& done) {
   return true;
 }
 
-void ask_read(responder& resource, question&& request, answers& done) {
+void ask_read(waitable_resource& resource, question&& request, answers& done) {
   if (are_scalars(request, done))
     as_requests(resource).read(request.who, text(request, 0));
 }
 
-void ask_write(responder& resource, question&& request, answers& done) {
+void ask_write(waitable_resource& resource, question&& request, answers& done) {
   if (are_scalars(request, done))
     as_requests(resource).write(request.who, text(request, 0), text(request, 1));
 }
 
-void ask_match(responder& resource, question&& request, answers& done) {
+void ask_match(waitable_resource& resource, question&& request, answers& done) {
   const auto& patterns = request.inputs.at(0);
   if (patterns.rank() > 1) {
     done.push_back(
@@ -78,7 +80,7 @@ extern constexpr op_def read_file{
     .outputs = {{"contents", "string"}},
     .effects = effect::stateful | effect::blocking,
     .makes = resource::files,
-    .make_responder = make,
+    .make_waitable_resource = make,
     .ask = ask_read,
     .infer = infer_read,
     .no_gradient = "files do not carry gradients",
@@ -97,7 +99,7 @@ extern constexpr op_def write_file{
     .inputs = {{"filename", "string"}, {"contents", "string"}},
     .effects = effect::stateful | effect::blocking,
     .makes = resource::files,
-    .make_responder = make,
+    .make_waitable_resource = make,
     .ask = ask_write,
     .infer = infer_write,
     .no_gradient = "files do not carry gradients",
@@ -117,7 +119,7 @@ extern constexpr op_def matching_files{
     .outputs = {{"filenames", "string"}},
     .effects = effect::stateful | effect::blocking,
     .makes = resource::files,
-    .make_responder = make,
+    .make_waitable_resource = make,
     .ask = ask_match,
     .infer = infer_match,
     .no_gradient = "files do not carry gradients",

@@ -21,7 +21,7 @@ status check(const op_def& op) {
   for (const auto& attr : op.attrs)
     if (op.find_attr(attr.name) != &attr)
       return defect("declares attribute ", attr.name, " twice");
-  if (op.makes != resource::none && !op.make && !op.make_responder)
+  if (op.makes != resource::none && !op.make && !op.make_waitable_resource)
     return defect("has no function that creates the ", to_string(op.makes));
   for (const auto& declared : op.inputs)
     if (is_asked(declared.to) && !op.ask)

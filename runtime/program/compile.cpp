@@ -162,14 +162,15 @@ private:
     if (node.op().ask) {
       wait.by = answered_by::state;
       wait.state = node.op().makes != resource::none ? &node : resource_behind(node.inputs()[0]);
-      if (!wait.state || !wait.state->op().make_responder ||
+      if (!wait.state || !wait.state->op().make_waitable_resource ||
           (&node != wait.state && wait.state->op().makes != node.op().inputs[0].to))
         return invalid(node.description(), ": its first input must be a ",
                        to_string(node.op().inputs[0].to));
       if (node.op().inputs.size() > 1 && is_asked(node.op().inputs[1].to)) {
         const auto& port = node.op().inputs[1];
         wait.source = resource_behind(node.inputs()[1]);
-        if (!wait.source || !wait.source->op().make_responder || wait.source->op().makes != port.to)
+        if (!wait.source || !wait.source->op().make_waitable_resource ||
+            wait.source->op().makes != port.to)
           return invalid(node.description(), ": its second input must be a ", to_string(port.to));
       }
     } else if (is_collective(node.op())) {

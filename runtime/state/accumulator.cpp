@@ -88,7 +88,7 @@ status accumulator::wrong(const Ts&... parts) const {
 }
 
 accumulator::accumulator(accumulator_options options, allocator& memory)
-    : responder(options.name), options_(std::move(options)), memory_(&memory) {}
+    : waitable_resource(options.name), options_(std::move(options)), memory_(&memory) {}
 
 result<std::unique_ptr<accumulator>> accumulator::make(accumulator_options options,
                                                        allocator& memory) {
@@ -289,7 +289,7 @@ result<std::vector<tensor>> accumulator::total_of_gradients() {
   return std::vector{std::move(indices), std::move(values), dims_};
 }
 
-status accumulator::declare_again(const responder& other) const {
+status accumulator::declare_again(const waitable_resource& other) const {
   const auto& redeclared = static_cast<const accumulator&>(other).options_;
   auto described = [](const accumulator_options& options) {
     return concat(options.sparse ? "sparse " : "", options.type, options.dims,

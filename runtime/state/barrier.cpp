@@ -14,7 +14,7 @@ status barrier::wrong(const Ts&... parts) const {
 }
 
 barrier::barrier(barrier_options options, allocator& memory)
-    : responder(options.name), options_(std::move(options)), memory_(&memory) {}
+    : waitable_resource(options.name), options_(std::move(options)), memory_(&memory) {}
 
 result<std::unique_ptr<barrier>> barrier::make(barrier_options options, allocator& memory) {
   std::unique_ptr<barrier> created{new barrier{std::move(options), memory}};
@@ -198,7 +198,7 @@ void barrier::close(bool cancel_pending, answers& done) {
   serve_waiting(done);
 }
 
-status barrier::declare_again(const responder& other) const {
+status barrier::declare_again(const waitable_resource& other) const {
   const auto& redeclared = static_cast<const barrier&>(other).options_;
   auto shapes_fit = options_.shapes.empty() || redeclared.shapes.empty() ||
                     std::ranges::equal(options_.shapes, redeclared.shapes,

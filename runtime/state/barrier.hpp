@@ -1,7 +1,7 @@
 // Assembles elements from components that arrive separately, each under the element's key.
 #pragma once
 #include "troupe/runtime/state/element_store.hpp"
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 
 #include <deque>
 #include <map>
@@ -19,7 +19,7 @@ struct barrier_options {
 
 /// Elements come out in the order in which their first components arrived. Elements that a step has
 /// taken go back if the step fails.
-class barrier final : public responder {
+class barrier final : public waitable_resource {
 public:
   static result<std::unique_ptr<barrier>> make(barrier_options options,
                                                allocator& memory = heap_allocator());
@@ -52,7 +52,7 @@ public:
   static constexpr int64_t first_insertion = INT64_MIN;
 
   std::string_view kind() const noexcept override { return "barrier"; }
-  status declare_again(const responder& other) const override;
+  status declare_again(const waitable_resource& other) const override;
   void cancel(const which_requests& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
   void settle(step_id step, bool failed, answers& done) override;

@@ -31,7 +31,7 @@ status element_queue::wrong(const Ts&... parts) const {
 }
 
 element_queue::element_queue(queue_options options, allocator& memory)
-    : responder(options.name), options_(std::move(options)), memory_(&memory),
+    : waitable_resource(options.name), options_(std::move(options)), memory_(&memory),
       store_(store_for(options_)) {}
 
 result<std::unique_ptr<element_queue>> element_queue::make(queue_options options,
@@ -344,7 +344,7 @@ result<element> element_queue::join(const elements& dequeued) const {
   return joined;
 }
 
-status element_queue::declare_again(const responder& other) const {
+status element_queue::declare_again(const waitable_resource& other) const {
   auto described = [](const queue_options& options) {
     constexpr std::string_view orders[] = {"", ", shuffled", ", by priority"};
     auto text = concat(describe_components(options.types, options.shapes), " of capacity ",

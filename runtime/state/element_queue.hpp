@@ -1,7 +1,7 @@
 // A queue of elements, as a state machine over requests that may have to wait (white paper 4.6).
 #pragma once
 #include "troupe/runtime/state/element_store.hpp"
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 
 #include <deque>
 #include <memory>
@@ -28,7 +28,7 @@ struct queue_options {
 
 /// Enqueues are served strictly in the order of their arrival, and so are dequeues. Elements that a
 /// step has dequeued go back to their places if the step fails.
-class element_queue final : public responder {
+class element_queue final : public waitable_resource {
 public:
   /// Fails with invalid_argument where the options contradict each other.
   static result<std::unique_ptr<element_queue>> make(queue_options options,
@@ -78,7 +78,7 @@ public:
   size_t waiting_enqueues() const noexcept { return enqueues_.size(); }
 
   std::string_view kind() const noexcept override { return "queue"; }
-  status declare_again(const responder& other) const override;
+  status declare_again(const waitable_resource& other) const override;
   void cancel(const which_requests& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
   void settle(step_id step, bool failed, answers& done) override;

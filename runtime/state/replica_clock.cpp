@@ -83,7 +83,7 @@ void replica_clock::serve(answers& done) {
   });
 }
 
-status replica_clock::declare_again(const responder& other) const {
+status replica_clock::declare_again(const waitable_resource& other) const {
   auto redeclared = static_cast<const replica_clock&>(other).replicas_;
   if (redeclared == replicas_)
     return {};

@@ -1,6 +1,6 @@
 // Answers questions to resources that can be saved and restored: queues and readers.
 #pragma once
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <string>

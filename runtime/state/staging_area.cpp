@@ -18,7 +18,7 @@ status staging_area::wrong(const Ts&... parts) const {
 }
 
 staging_area::staging_area(staging_options options)
-    : responder(options.name), options_(std::move(options)) {}
+    : waitable_resource(options.name), options_(std::move(options)) {}
 
 result<std::unique_ptr<staging_area>> staging_area::make(staging_options options) {
   std::unique_ptr<staging_area> created{new staging_area{std::move(options)}};
@@ -192,7 +192,7 @@ void staging_area::clear(answers& done) {
   serve_waiting(done);
 }
 
-status staging_area::declare_again(const responder& other) const {
+status staging_area::declare_again(const waitable_resource& other) const {
   const auto& redeclared = static_cast<const staging_area&>(other).options_;
   auto described = [](const staging_options& options) {
     return concat("of capacity ", options.capacity, " and ", options.memory_limit, " bytes",

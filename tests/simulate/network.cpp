@@ -62,7 +62,7 @@ duration network::latency() {
   return chance_.between(0us, std::chrono::microseconds{core_.with.latency_us});
 }
 
-membership_ways network::ways(process& from_process) {
+membership_transport network::transport(process& from_process) {
   return {.dial =
               [this, from = &from_process](
                   caf::actor_system&, dialed request, const std::string& address,

@@ -130,7 +130,7 @@ void task_host::claim() {
                                       .cluster = cluster_.name,
                                       .patience = 1h,
                                       .peer_timeout = peer_timeout(),
-                                      .ways = network_.ways(*process_)});
+                                      .transport = network_.transport(*process_)});
   auto settle = [this, life = life_](result<number_grant> grant) {
     core_.after({}, [life, grant = std::move(grant)] {
       auto* self = *life;
@@ -173,7 +173,7 @@ void task_host::serve() {
                                           .owner = {},
                                           .server = server_,
                                           .known = known_incarnations,
-                                          .ways = network_.ways(*process_),
+                                          .transport = network_.transport(*process_),
                                           .own_thread = true,
                                           .join = std::move(join)});
   // Regions are not sized by the measured cost of messages, which would be real time.

@@ -57,7 +57,7 @@ struct secure_cluster {
     options.tls = authority.task("worker", number);
     options.access = list;
     options.peer_timeout = peer_timeout;
-    options.near_memory = same_host_reads;
+    options.same_host_reads = same_host_reads;
     options.on_warning = [this](const std::string& text) { log.add(text); };
     return start_task(std::move(options));
   }

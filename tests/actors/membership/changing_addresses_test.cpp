@@ -52,20 +52,20 @@ struct changing_world : actor_world {
     membership_options options;
     options.role = "client";
     options.cluster.source = source;
-    options.ways = {.dial =
-                        [this](caf::actor_system&, dialed dialed_peer, const std::string& address,
-                               const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor&) {
-                          CHECK(dialed_peer.address == address);
-                          calls.push_back({std::move(dialed_peer), stop});
-                        },
-                    .open =
-                        [this](caf::actor_system& system, dialed&, const exchange_options&) {
-                          exchanges.push_back(
-                              system.spawn([](caf::event_based_actor*) -> caf::behavior {
-                                return {[](const outgoing&) {}};
-                              }));
-                          return exchanges.back();
-                        }};
+    options.transport = {
+        .dial =
+            [this](caf::actor_system&, dialed dialed_peer, const std::string& address,
+                   const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor&) {
+              CHECK(dialed_peer.address == address);
+              calls.push_back({std::move(dialed_peer), stop});
+            },
+        .open =
+            [this](caf::actor_system& system, dialed&, const exchange_options&) {
+              exchanges.push_back(system.spawn([](caf::event_based_actor*) -> caf::behavior {
+                return {[](const outgoing&) {}};
+              }));
+              return exchanges.back();
+            }};
     membership = spawn_membership(system(), std::move(options));
     watcher = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
       self->send(membership, watch_atom::value);

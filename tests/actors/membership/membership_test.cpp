@@ -30,7 +30,7 @@ struct membership_world : actor_world {
     options.cluster = cluster_spec{{{"worker", {"127.0.0.1:1", "127.0.0.1:2"}}}};
     if (!self_name)
       options.role = "client";
-    options.ways = {
+    options.transport = {
         .dial =
             [this](caf::actor_system&, dialed call, const std::string& address,
                    const std::shared_ptr<std::atomic<bool>>&, const caf::actor&) {

@@ -33,7 +33,7 @@ struct seed_world : actor_world {
     options.self = two;
     options.incarnation = 7;
     options.join = {.seeds = {"h:1", "h:2", "h:3"}, .address = "h:3", .times = {}};
-    options.ways = {
+    options.transport = {
         .dial =
             [this](caf::actor_system&, dialed call, const std::string& address,
                    const std::shared_ptr<std::atomic<bool>>&, const caf::actor& reply) {

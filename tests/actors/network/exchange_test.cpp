@@ -13,7 +13,7 @@
 #include "troupe/actors/execution/io_loop.hpp"
 #include "troupe/actors/network/access_control.hpp"
 #include "troupe/actors/network/dial.hpp"
-#include "troupe/actors/network/near_memory.hpp"
+#include "troupe/actors/network/process_memory_reader.hpp"
 #include "troupe/actors/task/step_server.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/link.hpp"
@@ -132,7 +132,7 @@ struct one_account final : access_control {
 // The exchanges of two tasks, one at each end of a connection. With an access list, the sender is a
 // client.
 struct two_ends {
-  explicit two_ends(bool near_memory = false, std::shared_ptr<access_control> list = nullptr)
+  explicit two_ends(bool same_host_reads = false, std::shared_ptr<access_control> list = nullptr)
       : access(std::move(list)) {
     auto listening = listen_at({"127.0.0.1", 0});
     REQUIRE(listening);
@@ -142,8 +142,8 @@ struct two_ends {
     auto accepted =
         ::accept4(listening->first.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     REQUIRE(accepted >= 0);
-    from = open(dialed->release(), sender, bytes_left, near_memory);
-    to = open(accepted, receiver, came_back, near_memory);
+    from = open(dialed->release(), sender, bytes_left, same_host_reads);
+    to = open(accepted, receiver, came_back, same_host_reads);
   }
   ~two_ends() {
     for (auto* end : {&from, &to})
@@ -151,9 +151,9 @@ struct two_ends {
     from = to = nullptr;
   }
   caf::actor open(int socket, const std::shared_ptr<step_server>& server,
-                  std::atomic<size_t>& count, bool near_memory) {
+                  std::atomic<size_t>& count, bool same_host_reads) {
     auto options = options_of(server);
-    options.near_memory = near_memory;
+    options.same_host_reads = same_host_reads;
     options.loop = io_loop::make();
     if (server == receiver)
       options.owner = caf::actor_cast<caf::actor>(owner);
@@ -477,9 +477,9 @@ struct near_sockets {
 TEST_CASE("memory is read from the process at the other end, and only while the process lends it") {
   near_sockets pair;
   auto& peer_hello = pair.peer_hello;
-  auto find = [&] { return near_memory::find(pair.our_end->descriptor(), peer_hello); };
-  CHECK(near_memory::within_machine(pair.our_end->descriptor()));
-  CHECK(!near_memory::within_machine(-1));
+  auto find = [&] { return process_memory_reader::find(pair.our_end->descriptor(), peer_hello); };
+  CHECK(process_memory_reader::within_machine(pair.our_end->descriptor()));
+  CHECK(!process_memory_reader::within_machine(-1));
   auto reader = find();
   if (!reader) {
     WARN("this system does not let processes read others' memory");
@@ -526,7 +526,7 @@ TEST_CASE("reading from a process that has ended reports its end") {
       ::pause();
   REQUIRE(child > 0);
   pair.peer_hello.process = static_cast<uint32_t>(child);
-  auto reader = near_memory::find(pair.our_end->descriptor(), pair.peer_hello);
+  auto reader = process_memory_reader::find(pair.our_end->descriptor(), pair.peer_hello);
   ::kill(child, SIGKILL);
   REQUIRE(::waitpid(child, nullptr, 0) == child);
   if (!reader) {

@@ -40,7 +40,8 @@ fetch x
   explicit restarting_world(bool restores = true) {
     exchange = system().spawn(fake_behavior, &server);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
-      return {[](watch_atom) {}, [](const tell_waits&) {}, [](const deed& action) { action.act(); },
+      return {[](watch_atom) {}, [](const waits_report&) {},
+              [](const deed& action) { action.act(); },
               [=, this](const connect_request& request) -> caf::result<peer_link> {
                 if (is_there)
                   return peer_link{request.to, incarnation, exchange};
@@ -133,7 +134,7 @@ fetch n
     for (size_t i = 0; i < 2; ++i)
       exchanges[i] = system().spawn(fake_behavior, &servers[i]);
     membership = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
-      return {[](watch_atom) {}, [](const tell_waits&) {},
+      return {[](watch_atom) {}, [](const waits_report&) {},
               [this](const connect_request& request) {
                 auto task_index = static_cast<size_t>(request.to.task);
                 return peer_link{request.to, incarnations[task_index], exchanges[task_index]};

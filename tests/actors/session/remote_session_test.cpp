@@ -49,12 +49,12 @@ struct remote_world : actor_world {
   std::shared_ptr<prepared_step> step;
 
   remote_world() {
-    membership_ways ways;
-    ways.dial = [](caf::actor_system&, dialed call, const std::string&,
-                   const std::shared_ptr<std::atomic<bool>>&,
-                   const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
-    ways.open = [this](caf::actor_system& session_system, dialed&,
-                       const exchange_options& exchange_settings) {
+    membership_transport transport;
+    transport.dial = [](caf::actor_system&, dialed call, const std::string&,
+                        const std::shared_ptr<std::atomic<bool>>&,
+                        const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
+    transport.open = [this](caf::actor_system& session_system, dialed&,
+                            const exchange_options& exchange_settings) {
       auto& host = hosts.emplace_back();
       host.owner = exchange_settings.owner;
       return host.exchange = session_system.spawn(host_behavior, &host, exchange_settings.opener);
@@ -67,7 +67,7 @@ struct remote_world : actor_world {
     options.lost_state.awaits = [this](const std::string& task) {
       return unrestored.contains(task);
     };
-    session = *spawn_remote_session(system(), {"one:1", "two:2"}, options, nullptr, &ways);
+    session = *spawn_remote_session(system(), {"one:1", "two:2"}, options, nullptr, &transport);
     begin_prepare();
   }
   ~remote_world() {

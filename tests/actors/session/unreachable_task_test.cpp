@@ -40,7 +40,8 @@ fetch v
     for (size_t i = 0; i < 2; ++i)
       exchanges[i] = system().spawn(fake_behavior, &workers[i]);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
-      return {[](watch_atom) {}, [](const tell_waits&) {}, [](const deed& action) { action.act(); },
+      return {[](watch_atom) {}, [](const waits_report&) {},
+              [](const deed& action) { action.act(); },
               [=, this](const connect_request& request) -> caf::result<peer_link> {
                 auto worker_index = static_cast<size_t>(request.to.task);
                 if (is_there[worker_index])

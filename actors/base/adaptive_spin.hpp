@@ -10,7 +10,7 @@
 namespace troupe {
 
 /// Adapts how often it spins to how often spinning succeeds. One thread at a time.
-class brief_look {
+class adaptive_spin {
 public:
   /// Calls `arrived` until it returns true, for at most 50 us; returns whether it did. Between two
   /// calls it yields the core to other threads.

@@ -1,5 +1,5 @@
-// Threads of a task that read and write files for responders, so that no step's thread waits for a
-// disk.
+// Threads of a task that read and write files for waitable resources, so that no step's thread
+// waits for a disk.
 #pragma once
 #include "troupe/runtime/state/file_access.hpp"
 
@@ -10,11 +10,11 @@ namespace troupe {
 
 /// The threads have a lower priority than those of steps, if the system supports that. They start
 /// on demand. Any thread may call.
-class input_threads {
+class file_threads {
 public:
   /// With 0 threads, run() does the work on the caller's thread.
-  explicit input_threads(size_t most);
-  ~input_threads();
+  explicit file_threads(size_t most);
+  ~file_threads();
 
   /// Waits for running work. Queued and later work is dropped.
   void close();

@@ -10,7 +10,7 @@ namespace troupe {
 /// Judges by several runs, because the system may preempt a thread within a brief run. Brief work
 /// becomes long after two long runs within 16; long work becomes brief after 16 brief runs. A first
 /// run is trusted. Any thread may call; runs that end at the same time may count as one.
-class run_length {
+class duration_classifier {
 public:
   static constexpr std::chrono::microseconds not_brief{200};
 

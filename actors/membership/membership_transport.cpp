@@ -46,9 +46,9 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
 
 } // namespace
 
-void read_on_a_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
-                      const caf::actor& reply) {
-  auto started = run_on_a_thread(system, [=] {
+void read_on_new_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
+                        const caf::actor& reply) {
+  auto started = run_on_new_thread(system, [=] {
     auto addresses = guarded("reading where the tasks are", [&] { return source->read(); });
     caf::anon_send(reply, source_read{std::move(addresses)});
   });
@@ -56,7 +56,7 @@ void read_on_a_thread(caf::actor_system& system, const std::shared_ptr<address_s
     caf::anon_send(reply, source_read{no_thread()});
 }
 
-membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust) {
+membership_transport socket_transport(std::shared_ptr<io_loop> loop, connection_trust trust) {
   return {.dial =
               [trust = std::move(trust), warned = std::make_shared<std::atomic<bool>>(false)](
                   caf::actor_system& system, dialed call, const std::string& text,
@@ -67,7 +67,7 @@ membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust
                         result_of_call.to.job.empty() ? text : to_string(result_of_call.to));
                   caf::anon_send(reply, std::move(result_of_call));
                 };
-                auto started = run_on_a_thread(system, [=] {
+                auto started = run_on_new_thread(system, [=] {
                   auto result_of_call = call;
                   auto outcome = guarded("connecting", [&] {
                     return reach(result_of_call, text, trust, *stop, *warned);
@@ -85,7 +85,7 @@ membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust
                            ? spawn_exchange(system, std::move(*call.stream), std::move(options))
                            : spawn_exchange(system, call.socket->release(), std::move(options));
               },
-          .read = read_on_a_thread};
+          .read = read_on_new_thread};
 }
 
 } // namespace troupe

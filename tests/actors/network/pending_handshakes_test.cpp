@@ -6,7 +6,7 @@
 #include "troupe/actors/execution/byte_stream.hpp"
 #include "troupe/actors/execution/io_loop.hpp"
 #include "troupe/actors/network/dial.hpp"
-#include "troupe/actors/network/half_open.hpp"
+#include "troupe/actors/network/pending_handshakes.hpp"
 #include "troupe/actors/network/tls_stream.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 #include "troupe/serialization/tls/token.hpp"
@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace troupe::test::half_open_test {
+namespace troupe::test::pending_handshakes_test {
 
 using namespace std::chrono_literals;
 
@@ -27,7 +27,7 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-constexpr int most_half_open = 256, at_once = 64;
+constexpr int max_pending = 256, at_once = 64;
 
 link_options a_client() {
   link_options options;
@@ -92,7 +92,7 @@ size_t allowed(size_t count) {
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
   limit.rlim_cur = limit.rlim_max;
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
-  return std::min<size_t>(count, limit.rlim_cur - 2 * most_half_open - 200);
+  return std::min<size_t>(count, limit.rlim_cur - 2 * max_pending - 200);
 }
 
 // The number of descriptors of this process that belong to its tasks.
@@ -115,7 +115,7 @@ void withstand(uint16_t port, size_t count, const std::string& first,
       if (i % 1000 == 999)
         CHECK(is_alive());
     }
-    auto bound = before.descriptors + most_half_open + at_once + 16;
+    auto bound = before.descriptors + max_pending + at_once + 16;
     for (auto end = clock_type::now() + 10s;
          descriptors_beside(count) > bound && clock_type::now() < end;)
       std::this_thread::sleep_for(10ms);
@@ -147,17 +147,17 @@ void withstand_with_and_without_tls(size_t count) {
 
 } // namespace
 
-TEST_CASE("a thousand half-open connections leave a task at work, with few descriptors") {
+TEST_CASE("a thousand pending handshakes leave a task at work, with few descriptors") {
   watchdog watch;
   withstand_with_and_without_tls(allowed(1000));
 }
 
-TEST_CASE("ten thousand half-open connections leave a task at work as well", "[slow]") {
+TEST_CASE("ten thousand pending handshakes leave a task at work as well", "[slow]") {
   watchdog watch{300s};
   withstand_with_and_without_tls(allowed(10'000));
 }
 
-TEST_CASE("a client without a certificate stays half-open, and gets no message before its token "
+TEST_CASE("a client without a certificate stays in its handshake, and gets no message before its token "
           "arrives") {
   watchdog watch;
   auto token = new_token();
@@ -181,7 +181,7 @@ TEST_CASE("a client without a certificate stays half-open, and gets no message b
     REQUIRE(dialed_stream);
     silent_streams.push_back(*std::move(dialed_stream));
   }
-  auto bound = before + most_half_open + at_once + 16;
+  auto bound = before + max_pending + at_once + 16;
   for (auto end = clock_type::now() + 10s;
        descriptors_beside(silent_streams.size()) > bound && clock_type::now() < end;)
     std::this_thread::sleep_for(10ms);
@@ -263,7 +263,7 @@ TEST_CASE("a machine that calls again and again does not displace the connection
   plain_connection connection{connect_from("127.0.0.2", plain->port())};
   REQUIRE(connection.write(hello.substr(0, 20)));
   std::vector<plain_connection> connections;
-  for (int i = 0; i < 2 * most_half_open; ++i)
+  for (int i = 0; i < 2 * max_pending; ++i)
     connections.emplace_back(plain->port());
   pollfd wait{connections[0].descriptor(), POLLIN, 0};
   REQUIRE(::poll(&wait, 1, 5000) == 1); // the first of the connections was closed
@@ -301,7 +301,7 @@ TEST_CASE("a connection whose bytes arrive too early is polled, and one that has
   plain_connection connection{descriptors[1]};
   auto loop = std::make_shared<woken_loop>();
   std::unique_ptr<byte_stream> taken_stream;
-  auto waiting = half_open_connections::make(
+  auto waiting = pending_handshakes::make(
       loop, {.tls = {}, .on_ready = [&](std::unique_ptr<byte_stream> stream) {
                taken_stream = std::move(stream);
              }});
@@ -348,4 +348,4 @@ TEST_CASE("a hello is read in any portions, and together with the bytes after it
   CHECK(closed);
 }
 
-} // namespace troupe::test::half_open_test
+} // namespace troupe::test::pending_handshakes_test

@@ -1,13 +1,13 @@
-#include "troupe/actors/execution/run_length.hpp"
+#include "troupe/actors/execution/duration_classifier.hpp"
 
 #include "tests/support/catch.hpp"
 
-namespace troupe::test::run_length_test {
+namespace troupe::test::duration_classifier_test {
 
 using namespace std::chrono_literals;
 
 TEST_CASE("a run that was preempted once is not classified as long") {
-  run_length classifier;
+  duration_classifier classifier;
   classifier.took(3us);
   classifier.took(50ms);
   CHECK(!classifier.often_long());
@@ -18,7 +18,7 @@ TEST_CASE("a run that was preempted once is not classified as long") {
 }
 
 TEST_CASE("a node whose first run takes long is classified as long at once") {
-  run_length classifier;
+  duration_classifier classifier;
   classifier.took(1ms);
   CHECK(classifier.often_long());
   classifier.took(3us);
@@ -26,7 +26,7 @@ TEST_CASE("a node whose first run takes long is classified as long at once") {
 }
 
 TEST_CASE("a node that takes long repeatedly is classified as long, until it is short again") {
-  run_length classifier;
+  duration_classifier classifier;
   for (int i = 0; i < 1000; ++i)
     classifier.took(1ms);
   CHECK(classifier.often_long());
@@ -37,4 +37,4 @@ TEST_CASE("a node that takes long repeatedly is classified as long, until it is 
   CHECK(!classifier.often_long());
 }
 
-} // namespace troupe::test::run_length_test
+} // namespace troupe::test::duration_classifier_test

@@ -1,6 +1,6 @@
-#include "troupe/actors/execution/input_threads.hpp"
+#include "troupe/actors/execution/file_threads.hpp"
 
-#include "troupe/actors/base/give_way.hpp"
+#include "troupe/actors/base/lower_thread_priority.hpp"
 #include "troupe/serialization/records/files_for_readers.hpp"
 
 #include <condition_variable>
@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace troupe {
-struct input_threads::state {
+struct file_threads::state {
   const size_t limit;
   const std::unique_ptr<file_access> files = files_for_readers(real_files());
   std::mutex mutex;
@@ -24,7 +24,7 @@ struct input_threads::state {
   explicit state(size_t threads_at_most) : limit(threads_at_most) {}
 
   void serve() {
-    give_way();
+    lower_thread_priority();
     std::unique_lock lock{mutex};
     while (!closing) {
       if (work.empty()) {
@@ -43,11 +43,11 @@ struct input_threads::state {
   }
 };
 
-input_threads::input_threads(size_t limit) : state_(std::make_shared<state>(limit)) {}
+file_threads::file_threads(size_t limit) : state_(std::make_shared<state>(limit)) {}
 
-input_threads::~input_threads() { close(); }
+file_threads::~file_threads() { close(); }
 
-void input_threads::close() {
+void file_threads::close() {
   std::deque<std::function<void(file_access&)>> dropped;
   std::vector<std::thread> threads;
   {
@@ -64,7 +64,7 @@ void input_threads::close() {
       thread.join();
 }
 
-bool input_threads::run(std::function<void(file_access&)> work) {
+bool file_threads::run(std::function<void(file_access&)> work) {
   auto& shared = *state_;
   if (shared.limit == 0) {
     work(*shared.files);

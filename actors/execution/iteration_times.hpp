@@ -11,7 +11,7 @@ class task_instance;
 class task_program;
 
 /// Iterations overlap, and there may be millions: each node has one sum. Any thread may call.
-class turn_times {
+class iteration_times {
 public:
   /// Adds the times of a profiled iteration that has ended.
   void add(const task_instance& iteration);

@@ -1,4 +1,4 @@
-#include "troupe/actors/network/near_memory.hpp"
+#include "troupe/actors/network/process_memory_reader.hpp"
 
 #include "troupe/actors/network/dial.hpp"
 
@@ -131,7 +131,7 @@ bool has_open(pid_t process, uint64_t inode) {
 } // namespace
 
 // A machine connects to itself from the address that it connects to.
-bool near_memory::within_machine(int socket) {
+bool process_memory_reader::within_machine(int socket) {
   sockaddr_storage local{}, peer{};
   socklen_t local_size = sizeof local, peer_size = sizeof peer;
   if (::getsockname(socket, reinterpret_cast<sockaddr*>(&local), &local_size) != 0 ||
@@ -144,10 +144,10 @@ bool near_memory::within_machine(int socket) {
   return local.ss_family == peer.ss_family && !host(local).empty() && host(local) == host(peer);
 }
 
-std::optional<near_memory> near_memory::find(int socket, const hello& peer) {
+std::optional<process_memory_reader> process_memory_reader::find(int socket, const hello& peer) {
   if (peer.process == 0 || peer.process > uint32_t{std::numeric_limits<pid_t>::max()})
     return std::nullopt;
-  near_memory memory{static_cast<pid_t>(peer.process), peer};
+  process_memory_reader memory{static_cast<pid_t>(peer.process), peer};
   auto inode = other_end_of(socket);
   if (inode == 0 || !is_of_our_user(memory.process_) || !has_open(memory.process_, inode))
     return std::nullopt;
@@ -156,7 +156,7 @@ std::optional<near_memory> near_memory::find(int socket, const hello& peer) {
   return memory;
 }
 
-status near_memory::read(std::span<std::byte> to, uint64_t from) const {
+status process_memory_reader::read(std::span<std::byte> to, uint64_t from) const {
   std::array<uint64_t, 2> token{};
   // The token is read last: if it is there, the peer had not ended the connection before the read.
   iovec local[] = {{to.data(), to.size()}, {token.data(), sizeof token}};

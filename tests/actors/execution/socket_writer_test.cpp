@@ -1,4 +1,4 @@
-#include "troupe/actors/execution/outlet.hpp"
+#include "troupe/actors/execution/socket_writer.hpp"
 
 #include "tests/serialization/wire/link_pair.hpp"
 #include "tests/support/actor_world.hpp"
@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-namespace troupe::test::outlet_test {
+namespace troupe::test::socket_writer_test {
 
 using testing::options_of;
 using testing::peer_end;
@@ -74,7 +74,7 @@ TEST_CASE("concurrent writers lose no message: all are sent, or the loop is aske
     REQUIRE(testing::exchange(from, to).ok());
     moody_stream stream{seed};
     noting_loop loop;
-    outlet writer{stream, loop, from.it, *caf::actor_cast<caf::abstract_actor*>(owner)};
+    socket_writer writer{stream, loop, from.it, *caf::actor_cast<caf::abstract_actor*>(owner)};
     constexpr uint64_t threads = 4, messages_each = 200;
     std::atomic<uint64_t> writers{threads};
     {
@@ -118,4 +118,4 @@ TEST_CASE("concurrent writers lose no message: all are sent, or the loop is aske
   world.run();
 }
 
-} // namespace troupe::test::outlet_test
+} // namespace troupe::test::socket_writer_test

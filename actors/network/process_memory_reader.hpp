@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-class near_memory {
+class process_memory_reader {
 public:
   /// Returns whether both ends of a socket may be on this machine. The hello to other machines
   /// contains no addresses.
@@ -19,14 +19,14 @@ public:
   /// that lends its memory, or if the system does not allow reading it. The process must own the
   /// other end of the socket, so that a peer cannot claim to be another process. It must belong to
   /// the same user, because root could read any memory.
-  static std::optional<near_memory> find(int socket, const hello& peer);
+  static std::optional<process_memory_reader> find(int socket, const hello& peer);
 
   /// Fails with invalid_argument for an address that is not in the peer's memory, with unavailable
   /// if the peer has ended the connection: then the bytes may not be the tensor's.
   status read(std::span<std::byte> to, uint64_t from) const;
 
 private:
-  near_memory(pid_t process, const hello& peer)
+  process_memory_reader(pid_t process, const hello& peer)
       : process_(process), token_at_(peer.token_at), token_(peer.token) {}
 
   pid_t process_;

@@ -1,4 +1,4 @@
-#include "troupe/actors/execution/outlet.hpp"
+#include "troupe/actors/execution/socket_writer.hpp"
 
 #include "troupe/runtime/simulation.hpp"
 
@@ -47,7 +47,7 @@ void write_batch::write() {
 }
 
 template <class Write>
-size_t outlet::write_exclusively(Write write) {
+size_t socket_writer::write_exclusively(Write write) {
   if (callers_.fetch_add(1, std::memory_order_acq_rel) > 0)
     return 0; // the writing thread checks callers_ again
   size_t total = 0;
@@ -63,7 +63,7 @@ size_t outlet::write_exclusively(Write write) {
   }
 }
 
-void outlet::write_some() {
+void socket_writer::write_some() {
   if (current_batch) {
     auto& pending = current_batch->pending_;
     for (const auto& entry : pending)
@@ -86,16 +86,16 @@ void outlet::write_some() {
   });
 }
 
-size_t outlet::flush() {
+size_t socket_writer::flush() {
   return write_exclusively([&] { return write(long_budget); });
 }
 
-void outlet::finish() {
+void socket_writer::finish() {
   finishing_.store(true, std::memory_order_release);
   flush();
 }
 
-size_t outlet::write(size_t budget) {
+size_t socket_writer::write(size_t budget) {
   auto last = finishing_.load(std::memory_order_acquire); // all messages are in the link by now
   size_t total = 0;
   bool more = true;
@@ -131,7 +131,7 @@ size_t outlet::write(size_t budget) {
   return total;
 }
 
-void outlet::close() {
+void socket_writer::close() {
   // The writing thread may still have to end the stream.
   if (finishing_.load(std::memory_order_acquire))
     while (callers_.load(std::memory_order_acquire) > 0)

@@ -1,4 +1,4 @@
-#include "troupe/actors/base/clerk.hpp"
+#include "troupe/actors/base/background_executor.hpp"
 
 #include "troupe/actors/base/system.hpp"
 
@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-caf::behavior clerk_behavior(caf::event_based_actor* self) {
+caf::behavior background_executor_behavior(caf::event_based_actor* self) {
   self->set_default_handler(caf::drop);
   return {[](const job& request) {
     request.work();
@@ -18,6 +18,8 @@ caf::behavior clerk_behavior(caf::event_based_actor* self) {
 
 } // namespace
 
-caf::actor spawn_clerk(caf::actor_system& system) { return spawn_control(system, clerk_behavior); }
+caf::actor spawn_background_executor(caf::actor_system& system) {
+  return spawn_control(system, background_executor_behavior);
+}
 
 } // namespace troupe

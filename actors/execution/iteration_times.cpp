@@ -1,10 +1,10 @@
-#include "troupe/actors/execution/turn_times.hpp"
+#include "troupe/actors/execution/iteration_times.hpp"
 
 #include "troupe/actors/execution/task_program.hpp"
 
 namespace troupe {
 
-void turn_times::add(const task_instance& iteration) {
+void iteration_times::add(const task_instance& iteration) {
   task_statistics times;
   iteration.collect_spans(times);
   std::lock_guard lock{mutex_};
@@ -21,7 +21,7 @@ void turn_times::add(const task_instance& iteration) {
   }
 }
 
-void turn_times::collect(const task_program& program, task_statistics& to) const {
+void iteration_times::collect(const task_program& program, task_statistics& to) const {
   std::lock_guard lock{mutex_};
   for (const auto& [function, sums] : sums_) {
     auto first = program.first_subject_of(*function);
@@ -31,7 +31,7 @@ void turn_times::collect(const task_program& program, task_statistics& to) const
   }
 }
 
-void turn_times::reset() noexcept {
+void iteration_times::reset() noexcept {
   std::lock_guard lock{mutex_};
   sums_.clear();
 }

@@ -9,7 +9,7 @@ namespace troupe {
 
 /// Lets threads of steps run first where there are too few cores for both. Has an effect on Linux
 /// only, where each thread has its own priority.
-inline void give_way() {
+inline void lower_thread_priority() {
 #ifdef __linux__
   constexpr int niceness = 5;
   auto thread = static_cast<id_t>(::syscall(SYS_gettid));

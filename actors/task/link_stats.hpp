@@ -5,6 +5,6 @@
 namespace troupe {
 
 /// Queries the connection's exchange, on this thread; zeros if that has ended. Any thread may call.
-link_look::numbers numbers_of(const peer_connection& connection);
+link_stats_query::stats link_stats_of(const peer_connection& connection);
 
 } // namespace troupe

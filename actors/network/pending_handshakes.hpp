@@ -16,7 +16,7 @@ class access_control;
 class io_loop;
 class tls_identity;
 
-struct half_open_options {
+struct pending_handshake_options {
   std::shared_ptr<tls_identity> tls;           ///< null: peers send their hello without TLS
   std::shared_ptr<access_control> access = {}; ///< may admit clients that show a token
   size_t max = 256;                            ///< beyond it, the oldest one is dropped
@@ -29,12 +29,12 @@ struct half_open_options {
   std::function<void(const std::string& peer, const status& why)> on_refused = {};
 };
 
-class half_open_connections {
+class pending_handshakes {
 public:
   /// Use a loop that running steps do not need: a handshake takes half a millisecond.
-  static std::shared_ptr<half_open_connections> make(std::shared_ptr<io_loop> loop,
-                                                     half_open_options options);
-  virtual ~half_open_connections() = default;
+  static std::shared_ptr<pending_handshakes> make(std::shared_ptr<io_loop> loop,
+                                                  pending_handshake_options options);
+  virtual ~pending_handshakes() = default;
 
   /// Call it on the loop's thread.
   virtual void add(std::unique_ptr<byte_stream> stream) = 0;

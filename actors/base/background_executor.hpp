@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// Actor -> clerk: run this. Answered by job_done.
+/// Actor -> background executor: run this. Answered by job_done.
 struct job {
   std::function<void()> work; ///< does not throw
 };
@@ -19,7 +19,7 @@ struct job_done {};
 
 /// Spawns an actor that runs one job after another. It has a thread of its own, if its system has
 /// threads.
-caf::actor spawn_clerk(caf::actor_system& system);
+caf::actor spawn_background_executor(caf::actor_system& system);
 
 } // namespace troupe
 
@@ -28,13 +28,14 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::job_done)
 
 namespace troupe {
 
-/// Has a clerk run `work`, which returns a result and does not throw. Calls `then` with that result
-/// in a later message of `self`, or with an error if the clerk has ended.
+/// Has a background executor run `work`, which returns a result and does not throw. Calls `then`
+/// with that result in a later message of `self`, or with an error if the background executor has
+/// ended.
 template <class Self, class Work, class Then>
-void leave_to(Self* self, const caf::actor& clerk, Work work, Then then) {
+void run_in_background(Self* self, const caf::actor& background_executor, Work work, Then then) {
   using outcome = decltype(work());
   auto job_result = std::make_shared<std::unique_ptr<outcome>>();
-  self->request(clerk, caf::infinite, job{[=]() mutable {
+  self->request(background_executor, caf::infinite, job{[=]() mutable {
                   *job_result = std::make_unique<outcome>(guarded("doing a job", work));
                 }})
       .then([=](const job_done&) mutable { then(std::move(**job_result)); },

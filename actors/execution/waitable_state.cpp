@@ -1,10 +1,10 @@
-#include "troupe/actors/execution/responder.hpp"
+#include "troupe/actors/execution/waitable_state.hpp"
 
 #include "troupe/actors/base/deadlines.hpp"
 #include "troupe/actors/base/inline_actor.hpp"
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/base/system.hpp"
-#include "troupe/actors/execution/input_threads.hpp"
+#include "troupe/actors/execution/file_threads.hpp"
 #include "troupe/runtime/graph/graph.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
@@ -22,7 +22,7 @@
 namespace troupe {
 namespace {
 
-void fill_in(state_info& info, const responder& source) {
+void fill_in(state_info& info, const waitable_resource& source) {
   info.holds = source.holds();
   info.content = source.describe();
   info.bytes = source.bytes();
@@ -42,26 +42,26 @@ clear_at_exit(List**) -> clear_at_exit<List>;
 
 // Handles a message on its sender's thread, as regions do: a thread that enqueues an element
 // delivers it to the region that waits for it. The lock is held only while the rules of the
-// responder run. Answers are sent after it is released.
-class responder_actor final : public inline_actor {
+// waitable resource run. Answers are sent after it is released.
+class waitable_actor final : public inline_actor {
 public:
-  responder_actor(caf::actor_config& config, std::shared_ptr<responder> machine,
-                  std::shared_ptr<input_threads> input)
+  waitable_actor(caf::actor_config& config, std::shared_ptr<waitable_resource> machine,
+                 std::shared_ptr<file_threads> input)
       : inline_actor(config), machine_(std::move(machine)), input_(std::move(input)) {}
 
-  const char* name() const override { return "troupe.responder"; }
+  const char* name() const override { return "troupe.waitable_resource"; }
 
   // The interface that class deadlines needs:
   caf::actor_clock& clock() { return home_system().clock(); }
   // The clock's thread must not run this actor, because it would wait for itself. So a timer actor
   // forwards the message.
-  void delayed_send(responder_actor* self, caf::timespan left, wake_atom wake) {
+  void delayed_send(waitable_actor* self, caf::timespan left, wake_atom wake) {
     if (!timer_)
       timer_ = home_system().spawn(
           [receiver = self->address()](caf::event_based_actor*) -> caf::behavior {
             return {[receiver](wake_atom woken) {
-              if (auto responder = caf::actor_cast<caf::actor>(receiver))
-                caf::anon_send(responder, woken);
+              if (auto waitable_resource = caf::actor_cast<caf::actor>(receiver))
+                caf::anon_send(waitable_resource, woken);
             }};
           });
     clock().schedule_message(clock().now() + left, caf::actor_cast<caf::strong_actor_ptr>(timer_),
@@ -72,9 +72,9 @@ private:
   struct requester {
     uint32_t wait = 0;
     const troupe::node* origin = nullptr;
-    caf::actor region; // or a responder, for an errand
-    caf::actor source; // the responder that this one may ask
-    caf::actor keep;   // owns the region of `origin`, for an errand
+    caf::actor region; // or a waitable resource, for a deferred operation
+    caf::actor source; // the waitable resource that this one may ask
+    caf::actor keep;   // owns the region of `origin`, for a deferred operation
     usage_meter::side side = usage_meter::neither;
   };
   struct waiter {
@@ -85,21 +85,21 @@ private:
     caf::actor region;
     wait_answer answer;
   };
-  // An errand: a request to another responder, or an access to files.
+  // A deferred operation: a request to another waitable resource, or an access to files.
   struct pending_operation {
-    errand operation;
+    deferred_operation operation;
     requester from;
   };
   // Most requests have one answer.
   struct deliveries {
     boost::container::small_vector<delivery, 2> answers;
-    std::vector<pending_operation> errands;
+    std::vector<pending_operation> operations;
   };
 
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override {
     deliveries out;
     step_id current_step;
-    if (auto* request = content_if<ask>(message)) {
+    if (auto* request = content_if<wait_request>(message)) {
       current_step = request->step;
       auto side = request->origin->op().goes_back ? usage_meter::takes
                   : request->inputs.empty()       ? usage_meter::neither
@@ -111,9 +111,9 @@ private:
            {},
            side},
           current_step, request->origin->op().ask, std::move(request->inputs), out);
-    } else if (auto* source_request = content_if<troupe::ask_source>(message)) {
+    } else if (auto* source_request = content_if<troupe::source_request>(message)) {
       current_step = source_request->step;
-      put({source_request->errand,
+      put({source_request->operation_number,
            source_request->origin,
            std::move(source_request->asker),
            {},
@@ -126,12 +126,12 @@ private:
     } else if (auto* answer = content_if<wait_answer>(message)) {
       current_step = answer->step;
       under_lock(out, [&](answers& done) {
-        machine_->errand_ended(answer->wait, std::move(answer->outcome), std::move(answer->values),
-                               done);
+        machine_->operation_ended(answer->wait, std::move(answer->outcome),
+                                  std::move(answer->values), done);
       });
-    } else if (auto* ended = content_if<troupe::errand_ended>(message)) {
+    } else if (auto* ended = content_if<troupe::operation_ended>(message)) {
       under_lock(out, [&](answers& done) {
-        machine_->errand_ended(ended->number, std::move(ended->outcome), {}, done);
+        machine_->operation_ended(ended->number, std::move(ended->outcome), {}, done);
       });
     } else if (auto* step_end = content_if<step_ended>(message)) {
       under_lock(out, [&](answers& done) {
@@ -144,13 +144,13 @@ private:
         else if (step_end->outcome != how::fails)
           machine_->settle(step_end->step, step_end->outcome == how::failed, done);
       });
-    } else if (content_if<responder_reset>(message)) {
+    } else if (content_if<waitable_reset>(message)) {
       under_lock(out, [&](answers& done) {
         machine_->reset(
             failure(error_kind::cancelled, machine_->kind(), " '", machine_->name(), "' was reset"),
             done);
       });
-    } else if (auto* query = content_if<responder_stats_query>(message)) {
+    } else if (auto* query = content_if<waitable_stats_query>(message)) {
       std::lock_guard guard{mutex_};
       if (query->info)
         fill_in(*query->info, *machine_);
@@ -174,8 +174,8 @@ private:
     return true;
   }
 
-  responder_numbers count() {
-    responder_numbers numbers{.size = machine_->size()};
+  waitable_stats count() {
+    waitable_stats numbers{.size = machine_->size()};
     meter_.advance(numbers.size);
     numbers.usage = meter_.so_far();
     for (const auto& [number, waiting] : waiting_) {
@@ -187,7 +187,7 @@ private:
 
   void withdraw(const withdraw_question& request, answers& done) {
     for (const auto& [number, waiting] : waiting_)
-      if (waiting.from.keep && waiting.from.wait == request.errand &&
+      if (waiting.from.keep && waiting.from.wait == request.operation_number &&
           waiting.from.region == request.asker)
         return machine_->cancel(request_id{request.step, number},
                                 failure(error_kind::cancelled, "the step has failed"), done);
@@ -211,37 +211,37 @@ private:
       return {};
     });
     collect(done, out);
-    collect_errands(out);
+    collect_operations(out);
   }
 
-  // Errands are started after the lock is released, like answers.
-  void collect_errands(deliveries& out) {
-    errands_.clear();
-    machine_->take_errands(errands_);
-    for (auto& operation : errands_) {
+  // Deferred operations are started after the lock is released, like answers.
+  void collect_operations(deliveries& out) {
+    operations_.clear();
+    machine_->take_operations(operations_);
+    for (auto& operation : operations_) {
       requester sender;
       if (operation.asks_for)
         if (auto position = waiting_.find(operation.asks_for->number); position != waiting_.end())
           sender = position->second.from;
-      out.errands.push_back({std::move(operation), std::move(sender)});
+      out.operations.push_back({std::move(operation), std::move(sender)});
     }
   }
 
-  // An errand has the step of its request, so the end of the step ends the errand, too.
-  void run_errand(pending_operation& pending, caf::execution_unit* unit) {
+  // A deferred operation has the step of its request, so the end of the step ends it, too.
+  void run_operation(pending_operation& pending, caf::execution_unit* unit) {
     auto self = caf::actor_cast<caf::actor>(this);
     if (pending.operation.work) {
-      auto is_queued =
-          input_->run([self = std::move(self), work = std::move(pending.operation.work),
-                       number = pending.operation.number](file_access& files) {
-            auto outcome = guarded("reading a file", [&] { return work(files); });
-            deliver(actor_behind(self), troupe::errand_ended{number, std::move(outcome)}, nullptr);
-          });
+      auto is_queued = input_->run([self = std::move(self),
+                                    work = std::move(pending.operation.work),
+                                    number = pending.operation.number](file_access& files) {
+        auto outcome = guarded("reading a file", [&] { return work(files); });
+        deliver(actor_behind(self), troupe::operation_ended{number, std::move(outcome)}, nullptr);
+      });
       if (!is_queued)
         deliver(*this,
-                troupe::errand_ended{pending.operation.number,
-                                     failure(error_kind::resource_exhausted,
-                                             "the system cannot create a thread to read files")},
+                troupe::operation_ended{pending.operation.number,
+                                        failure(error_kind::resource_exhausted,
+                                                "the system cannot create a thread to read files")},
                 unit);
       return;
     }
@@ -250,15 +250,15 @@ private:
       deliver(*this,
               wait_answer{pending.operation.number,
                           failure(error_kind::internal, machine_->kind(), " '", machine_->name(),
-                                  "' has no responder to ask"),
+                                  "' has no waitable resource to ask"),
                           {},
                           step},
               unit);
       return;
     }
     deliver(actor_behind(pending.from.source),
-            troupe::ask_source{step, pending.from.origin, pending.operation.ask,
-                               pending.operation.number, pending.from.region, self},
+            troupe::source_request{step, pending.from.origin, pending.operation.ask,
+                                   pending.operation.number, pending.from.region, self},
             unit);
     // The step may have failed before the source heard of it.
     std::unique_lock lock{mutex_};
@@ -269,32 +269,32 @@ private:
               withdraw_question{step, pending.operation.number, std::move(self)}, unit);
   }
 
-  // Sends answers, then starts errands. The calling thread goes on with its own step; for other
-  // steps, other threads are woken. Answers and errands can cause further ones in this function:
-  // these are queued and run one after another, not nested.
+  // Sends answers, then starts deferred operations. The calling thread goes on with its own step;
+  // for other steps, other threads are woken. Answers and deferred operations can cause further
+  // ones in this function: these are queued and run one after another, not nested.
   void send_all(deliveries& out, step_id current_step, caf::execution_unit* unit) {
     deliver_answers({out.answers.data(), out.answers.size()}, current_step, unit);
-    if (out.errands.empty())
+    if (out.operations.empty())
       return;
-    using queued_errand = std::pair<caf::actor, pending_operation>;
-    static thread_local std::deque<queued_errand>* running = nullptr;
-    std::deque<queued_errand> queue;
+    using queued_operation = std::pair<caf::actor, pending_operation>;
+    static thread_local std::deque<queued_operation>* running = nullptr;
+    std::deque<queued_operation> queue;
     auto outermost = !running;
     if (outermost)
       running = &queue;
     const clear_at_exit clear_queue{outermost ? &running : nullptr};
-    for (auto& operation : out.errands)
+    for (auto& operation : out.operations)
       running->emplace_back(caf::actor_cast<caf::actor>(this), std::move(operation));
     if (!outermost)
       return;
     for (; !queue.empty(); queue.pop_front()) {
       auto next = std::move(queue.front());
-      actor_behind(next.first).run_errand(next.second, unit);
+      actor_behind(next.first).run_operation(next.second, unit);
     }
   }
 
-  static responder_actor& actor_behind(const caf::actor& handle) {
-    return static_cast<responder_actor&>(*caf::actor_cast<caf::abstract_actor*>(handle));
+  static waitable_actor& actor_behind(const caf::actor& handle) {
+    return static_cast<waitable_actor&>(*caf::actor_cast<caf::abstract_actor*>(handle));
   }
 
   // The answers for other steps than the current one, which a thread sends last. The list is not on
@@ -349,7 +349,7 @@ private:
                    "' ends: its task shuts down");
   }
 
-  void put(requester sender, step_id step, decltype(errand::ask) operation,
+  void put(requester sender, step_id step, decltype(deferred_operation::ask) operation,
            std::vector<tensor> inputs, deliveries& out) {
     std::lock_guard guard{mutex_};
     meter_.advance(machine_->size());
@@ -375,7 +375,7 @@ private:
     else
       wait(id, std::move(sender));
     collect(done, out);
-    collect_errands(out);
+    collect_operations(out);
   }
 
   void wait(request_id id, requester sender) {
@@ -398,7 +398,7 @@ private:
                      *overdue_);
   }
 
-  // Errors name the requesting node when they reach it. The responder adds its own name.
+  // Errors name the requesting node when they reach it. The waitable resource adds its own name.
   static delivery delivery_to(requester& receiver, answer& result) {
     auto outcome = receiver.keep ? std::move(result.outcome)
                                  : within(*receiver.origin, std::move(result.outcome));
@@ -421,10 +421,10 @@ private:
   }
 
   std::mutex mutex_;
-  const std::shared_ptr<responder> machine_;
-  const std::shared_ptr<input_threads> input_;
+  const std::shared_ptr<waitable_resource> machine_;
+  const std::shared_ptr<file_threads> input_;
   usage_meter meter_;
-  std::vector<errand> errands_;                  // those that are being started
+  std::vector<deferred_operation> operations_;   // those that are being started
   std::unordered_map<uint64_t, waiter> waiting_; // by request
   uint64_t next_request_ = 1;
   deadlines due_;
@@ -436,67 +436,67 @@ private:
 
 } // namespace
 
-responder_state::responder_state(std::unique_ptr<responder> machine)
+waitable_state::waitable_state(std::unique_ptr<waitable_resource> machine)
     : named_state(machine->name()), machine_(std::move(machine)) {}
 
-responder_state::~responder_state() {
+waitable_state::~waitable_state() {
   if (actor_)
     caf::anon_send_exit(actor_, caf::exit_reason::user_shutdown);
 }
 
-result<std::shared_ptr<responder_state>> responder_state::declare(const node& maker,
-                                                                  std::string name) {
-  auto machine = maker.op().make_responder(maker, std::move(name));
+result<std::shared_ptr<waitable_state>> waitable_state::declare(const node& maker,
+                                                                std::string name) {
+  auto machine = maker.op().make_waitable_resource(maker, std::move(name));
   if (!machine)
     return within(maker, machine.status());
-  return std::shared_ptr<responder_state>{new responder_state{*std::move(machine)}};
+  return std::shared_ptr<waitable_state>{new waitable_state{*std::move(machine)}};
 }
 
-status responder_state::declare_again(const named_state& other) {
-  return machine_->declare_again(*static_cast<const responder_state&>(other).machine_);
+status waitable_state::declare_again(const named_state& other) {
+  return machine_->declare_again(*static_cast<const waitable_state&>(other).machine_);
 }
 
-result<tensor> responder_state::read() const {
+result<tensor> waitable_state::read() const {
   return invalid(kind(), " '", name(), "' is not a tensor: use its ops");
 }
 
-void responder_state::clear() {
+void waitable_state::clear() {
   caf::actor receiver;
   {
     std::lock_guard guard{mutex_};
     receiver = actor_;
   }
   if (receiver)
-    caf::anon_send(receiver, responder_reset{});
+    caf::anon_send(receiver, waitable_reset{});
 }
 
-state_info responder_state::describe() const {
+state_info waitable_state::describe() const {
   auto info = named_state::describe();
   std::lock_guard guard{mutex_};
   if (actor_)
     deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(actor_)),
-            responder_stats_query{&info, nullptr}, nullptr);
+            waitable_stats_query{&info, nullptr}, nullptr);
   else
     fill_in(info, *machine_);
   return info;
 }
 
-responder_numbers responder_state::numbers() const {
-  responder_numbers numbers;
+waitable_stats waitable_state::numbers() const {
+  waitable_stats numbers;
   std::lock_guard guard{mutex_};
   if (actor_)
     deliver(static_cast<inline_actor&>(*caf::actor_cast<caf::abstract_actor*>(actor_)),
-            responder_stats_query{nullptr, &numbers}, nullptr);
+            waitable_stats_query{nullptr, &numbers}, nullptr);
   else
     numbers.size = machine_->size();
   return numbers;
 }
 
-caf::actor responder_state::actor(caf::actor_system& system,
-                                  const std::shared_ptr<input_threads>& input) {
+caf::actor waitable_state::actor(caf::actor_system& system,
+                                 const std::shared_ptr<file_threads>& input) {
   std::lock_guard guard{mutex_};
   if (!actor_)
-    actor_ = spawn_inline<responder_actor>(system, machine_, input).first;
+    actor_ = spawn_inline<waitable_actor>(system, machine_, input).first;
   return actor_;
 }
 

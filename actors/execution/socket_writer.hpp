@@ -16,11 +16,11 @@ namespace troupe {
 /// Any thread may call, except close(), which is called on the loop's thread. One thread writes at
 /// a time. A thread that comes meanwhile leaves its message to the writing thread, so messages
 /// gather into one write.
-class outlet {
+class socket_writer {
 public:
   /// `sent` counts the bytes that were written, if not null.
-  outlet(byte_stream& stream, io_loop& loop, link& source, caf::abstract_actor& owner,
-         std::atomic<uint64_t>* sent = nullptr)
+  socket_writer(byte_stream& stream, io_loop& loop, link& source, caf::abstract_actor& owner,
+                std::atomic<uint64_t>* sent = nullptr)
       : stream_(stream), loop_(loop), link_(source), owner_(owner), sent_(sent) {}
 
   /// Writes what the socket accepts at once, up to a limit; the loop's thread writes the rest. If
@@ -65,9 +65,10 @@ public:
   void write();
 
 private:
-  friend class outlet;
+  friend class socket_writer;
   bool outermost_;
-  std::vector<std::pair<caf::strong_actor_ptr, outlet*>> pending_; // with the owners of the writers
+  // With the owners of the writers.
+  std::vector<std::pair<caf::strong_actor_ptr, socket_writer*>> pending_;
 };
 
 } // namespace troupe

@@ -1,7 +1,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/local_world.hpp"
 
-namespace troupe::test::responder_test {
+namespace troupe::test::waitable_state_test {
 
 using namespace std::chrono_literals;
 
@@ -243,4 +243,4 @@ TEST_CASE("closing a session ends its steps, also those that wait for a queue") 
   CHECK(outcome_of(timed).kind() == error_kind::cancelled);
 }
 
-} // namespace troupe::test::responder_test
+} // namespace troupe::test::waitable_state_test

@@ -1,4 +1,4 @@
-#include "troupe/actors/task/process_numbers.hpp"
+#include "troupe/actors/task/process_stats.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-process_numbers process_numbers::now() {
-  process_numbers numbers;
+process_stats process_stats::now() {
+  process_stats numbers;
   uint64_t total = 0, resident = 0;
   if (std::ifstream pages{"/proc/self/statm"}; pages >> total >> resident) {
     auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));

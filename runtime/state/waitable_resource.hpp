@@ -18,7 +18,7 @@ namespace troupe {
 
 class file_access;
 class node;
-class responder;
+class waitable_resource;
 class usage_meter;
 
 /// Identifies a request. The requests of one step are cancelled together; the same pair must not
@@ -52,7 +52,7 @@ struct question {
   request_id who;
   const node* origin = nullptr;
   std::vector<tensor> inputs = {};    ///< the inputs that are values
-  const usage_meter* meter = nullptr; ///< the responder's, if it has one
+  const usage_meter* meter = nullptr; ///< the waitable resource's, if it has one
 };
 
 /// The answer to a question: the node's outputs, or an error.
@@ -64,34 +64,35 @@ struct answer {
 
 using answers = std::vector<answer>;
 
-/// An operation that a responder needs before it can answer, because it blocks or belongs to
-/// another responder.
-struct errand {
-  uint32_t number = 0; ///< unique within its responder
-  /// A question to the responder behind the node's second input, and the waiting request that needs
-  /// it. The step of this request may end meanwhile: the answer then still goes to this responder.
+/// An operation that a waitable resource needs before it can answer, because it blocks or belongs
+/// to another waitable resource.
+struct deferred_operation {
+  uint32_t number = 0; ///< unique within its waitable resource
+  /// A question to the waitable resource behind the node's second input, and the waiting request
+  /// that needs it. The step of this request may end meanwhile: the answer then still goes to this
+  /// waitable resource.
   std::optional<request_id> asks_for = {};
-  void (*ask)(responder& source, question&& request, answers& done) = nullptr;
+  void (*ask)(waitable_resource& source, question&& request, answers& done) = nullptr;
   /// Otherwise work for a thread that may block on disks. The work shares its results with the
-  /// responder, which does not access them until the work has ended.
+  /// waitable resource, which does not access them until the work has ended.
   std::function<status(file_access&)> work = {};
 };
 
 /// Every call appends the answers that became possible to `done`, in their order. Not thread-safe.
 /// The ops define the questions: op_def::ask.
-class responder {
+class waitable_resource {
 public:
-  explicit responder(std::string name) : name_(std::move(name)) {}
-  responder(const responder&) = delete;
-  responder& operator=(const responder&) = delete;
-  virtual ~responder() = default;
+  explicit waitable_resource(std::string name) : name_(std::move(name)) {}
+  waitable_resource(const waitable_resource&) = delete;
+  waitable_resource& operator=(const waitable_resource&) = delete;
+  virtual ~waitable_resource() = default;
 
   const std::string& name() const noexcept { return name_; }
   /// The kind of state, for errors; different kinds may have the same name.
   virtual std::string_view kind() const noexcept = 0;
   /// Fails unless another declaration of the same kind and name agrees. Reads constants only: any
   /// thread may call.
-  virtual status declare_again(const responder& other) const = 0;
+  virtual status declare_again(const waitable_resource& other) const = 0;
 
   /// Ends the selected requests that wait, each with `reason`. Waiting requests have changed
   /// nothing.
@@ -111,10 +112,11 @@ public:
   /// The number of elements; negative for a state without elements.
   virtual int64_t size() const noexcept { return -1; }
 
-  /// Called after each other call: moves out the errands that must be started now.
-  virtual void take_errands(std::vector<errand>&) {}
-  /// Reports that an errand has ended; on success with the tensors that the source answered.
-  virtual void errand_ended(uint32_t, status, std::vector<tensor>, answers&) {}
+  /// Called after each other call: moves out the deferred operations that must be started now.
+  virtual void take_operations(std::vector<deferred_operation>&) {}
+  /// Reports that a deferred operation has ended; on success with the tensors that the source
+  /// answered.
+  virtual void operation_ended(uint32_t, status, std::vector<tensor>, answers&) {}
 
 private:
   const std::string name_;

@@ -1,7 +1,7 @@
 // CAF's sharing scheduler, one of whose idle threads spins for a moment before it sleeps: a step
 // between tasks passes from thread to thread several times.
 #pragma once
-#include "troupe/actors/base/brief_look.hpp"
+#include "troupe/actors/base/adaptive_spin.hpp"
 #include "troupe/actors/base/caf_internals.hpp"
 
 #include <caf/policy/unprofiled.hpp>
@@ -14,7 +14,7 @@
 
 namespace troupe {
 
-class looking_policy : public caf::policy::unprofiled {
+class spinning_policy : public caf::policy::unprofiled {
 public:
   struct coordinator_data {
     explicit coordinator_data(caf::scheduler::abstract_coordinator*) {}
@@ -24,7 +24,7 @@ public:
     std::atomic<size_t> size{0};
     size_t sleeping = 0;
     bool spins = false; // whether one of the threads does
-    brief_look spin;    // of that thread
+    adaptive_spin spin; // of that thread
   };
   struct worker_data {
     explicit worker_data(caf::scheduler::abstract_coordinator*) {}
@@ -90,6 +90,6 @@ public:
   }
 };
 
-using looking_scheduler = caf::scheduler::coordinator<looking_policy>;
+using spinning_scheduler = caf::scheduler::coordinator<spinning_policy>;
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-#include "troupe/actors/network/half_open.hpp"
+#include "troupe/actors/network/pending_handshakes.hpp"
 
 #include "troupe/actors/execution/io_loop.hpp"
 #include "troupe/actors/network/access_control.hpp"
@@ -97,10 +97,10 @@ private:
   bool is_over_ = false, is_accepted_ = false, wants_writable_ = false;
 };
 
-class waiting_connections final : public half_open_connections,
+class waiting_connections final : public pending_handshakes,
                                   public std::enable_shared_from_this<waiting_connections> {
 public:
-  waiting_connections(std::shared_ptr<io_loop> loop, half_open_options options)
+  waiting_connections(std::shared_ptr<io_loop> loop, pending_handshake_options options)
       : loop_(std::move(loop)), options_(std::move(options)) {}
 
   void add(std::unique_ptr<byte_stream> stream) override {
@@ -145,7 +145,7 @@ public:
   // -- called by a connection
 
   io_loop& loop() { return *loop_; }
-  const half_open_options& options() const { return options_; }
+  const pending_handshake_options& options() const { return options_; }
 
   // Stops counting the connection. The loop keeps it until removed().
   void leave(waiting_connection& connection) {
@@ -183,7 +183,7 @@ private:
   }
 
   const std::shared_ptr<io_loop> loop_;
-  half_open_options options_;
+  pending_handshake_options options_;
   mutable std::mutex mutex_; // guards the members below, and options_.on_ready
   std::list<std::shared_ptr<waiting_connection>> connections_;
   bool closed_ = false;
@@ -376,8 +376,8 @@ void waiting_connection::removed() {
 
 } // namespace
 
-std::shared_ptr<half_open_connections> half_open_connections::make(std::shared_ptr<io_loop> loop,
-                                                                   half_open_options options) {
+std::shared_ptr<pending_handshakes> pending_handshakes::make(std::shared_ptr<io_loop> loop,
+                                                             pending_handshake_options options) {
   return std::make_shared<waiting_connections>(std::move(loop), std::move(options));
 }
 
