@@ -51,8 +51,8 @@ struct wait_request {
 struct source_request {
   step_id step;
   const node* origin = nullptr; ///< lives as long as `region`
-  void (*how)(waitable_resource& source, question&& request,
-              std::vector<answer>& answers) = nullptr;
+  void (*operation)(waitable_resource& source, question&& request,
+                    std::vector<answer>& answers) = nullptr;
   uint32_t operation_number = 0;
   caf::actor region, asker;
 };
@@ -72,17 +72,18 @@ struct operation_ended {
 };
 
 /// Conductor -> waitable resource, about a step. No answer.
-/// - `fails`: the step fails; its pending waits are cancelled.
+/// - `failing`: the step fails; its pending waits are cancelled.
 /// - `failed`: the step has ended with an error; the waitable resource takes back the elements that
 /// the step took.
-/// - `well`: the step has ended everywhere; the elements that it took are consumed.
-/// - `well_here`: the step has ended on this task only; the elements that it took are kept until it
-/// is settled.
+/// - `succeeded`: the step has ended everywhere; the elements that it took are consumed.
+/// - `succeeded_locally`: the step has ended on this task only; the elements that it took are kept
+/// until it is settled.
 struct step_ended {
-  enum class how : uint8_t { fails, failed, well, well_here };
+  enum class outcome_kind : uint8_t { failing, failed, succeeded, succeeded_locally };
   step_id step;
-  how outcome = how::well;
-  bool* holds = nullptr; ///< well_here: set if the step took elements; valid during the send
+  outcome_kind outcome = outcome_kind::succeeded;
+  /// Of `succeeded_locally`: set if the step took elements. Valid during the send.
+  bool* keeps_inputs = nullptr;
 };
 
 /// Worker -> waitable resource: reset to the initial state, and fail all waits. No answer.
@@ -117,7 +118,7 @@ struct health_check {
 /// Master -> worker: compile these partitions and keep the program. Answered by registered, or an
 /// error.
 struct register_partitions {
-  registration_settings how;
+  registration_settings settings;
   std::vector<partition> partitions;
 };
 using register_request = std::shared_ptr<register_partitions>;
@@ -136,9 +137,9 @@ struct forget_program {
   uint64_t handle = 0;
 };
 
-/// Master -> worker or exchange, after a step_result with `holds`: the step has ended well on all
-/// tasks, so the elements that it took are consumed. Answered by a status, which is an error if
-/// they have been put back meanwhile.
+/// Master -> worker or exchange, after a step_result with `keeps_inputs`: the step has ended well
+/// on all tasks, so the elements that it took are consumed. Answered by a status, which is an error
+/// if they have been put back meanwhile.
 struct settle_request {
   step_id step;
 };
@@ -160,7 +161,8 @@ struct step_result {
   status outcome;
   std::vector<indexed_tensor> fetches;
   task_statistics statistics = {}; ///< if the request asked for times; by the worker's clock
-  bool holds = false; ///< elements that the step took are kept until settle_step or cancel_step
+  /// Elements that the step took are kept until settle_step or cancel_step.
+  bool keeps_inputs = false;
   fill_stage fill = fill_stage::over; ///< whether the task waits to be initialized
 };
 
@@ -174,11 +176,11 @@ struct background_ended {
 
 /// Worker or master -> membership: connect to that task. Answered by peer_link, or an error.
 struct connect_request {
-  task_name to;
+  task_name task;
   step_clock::time_point deadline;
   bool mutual = false; ///< the peer needs a link to this task, too: one connection serves both
   /// A refused connection is answered at once; otherwise dialling is repeated until the deadline.
-  bool once = false;
+  bool single_attempt = false;
 };
 
 /// Master -> membership: the current waits of steps; empty when no step waits. Membership sends
@@ -200,7 +202,7 @@ struct peer_link {
   task_name task;
   uint64_t incarnation = 0;
   caf::actor exchange;
-  connection_ptr via = {}; ///< says whether the exchange has ended
+  connection_ptr connection = {}; ///< says whether the exchange has ended
 };
 
 /// Any actor -> exchange: send this to the peer. No answer.
@@ -208,16 +210,16 @@ struct outgoing {
   message content;
 };
 
-/// Metrics or inspection -> exchange: write the amounts of pending data to `to`, before the send
-/// returns. No answer.
+/// Metrics or inspection -> exchange: write the amounts of pending data to `result`, before the
+/// send returns. No answer.
 struct link_stats_query {
-  struct numbers {
+  struct stats {
     uint64_t messages = 0, payloads = 0; ///< bytes that wait to be sent
     uint64_t pending = 0;                ///< bytes received of incomplete messages
     size_t asked = 0;                    ///< requests that the peer has not answered
     bool drained = false;                ///< all bytes have been sent
   };
-  numbers* to = nullptr;
+  stats* result = nullptr;
 };
 
 /// Observer -> exchange: inspect that part of your peer. Answered by an inspection, or an error.
@@ -246,7 +248,7 @@ struct step_news {
 /// Membership -> its watcher: the connection to a task has ended. No answer.
 struct link_lost {
   task_name task;
-  status why;
+  status reason;
 };
 
 /// Membership -> its watcher: a task has reported that it can no longer run a registered program
@@ -258,15 +260,15 @@ struct part_lost {
 
 /// Exchange -> membership: the peer has sent its hello. No answer.
 struct peer_ready {
-  hello who;
-  connection_ptr via = {};
+  hello peer_hello;
+  connection_ptr connection = {};
   bool inbound = false; ///< the peer opened the connection
 };
 /// Exchange -> membership: the connection has ended. No answer.
 struct peer_gone {
   std::string peer;
-  status why;
-  connection_ptr via = {};
+  status reason;
+  connection_ptr connection = {};
   bool inbound = false; ///< the peer opened the connection
   bool orderly = false; ///< the peer sent goodbye first
 };

@@ -35,7 +35,7 @@ public:
     steps_->end(instance_->step(), !conductor.outcome().ok());
     step_result result{conductor.outcome(), {}, {}};
     instance_->collect(result.statistics);
-    result.holds = conductor.holds();
+    result.keeps_inputs = conductor.keeps_inputs();
     if (result.outcome.ok()) {
       for (auto index : program_->fetch_indexes())
         result.fetches.push_back({index, std::move(conductor.fetches()[index])});

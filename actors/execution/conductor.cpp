@@ -18,7 +18,7 @@ void conductor_actor::begin(uint64_t step, step_observer& observer, caf::executi
   const auto& program = instance_.program();
   observer_ = &observer;
   parts_elsewhere_ = parts_elsewhere;
-  holds_ = false;
+  keeps_inputs_ = false;
   stop_.arm(deadline);
   error_ = {};
   has_error_.store(false, std::memory_order_relaxed);
@@ -76,19 +76,19 @@ void conductor_actor::fail(status why) {
   stop_.raise();
   state_.fetch_or(failed, std::memory_order_acq_rel);
   instance_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));
-  notify_waitable_resources(step_ended::how::fails);
+  notify_waitable_resources(step_ended::outcome_kind::failing);
   if (auto* frames = instance_.frames())
     frames->abort_all(nullptr);
 }
 
-void conductor_actor::notify_waitable_resources(step_ended::how outcome) {
+void conductor_actor::notify_waitable_resources(step_ended::outcome_kind outcome) {
   if (instance_.program().runs_within_steps())
     return; // the root step does
   const auto& waitable_resources = instance_.program().waitable_resources();
   if (!waitable_resources.empty() && !error_.ok())
     instance_.program().recorder().note(flight_event::queues_asked, step());
   for (auto* receiver : waitable_resources)
-    deliver(*receiver, step_ended{instance_.step(), outcome, &holds_}, nullptr);
+    deliver(*receiver, step_ended{instance_.step(), outcome, &keeps_inputs_}, nullptr);
 }
 
 void conductor_actor::end(bool has_failed, caf::execution_unit* unit) {
@@ -97,13 +97,13 @@ void conductor_actor::end(bool has_failed, caf::execution_unit* unit) {
       error_ = std::move(error_).followed_by(instance_.describe_largest_tensors());
     // The waitable resources take back the elements that the step took, now that nothing of it
     // runs.
-    notify_waitable_resources(step_ended::how::failed);
+    notify_waitable_resources(step_ended::outcome_kind::failed);
     // Errors of its kernels that the devices have not reported yet must not reach another step.
     for (auto* device : instance_.program().accelerators())
       device->when_done([](const status&) {});
   } else if (instance_.program().has_revocable_inputs()) {
-    notify_waitable_resources(parts_elsewhere_ ? step_ended::how::well_here
-                                               : step_ended::how::well);
+    notify_waitable_resources(parts_elsewhere_ ? step_ended::outcome_kind::succeeded_locally
+                                               : step_ended::outcome_kind::succeeded);
   }
   std::exchange(observer_, nullptr)->step_ended(unit);
 }

@@ -63,7 +63,7 @@ public:
   std::vector<tensor>& fetches() noexcept { return fetches_; }
   /// Whether waitable resources keep the elements that the step took until it has ended well
   /// elsewhere, too.
-  bool holds() const noexcept { return holds_; }
+  bool keeps_inputs() const noexcept { return keeps_inputs_; }
   uint64_t step() const noexcept { return step_.load(std::memory_order_relaxed); }
 
   const char* name() const override { return "troupe.conductor"; }
@@ -84,7 +84,7 @@ private:
   void await_accelerators();
   void leave(bool region_done, caf::execution_unit* unit);
   void fail(status why);
-  void notify_waitable_resources(step_ended::how outcome);
+  void notify_waitable_resources(step_ended::outcome_kind outcome);
   void end(bool has_failed, caf::execution_unit* unit);
 
   task_instance& instance_;
@@ -92,7 +92,7 @@ private:
   std::atomic<uint64_t> step_{0};
   std::atomic<bool> has_error_{false}; // whether error_ is set
   step_observer* observer_ = nullptr;
-  bool parts_elsewhere_ = false, holds_ = false;
+  bool parts_elsewhere_ = false, keeps_inputs_ = false;
   stop_signal stop_;
   status error_;
   std::vector<tensor> fetches_;

@@ -68,7 +68,8 @@ private:
     if (auto* end = content_if<step_ended>(message)) {
       // The work of a failed step is stopped at `failed`, too, because requests may come after
       // `fails`.
-      if (end->outcome == step_ended::how::fails || end->outcome == step_ended::how::failed)
+      if (end->outcome == step_ended::outcome_kind::failing ||
+          end->outcome == step_ended::outcome_kind::failed)
         stop([&](const pending_work& work) { return work.request.step == end->step; });
       return true;
     }

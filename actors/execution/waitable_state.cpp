@@ -119,7 +119,7 @@ private:
            {},
            std::move(source_request->region),
            usage_meter::takes},
-          current_step, source_request->how, {}, out);
+          current_step, source_request->operation, {}, out);
     } else if (auto* withdrawal = content_if<withdraw_question>(message)) {
       current_step = withdrawal->step;
       under_lock(out, [&](answers& done) { withdraw(*withdrawal, done); });
@@ -135,14 +135,15 @@ private:
       });
     } else if (auto* step_end = content_if<step_ended>(message)) {
       under_lock(out, [&](answers& done) {
-        using how = step_ended::how;
-        if (step_end->outcome == how::fails || step_end->outcome == how::failed)
+        using outcome_kind = step_ended::outcome_kind;
+        if (step_end->outcome == outcome_kind::failing || step_end->outcome == outcome_kind::failed)
           machine_->cancel(step_end->step, failure(error_kind::cancelled, "the step has failed"),
                            done);
-        if (step_end->outcome == how::well_here && machine_->holds_for(step_end->step))
-          *step_end->holds = true;
-        else if (step_end->outcome != how::fails)
-          machine_->settle(step_end->step, step_end->outcome == how::failed, done);
+        if (step_end->outcome == outcome_kind::succeeded_locally &&
+            machine_->holds_for(step_end->step))
+          *step_end->keeps_inputs = true;
+        else if (step_end->outcome != outcome_kind::failing)
+          machine_->settle(step_end->step, step_end->outcome == outcome_kind::failed, done);
       });
     } else if (content_if<waitable_reset>(message)) {
       under_lock(out, [&](answers& done) {

@@ -394,7 +394,7 @@ deadline deadline_of(host_self self, uint64_t ms) {
 
 void serve(host_self self, incoming& received) {
   auto* content = std::get_if<session_request>(&received.content);
-  if (!content || received.owner->gone)
+  if (!content || received.owner->is_closed)
     return;
   auto& state = self->state;
   if (auto* to_open = std::get_if<session_open>(&content->what)) {

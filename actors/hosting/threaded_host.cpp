@@ -70,7 +70,7 @@ private:
               std::make_shared<membership_transport>(socket_transport(io_loop::make(), trust))) {
       transport->read = [](caf::actor_system&, const std::shared_ptr<address_source>& source,
                            const caf::actor& reply) {
-        caf::anon_send(reply, source_read{source->read()});
+        caf::anon_send(reply, address_update{source->read()});
       };
     }
     system_config config{2, true};

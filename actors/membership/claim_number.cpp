@@ -96,13 +96,13 @@ void call(claimant_self self) {
       number % 2 == 0 || seeds.size() == 1 ? seeds[0] : seeds[1 + number / 2 % (seeds.size() - 1)];
   if (!state.referred_address.empty())
     state.called_address = std::exchange(state.referred_address, {});
-  dialed call{
+  dial_result call{
       .to = {}, .deadline = until, .outcome = {}, .socket = {}, .address = state.called_address};
   state.options.transport.dial(self->system(), std::move(call), state.called_address, state.stop,
                                caf::actor_cast<caf::actor>(self));
 }
 
-void connected(claimant_self self, dialed& call) {
+void connected(claimant_self self, dial_result& call) {
   auto& state = self->state;
   state.calling = false;
   if (state.outcome)
@@ -161,9 +161,9 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
   end_on_exceptions(self);
   call(self);
   return {
-      [=](dialed& call) { connected(self, call); },
+      [=](dial_result& call) { connected(self, call); },
       [=](const peer_ready& ready) {
-        if (ready.who.role != "task")
+        if (ready.peer_hello.role != "task")
           return;
         self->state.introduced = true;
         self->send(self->state.exchange, outgoing{self->state.options.what});
@@ -175,10 +175,10 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
       [=](const peer_gone& gone) {
         auto& current = self->state;
         current.exchange = nullptr;
-        if (gone.why.kind() != error_kind::cancelled)
-          current.last_error = gone.why;
-        if (gone.why.kind() == error_kind::failed_precondition)
-          return settle(self, gone.why);
+        if (gone.reason.kind() != error_kind::cancelled)
+          current.last_error = gone.reason;
+        if (gone.reason.kind() == error_kind::failed_precondition)
+          return settle(self, gone.reason);
         if (!current.outcome)
           self->delayed_send(self, pause, retry_atom::value);
       },

@@ -49,18 +49,18 @@ bool joined_cluster::shares_list() const {
 }
 
 void joined_cluster::connected(const peer_ready& ready) {
-  if (!ready.via)
+  if (!ready.connection)
     return;
-  auto exchange = caf::actor_cast<caf::actor>(ready.via->exchange);
-  if (!exchange || ready.via->gone)
+  auto exchange = caf::actor_cast<caf::actor>(ready.connection->exchange);
+  if (!exchange || ready.connection->is_closed)
     return;
-  auto& added = peers_[ready.via.get()];
+  auto& added = peers_[ready.connection.get()];
   added.id = next_peer_++;
   by_id_[added.id] = &added;
   added.exchange = std::move(exchange);
-  added.incarnation = ready.who.incarnation;
-  if (ready.who.role == "task")
-    added.task = task_name{ready.who.job, ready.who.task};
+  added.incarnation = ready.peer_hello.incarnation;
+  if (ready.peer_hello.role == "task")
+    added.task = task_name{ready.peer_hello.job, ready.peer_hello.task};
   gossip_.connected(added.id);
   if (coordinator_ && added.task)
     coordinator_->connected(*added.task, added.incarnation);
@@ -70,8 +70,8 @@ void joined_cluster::connected(const peer_ready& ready) {
   publish();
 }
 
-void joined_cluster::reached_first(const connection_ptr& via) {
-  auto entry = peers_.find(via.get());
+void joined_cluster::reached_first(const connection_ptr& connection) {
+  auto entry = peers_.find(connection.get());
   if (entry == peers_.end() || !entry->second.task || options_.is_first())
     return;
   entry->second.is_first = true;
@@ -79,7 +79,7 @@ void joined_cluster::reached_first(const connection_ptr& via) {
 }
 
 void joined_cluster::disconnected(const peer_gone& gone) {
-  auto entry = peers_.find(gone.via.get());
+  auto entry = peers_.find(gone.connection.get());
   if (entry == peers_.end())
     return;
   const auto lost = std::move(entry->second);
@@ -95,8 +95,8 @@ void joined_cluster::disconnected(const peer_gone& gone) {
     succession_.left(copy_.epoch().term);
   // The coordinator refuses this process: another process has its number.
   if (is_coordinator(lost) && !coordinator_ && !options_.address.empty() &&
-      gone.why.kind() == error_kind::failed_precondition)
-    return host_.fail(gone.why);
+      gone.reason.kind() == error_kind::failed_precondition)
+    return host_.fail(gone.reason);
   publish();
 }
 

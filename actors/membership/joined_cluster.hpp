@@ -44,7 +44,7 @@ public:
   void connected(const peer_ready& ready);
   void disconnected(const peer_gone& gone);
   /// Marks the connection to the first seed. connected() is called for it, too.
-  void reached_first(const connection_ptr& via);
+  void reached_first(const connection_ptr& connection);
 
   /// Handles a message between members; returns false for other messages.
   bool take(const incoming& received);

@@ -27,7 +27,7 @@ class tls_identity;
 struct exchange_options;
 
 /// Dialer -> membership: a connection, or why there was none by the deadline. No answer.
-struct dialed {
+struct dial_result {
   task_name to; ///< without a job: the seed of that number, whichever task runs there
   std::chrono::steady_clock::time_point deadline;
   status outcome;
@@ -35,28 +35,28 @@ struct dialed {
   std::string address = {};                                  ///< that was called
   std::shared_ptr<std::unique_ptr<byte_stream>> stream = {}; ///< with TLS, instead of the socket
   std::string access_token = {};                             ///< to be sent to the peer
-  bool once = false;                                         ///< one attempt; the caller retries
+  bool single_attempt = false;                               ///< one attempt; the caller retries
 };
 
 /// Reader -> membership: what the address source has returned. No answer.
-struct source_read {
-  result<task_addresses> says;
+struct address_update {
+  result<task_addresses> addresses;
 };
 
 /// Membership -> its watcher, in a cluster that may change: all tasks that it has now. No answer.
-struct tasks_known {
+struct task_list {
   std::vector<task_name> tasks;
 };
 
 /// The transport of a membership; tests replace it.
 struct membership_transport {
-  /// Calls the address until the deadline or `stop`; sends `dialed` to the membership.
-  std::function<void(caf::actor_system&, dialed call, const std::string& address,
+  /// Calls the address until the deadline or `stop`; sends `dial_result` to the membership.
+  std::function<void(caf::actor_system&, dial_result call, const std::string& address,
                      std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply)>
       dial;
   /// Spawns the exchange of a connection.
-  std::function<caf::actor(caf::actor_system&, dialed&, exchange_options)> open;
-  /// Reads the source; sends `source_read` to the membership. Default: read_on_new_thread.
+  std::function<caf::actor(caf::actor_system&, dial_result&, exchange_options)> open;
+  /// Reads the source; sends `address_update` to the membership. Default: read_on_new_thread.
   std::function<void(caf::actor_system&, const std::shared_ptr<address_source>&,
                      const caf::actor& reply)>
       read = {};
@@ -107,6 +107,6 @@ caf::actor spawn_membership(caf::actor_system& system, membership_options option
 
 } // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::dialed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::source_read)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::tasks_known)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::dial_result)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::address_update)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::task_list)

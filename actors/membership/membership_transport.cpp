@@ -20,14 +20,14 @@ status no_thread() {
 }
 
 // Connects, on a thread of its own.
-status reach(dialed& call, const std::string& text, const connection_trust& trust,
+status reach(dial_result& call, const std::string& text, const connection_trust& trust,
              const std::atomic<bool>& stop, std::atomic<bool>& warned) {
   TROUPE_ASSIGN(auto parsed, address::parse(text));
   if (trust.tls) {
     TROUPE_ASSIGN(call.access_token, trust.tls->token());
     auto expected = call.to.job.empty() ? std::nullopt : std::optional{call.to}; // none: a seed
-    TROUPE_ASSIGN(auto stream,
-                  dial_over_tls(parsed, trust.tls, expected, call.deadline, stop, call.once));
+    TROUPE_ASSIGN(auto stream, dial_over_tls(parsed, trust.tls, expected, call.deadline, stop,
+                                             call.single_attempt));
     call.stream = std::make_shared<std::unique_ptr<byte_stream>>(std::move(stream));
     return {};
   }
@@ -35,7 +35,7 @@ status reach(dialed& call, const std::string& text, const connection_trust& trus
     return failure(error_kind::failed_precondition, text,
                    " is another machine, and there is no encryption; give a certificate, a key and "
                    "an authority, or allow it with insecure");
-  TROUPE_ASSIGN(auto socket, dial(parsed, call.deadline, stop, call.once));
+  TROUPE_ASSIGN(auto socket, dial(parsed, call.deadline, stop, call.single_attempt));
   call.socket = std::make_shared<socket_handle>(std::move(socket));
   if (!is_loopback(parsed.host) && trust.on_warning && !warned.exchange(true))
     trust.on_warning(concat("the connection to ", text,
@@ -50,18 +50,18 @@ void read_on_new_thread(caf::actor_system& system, const std::shared_ptr<address
                         const caf::actor& reply) {
   auto started = run_on_new_thread(system, [=] {
     auto addresses = guarded("reading where the tasks are", [&] { return source->read(); });
-    caf::anon_send(reply, source_read{std::move(addresses)});
+    caf::anon_send(reply, address_update{std::move(addresses)});
   });
   if (!started)
-    caf::anon_send(reply, source_read{no_thread()});
+    caf::anon_send(reply, address_update{no_thread()});
 }
 
 membership_transport socket_transport(std::shared_ptr<io_loop> loop, connection_trust trust) {
   return {.dial =
               [trust = std::move(trust), warned = std::make_shared<std::atomic<bool>>(false)](
-                  caf::actor_system& system, dialed call, const std::string& text,
+                  caf::actor_system& system, dial_result call, const std::string& text,
                   const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor& reply) {
-                auto send_result = [=](dialed result_of_call, status outcome) {
+                auto send_result = [=](dial_result result_of_call, status outcome) {
                   if (!outcome)
                     result_of_call.outcome = std::move(outcome).within(
                         result_of_call.to.job.empty() ? text : to_string(result_of_call.to));
@@ -78,7 +78,7 @@ membership_transport socket_transport(std::shared_ptr<io_loop> loop, connection_
                   send_result(std::move(call), no_thread());
               },
           .open =
-              [loop = std::move(loop)](caf::actor_system& system, dialed& call,
+              [loop = std::move(loop)](caf::actor_system& system, dial_result& call,
                                        exchange_options options) {
                 options.loop = loop;
                 return call.stream

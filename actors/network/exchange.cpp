@@ -198,7 +198,7 @@ private:
     if (auto* sent = content_if<outgoing>(message))
       send(sent->content);
     else if (auto* query = content_if<link_stats_query>(message))
-      *query->to = link_stats();
+      *query->result = link_stats();
     else if (auto* run_message = content_if<run_request>(message))
       send_request(to_wire(*run_message, home_system().clock().now()), requester);
     else if (auto* step_change = content_if<step_news>(message))
@@ -422,7 +422,7 @@ private:
           options_.known->meet(peer(), peer_hello.incarnation, options_.expected.has_value()));
     if (options_.same_host_reads && process_memory_reader::within_machine(stream_->socket()))
       if (auto memory = process_memory_reader::find(stream_->socket(), peer_hello)) {
-        connection_->near = true;
+        connection_->is_memory_readable = true;
         link_.read_near([memory = *memory](auto target,
                                            uint64_t source) { return memory.read(target, source); },
                         min_lent_payload);
@@ -469,13 +469,13 @@ private:
   void count_answer(uint64_t bytes) {
     if (bytes > encode_options{}.inline_tensor) // it is sent as a payload beside the message
       answer_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-    connection_->questions.fetch_sub(1, std::memory_order_relaxed);
+    connection_->open_inspections.fetch_sub(1, std::memory_order_relaxed);
   }
 
   status allowed(const message& request) {
     if (std::holds_alternative<inspect_request>(request) ||
         std::holds_alternative<state_list_request>(request)) {
-      if (connection_->questions.fetch_add(1, std::memory_order_relaxed) >= max_inspections)
+      if (connection_->open_inspections.fetch_add(1, std::memory_order_relaxed) >= max_inspections)
         return failure(error_kind::resource_exhausted, peer(), " has ", max_inspections,
                        " unanswered requests, which is the limit");
       auto unread = link_.waiting().payloads;
@@ -548,7 +548,7 @@ private:
                                      std::move(why).within(concat("sending to ", peer())));
     } else if (auto* step_answer = std::get_if<step_done>(&unsent);
                step_answer && step_answer->outcome) {
-      send(step_done{step_answer->request, std::move(why), {}, {}, step_answer->holds});
+      send(step_done{step_answer->request, std::move(why), {}, {}, step_answer->keeps_inputs});
     } else if (auto* session_answer = std::get_if<session_reply>(&unsent);
                session_answer && session_answer->outcome) {
       // The session's notifications go with the next answer that is sent, which is this one.

@@ -294,13 +294,12 @@ std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream>&& stream,
       [&](tls_session::source from) { return identity_used.call(expected, std::move(from)); });
 }
 
-result<std::unique_ptr<byte_stream>> dial_over_tls(const address& endpoint,
-                                                   const std::shared_ptr<tls_identity>& identity,
-                                                   const std::optional<task_name>& expected,
-                                                   step_clock::time_point deadline,
-                                                   const std::atomic<bool>& stop, bool once) {
+result<std::unique_ptr<byte_stream>>
+dial_over_tls(const address& endpoint, const std::shared_ptr<tls_identity>& identity,
+              const std::optional<task_name>& expected, step_clock::time_point deadline,
+              const std::atomic<bool>& stop, bool single_attempt) {
   for (auto pause = std::chrono::milliseconds{20};;) {
-    TROUPE_ASSIGN(auto socket, dial(endpoint, deadline, stop, once));
+    TROUPE_ASSIGN(auto socket, dial(endpoint, deadline, stop, single_attempt));
     auto stream = call_over_tls(make_socket_stream(socket.release()), identity, expected);
     auto outcome = finish_handshake(
         *stream, std::min(deadline, step_clock::now() + max_tls_handshake_time), stop);
@@ -309,7 +308,7 @@ result<std::unique_ptr<byte_stream>> dial_over_tls(const address& endpoint,
     stream->end_writing();
     // Closing with unread input would reset the connection, and the peer would lose the alert.
     stream->drop_input();
-    if (outcome.kind() != error_kind::unavailable || stop || once ||
+    if (outcome.kind() != error_kind::unavailable || stop || single_attempt ||
         step_clock::now() + pause >= deadline)
       return std::move(outcome).within(to_string(endpoint));
     std::this_thread::sleep_for(pause); // on a detached actor's thread, for a bounded time

@@ -17,7 +17,8 @@ namespace {
 // or the error. The actor stays alive until its last request is answered.
 template <class Answer, class Question, class Then>
 void ask_task(caf::event_based_actor* self, const caf::actor& membership, const task_name& task,
-              std::chrono::milliseconds patience, bool once, const Question& question, Then then) {
+              std::chrono::milliseconds patience, bool single_attempt, const Question& question,
+              Then then) {
   auto fail = [=](const caf::error& why) {
     then(why == caf::sec::request_timeout
              ? failure(error_kind::deadline_exceeded, task, " did not answer in time")
@@ -25,7 +26,7 @@ void ask_task(caf::event_based_actor* self, const caf::actor& membership, const 
   };
   auto deadline = self->clock().now() + patience;
   self->request(membership, patience + std::chrono::seconds{1},
-                connect_request{task, deadline, false, once})
+                connect_request{task, deadline, false, single_attempt})
       .then(
           [=](const peer_link& link) {
             auto left = std::max<caf::timespan>(deadline - self->clock().now(),

@@ -79,7 +79,7 @@ make_pending_answer(master_self self, caf::typed_response_promise<Result> reply)
 
 // Finds the worker of a task: in this process, or through the membership.
 void find_worker(master_self self, const task_name& task, step_clock::time_point deadline,
-                 std::function<void(result<peer_link>)> then, bool once = false) {
+                 std::function<void(result<peer_link>)> then, bool single_attempt = false) {
   const auto& options = self->state.options;
   if (auto worker = options.workers.find(task); worker != options.workers.end())
     return then(peer_link{task, 0, worker->second});
@@ -88,7 +88,8 @@ void find_worker(master_self self, const task_name& task, step_clock::time_point
   watch_waits(self);
   // Without a timeout of CAF, which would keep it until the deadline after the answer: the
   // membership answers at the deadline.
-  self->request(options.membership, caf::infinite, connect_request{task, deadline, false, once})
+  self->request(options.membership, caf::infinite,
+                connect_request{task, deadline, false, single_attempt})
       .then([then](const peer_link& link) { then(link); },
             [then](const caf::error& why) { then(from_caf(why)); });
 }
@@ -99,7 +100,7 @@ using answer_of = std::conditional_t<std::is_same_v<Answer, status>, status, res
 // How long to wait for tasks, and whether a refused connection is an answer.
 struct patience_with_tasks {
   step_clock::time_point deadline;
-  bool once = false;
+  bool single_attempt = false;
 };
 
 // Asks these tasks, and calls `then` with all answers once each task has answered or failed.
@@ -136,7 +137,7 @@ void ask_tasks(master_self self, const std::vector<task_name>& tasks, patience_w
                                              : from_caf(why)));
                 });
     };
-    find_worker(self, tasks[i], patience.deadline, ask, patience.once);
+    find_worker(self, tasks[i], patience.deadline, ask, patience.single_attempt);
   }
 }
 
@@ -287,7 +288,7 @@ void find_devices(master_self self, const prepare_request& request,
   });
 }
 
-void tasks_changed(master_self self, const tasks_known& known) {
+void tasks_changed(master_self self, const task_list& known) {
   auto& state = self->state;
   take_tasks(state.options.devices, known.tasks);
   std::erase_if(state.listed, [&](const auto& task) {
@@ -487,7 +488,7 @@ void link_was_lost(master_self self, const link_lost& lost) {
       for (size_t i = 0; i < step->participants.size(); ++i)
         if (step->participants[i].task == lost.task)
           step->parts.lose(i);
-  self->state.runs->lose(lost.task, lost.why);
+  self->state.runs->lose(lost.task, lost.reason);
 }
 
 // Marks a part as lost if its task reports that it has lost another task to which the part sends.
@@ -699,7 +700,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const link_lost& lost) { link_was_lost(self, lost); },
       [=](const part_lost& lost) { part_was_lost(self, lost); },
-      [=](const tasks_known& known) { tasks_changed(self, known); },
+      [=](const task_list& known) { tasks_changed(self, known); },
       [=](const reset_request& request) { return reset(self, request); },
       [=](const end_fill& request) { return end_filling(self, request); },
       [=](list_devices_atom) { return list_devices(self); },

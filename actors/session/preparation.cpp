@@ -17,7 +17,7 @@ void add_costs(register_partitions& registration, const node_times& measured) {
   for (const auto& part : registration.partitions)
     for (const auto& node : part.nodes->nodes())
       if (auto known = measured.find(node->name()))
-        registration.how.costs.push_back({node->name(), known->mean_ns});
+        registration.settings.costs.push_back({node->name(), known->mean_ns});
 }
 
 bool has_state(const std::vector<partition>& parts) {
@@ -29,12 +29,12 @@ bool has_state(const std::vector<partition>& parts) {
 
 result<participant> take_part(const preparation& job, task_plan&& plan) {
   auto registration = std::make_shared<register_partitions>();
-  registration->how.session = job.session;
-  registration->how.container = job.container;
-  registration->how.region_per_node = job.programs.region_per_node;
-  registration->how.deterministic = job.programs.deterministic;
-  registration->how.replay = job.programs.replay;
-  registration->how.low_priority = job.request.low_priority;
+  registration->settings.session = job.session;
+  registration->settings.container = job.container;
+  registration->settings.region_per_node = job.programs.region_per_node;
+  registration->settings.deterministic = job.programs.deterministic;
+  registration->settings.replay = job.programs.replay;
+  registration->settings.low_priority = job.request.low_priority;
   auto state = has_state(plan.partitions);
   registration->partitions = std::move(plan.partitions);
   add_costs(*registration, job.graph_times);

@@ -33,7 +33,7 @@ struct host_link {
   uint64_t number = 0;
   std::string address;
   caf::actor exchange;
-  connection_ptr via; // null until the task has introduced itself
+  connection_ptr connection; // null until the task has introduced itself
   std::string name;
   bool is_open = false;            // the host has accepted the session
   uint64_t acknowledged_loss = 0;  // all losses up to this number are known here
@@ -126,7 +126,7 @@ bool is_for_next_host(const session_reply& reply);
 void close_hosts(remote_self self);
 
 // Handlers of messages.
-void called(remote_self self, dialed& call);
+void called(remote_self self, dial_result& call);
 void met(remote_self self, const peer_ready& peer);
 void gone(remote_self self, const peer_gone& peer);
 void answered(remote_self self, incoming& delivery);

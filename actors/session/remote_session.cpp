@@ -525,7 +525,7 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       },
       [=](const forget_program& request) { forget(self, request.handle); },
       [=](const stop_message& request) { request.act(); },
-      [=](dialed& call) { called(self, call); },
+      [=](dial_result& call) { called(self, call); },
       [=](const peer_ready& peer) { met(self, peer); },
       [=](const peer_gone& peer) { gone(self, peer); },
       [=](incoming& delivery) { answered(self, delivery); },

@@ -210,7 +210,7 @@ void step_runner::take_answer(const running_ptr& run, size_t from, step_result& 
   } else if (answer.outcome && run->part(from).has_state) {
     registers_.note_used(run->part(from).task);
   }
-  if (answer.holds)
+  if (answer.keeps_inputs)
     run->state.hold(from);
   if (answer.fill != fill_stage::over)
     run->fills.push_back({to_string(run->part(from).task), answer.fill});

@@ -15,7 +15,7 @@ namespace troupe {
 
 result<register_request> program_compiler::read(const register_graph& encoded) const {
   auto registration = std::make_shared<register_partitions>();
-  registration->how = encoded.how;
+  registration->settings = encoded.how;
   for (const auto& part : encoded.partitions) {
     TROUPE_ASSIGN(auto device, device_name::parse(part.device));
     auto nodes = std::make_unique<graph>(*parts_.ops);
@@ -35,13 +35,13 @@ public:
               const connection_ptr& owner)
       : components_(components), registration_(registration), owner_(owner),
         regions_(components.regions) {
-    regions_.one_per_node = registration.how.region_per_node;
-    regions_.replay = registration.how.replay;
-    for (auto& cost : registration.how.costs)
+    regions_.one_per_node = registration.settings.region_per_node;
+    regions_.replay = registration.settings.replay;
+    for (auto& cost : registration.settings.costs)
       measured_.add(
           {.node = std::move(cost.node), .device = {}, .runs = 1, .mean_ns = cost.nanoseconds});
     regions_.measured = &measured_;
-    regions_.strict_order = registration.how.deterministic || components.deterministic;
+    regions_.strict_order = registration.settings.deterministic || components.deterministic;
   }
 
   result<std::shared_ptr<task_program>> run() {
@@ -79,7 +79,7 @@ public:
     for (const auto& [number, origin] : origins_)
       if (!step->frame(number))
         return invalid(origin->description(), ": its functions are missing");
-    step->expect(registration_.how.peers);
+    step->expect(registration_.settings.peers);
     if (uses_state_)
       step->use_state();
     return step;
@@ -100,11 +100,11 @@ private:
       regions_.nodes_use_all_threads = device_entry->runs->threads() > 1;
       auto find_state = [&](const node& maker) {
         uses_state_ = true;
-        return components_.state->find(maker, registration_.how.container);
+        return components_.state->find(maker, registration_.settings.container);
       };
-      auto states = components_.server->programs().states_of(owner_, registration_.how.session,
+      auto states = components_.server->programs().states_of(owner_, registration_.settings.session,
                                                              to_string(part->device));
-      states->await(registration_.how.positions);
+      states->await(registration_.settings.positions);
       auto find_kernel_state = [&](const node& kernel, const kernel_state_maker& maker_function,
                                    const kernel_position* position) {
         return states->find_or_make(kernel, maker_function, position);
@@ -116,19 +116,20 @@ private:
       programs.push_back(std::move(compiled));
       devices.push_back(part->device);
       device_views.push_back(std::move(runs));
-      threads.push_back(registration_.how.low_priority && !device_entry->runs->as_accelerator()
+      threads.push_back(registration_.settings.low_priority && !device_entry->runs->as_accelerator()
                             ? components_.low_priority
                             : device_entry->launches);
     }
     auto linked = std::make_shared<task_program>(*components_.system, std::move(programs),
                                                  std::move(device_views), components_.recorder);
-    linked->set_session(registration_.how.session);
+    linked->set_session(registration_.settings.session);
     linked->set_threads(std::move(threads));
     linked->set_kernels(components_.kernels);
     TROUPE_TRY(linked->link(components_.self, devices, [&](const node& maker) {
       uses_state_ =
           uses_state_ || maker.op().make_waitable_resource; // otherwise it is long work on files
-      return components_.state->find_waitable_resource(maker, registration_.how.container, *linked);
+      return components_.state->find_waitable_resource(maker, registration_.settings.container,
+                                                       *linked);
     }));
     return linked;
   }

@@ -15,7 +15,7 @@ constexpr size_t max_sessions_of_client = 64, max_awaited = 64;
 
 result<uint64_t> program_store::add(program_ptr program, const connection_ptr& owner, bool linked) {
   std::lock_guard guard{mutex_};
-  if (owner->gone)
+  if (owner->is_closed)
     return failure(error_kind::aborted, "the program was dropped: ", owner->peer, " is gone");
   auto& count = owners_[owner.get()].programs;
   if (count >= max_programs)
@@ -84,7 +84,7 @@ bool program_store::link(uint64_t handle, const std::vector<peer_link>& peers) {
   std::vector<caf::actor> exchanges;
   for (const auto& peer : peers) {
     exchanges.push_back(peer.exchange);
-    if (peer.via && peer.via->gone) {
+    if (peer.connection && peer.connection->is_closed) {
       TROUPE_REACHED("a task is lost before a program that sends to it is linked");
       position->second.lost =
           failure(error_kind::unavailable, self_, " cannot send: ", peer.task, " is gone");
@@ -139,7 +139,7 @@ std::vector<program_store::program_ptr> program_store::close(peer_connection& ow
   std::vector<program_ptr> dropped;
   owned states;
   std::lock_guard guard{mutex_};
-  owner.gone = true;
+  owner.is_closed = true;
   std::erase_if(programs_, [&](auto& entry) {
     if (entry.second.owner.get() != &owner)
       return false;
@@ -190,7 +190,7 @@ void program_store::clear() {
 std::shared_ptr<kernel_states>
 program_store::states_of(const connection_ptr& owner, uint64_t session, const std::string& device) {
   std::lock_guard guard{mutex_};
-  if (owner->gone) // the request is dropped
+  if (owner->is_closed) // the request is dropped
     return std::make_shared<kernel_states>();
   auto& owner_entry = owners_[owner.get()];
   auto& states = owner_entry.states[{session, device}];
@@ -208,7 +208,7 @@ result<kernel_positions> program_store::positions(const connection_ptr& owner, u
   std::vector<std::shared_ptr<kernel_states>> session_states;
   {
     std::lock_guard guard{mutex_};
-    if (owner->gone) // the request is dropped
+    if (owner->is_closed) // the request is dropped
       return kernel_positions{};
     auto& owner_entry = owners_[owner.get()];
     if (!go_on_from.empty()) {

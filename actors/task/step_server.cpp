@@ -97,9 +97,8 @@ status step_server::settle(step_id step) {
 void step_server::serve_run(run_step&& request, const connection_ptr& owner, const caf::actor& from,
                             caf::execution_unit* unit) {
   auto on_end = [from, number = request.request](step_result result) {
-    step_done done{
-        number,     std::move(result.outcome), std::move(result.fetches), {}, result.holds,
-        result.fill};
+    step_done done{number, std::move(result.outcome), std::move(result.fetches),
+                   {},     result.keeps_inputs,       result.fill};
     if (result.statistics.subjects)
       // The result is sent even without statistics.
       if (auto bytes = write_statistics(result.statistics))
@@ -148,7 +147,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
                           request.step));
   if (filling_.closed() && (*program)->has_state()) {
     auto admission = filling_.admit(request.fills, owner.get(), owner->peer, name_, now_());
-    if (owner->gone) // lose() may have come before this step was admitted
+    if (owner->is_closed) // lose() may have come before this step was admitted
       end_fill(*owner, false);
     stage = admission.stage;
     if (!admission.outcome)
@@ -174,7 +173,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
   if (!owner->take_feeds(fed, max_fed)) {
     owner->end_step();
     return refuse(failure(error_kind::resource_exhausted, owner->peer, " has fed steps on ", name_,
-                          " with ", owner->fed.load(), " bytes that are still in use: ", fed,
+                          " with ", owner->feed_bytes.load(), " bytes that are still in use: ", fed,
                           " more are over the limit of ", max_fed));
   }
   // A step whose part here has ended counts until it is settled.
@@ -185,8 +184,8 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
     counts->ended(result.outcome.kind(), now() - began);
     log_end(*log, step_failed, step, retried, result.outcome);
     result.fill = stage;
-    owner->fed.fetch_sub(fed, std::memory_order_relaxed);
-    if (result.holds)
+    owner->feed_bytes.fetch_sub(fed, std::memory_order_relaxed);
+    if (result.keeps_inputs)
       unsettled->add(step, kept_program, owner); // before the requester can settle it
     else
       owner->end_step();

@@ -207,7 +207,7 @@ private:
     part.add("bytes_sent", to_int64(subject.sent.load(std::memory_order_relaxed)));
     part.add("steps", to_int64(subject.running.load(std::memory_order_relaxed)));
     part.add("registering", to_int64(subject.registering.load(std::memory_order_relaxed)));
-    part.add("near_memory", subject.near.load(std::memory_order_relaxed));
+    part.add("near_memory", subject.is_memory_readable.load(std::memory_order_relaxed));
     auto pending = link_stats_of(subject);
     part.add("bytes_queued", to_int64(pending.messages));
     part.add("bytes_announced", to_int64(pending.payloads));

@@ -10,7 +10,7 @@ void unsettled_steps::add(step_id step, program_ptr program, connection_ptr owne
   unsettled_step entry{std::move(program), std::move(owner)};
   {
     std::lock_guard guard{mutex_};
-    if (!closed_ && !entry.owner->gone && steps_.try_emplace(step, std::move(entry)).second)
+    if (!closed_ && !entry.owner->is_closed && steps_.try_emplace(step, std::move(entry)).second)
       return;
   }
   settle_waitable_resources(step, entry, true); // the requester of the step is gone
@@ -60,9 +60,10 @@ size_t unsettled_steps::size() const {
 void unsettled_steps::settle_waitable_resources(step_id step, const unsettled_step& kept,
                                                 bool failed) {
   kept.owner->end_step();
-  using how = step_ended::how;
+  using outcome_kind = step_ended::outcome_kind;
   for (auto* waitable_resource : kept.program->waitable_resources())
-    deliver(*waitable_resource, step_ended{step, failed ? how::failed : how::well}, nullptr);
+    deliver(*waitable_resource,
+            step_ended{step, failed ? outcome_kind::failed : outcome_kind::succeeded}, nullptr);
 }
 
 } // namespace troupe

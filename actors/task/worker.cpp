@@ -150,7 +150,7 @@ void register_programs(worker_self self, Parts parts, const connection_ptr& owne
   run_in_background(
       self, self->state.background_executor,
       [=, compiler = self->state.compiler]() -> result<program_ptr> {
-        if (owner->gone)
+        if (owner->is_closed)
           return failure(error_kind::aborted, owner->peer, " is gone");
         TROUPE_ASSIGN(auto registration, parts());
         return compiler->compile(*registration, owner);

@@ -78,7 +78,7 @@ private:
   };
   struct call {
     process* from;
-    dialed what;
+    dial_result what;
     std::string address;
     std::shared_ptr<std::atomic<bool>> stop;
     caf::actor reply;

@@ -16,7 +16,7 @@ inline const task_name first{"ps", 0}, zero{"worker", 0}, one{"worker", 1}, two{
 struct stand_in {
   std::vector<message> heard;
   caf::actor exchange;
-  connection_ptr via = std::make_shared<peer_connection>();
+  connection_ptr connection = std::make_shared<peer_connection>();
 
   template <class What>
   std::vector<What> all() const {
@@ -71,7 +71,7 @@ struct joined_world : actor_world {
             joined_process.heard.push_back(outgoing_message.content);
           }};
         });
-    joined_process.via->exchange = joined_process.exchange.address();
+    joined_process.connection->exchange = joined_process.exchange.address();
     hello peer_hello;
     peer_hello.role = task ? "task" : "client";
     if (task) {
@@ -79,14 +79,14 @@ struct joined_world : actor_world {
       peer_hello.task = task->task;
     }
     peer_hello.incarnation = incarnation;
-    joined->connected({peer_hello, joined_process.via});
+    joined->connected({peer_hello, joined_process.connection});
     if (is_first)
-      joined->reached_first(joined_process.via);
+      joined->reached_first(joined_process.connection);
     run();
     return joined_process;
   }
   void say(stand_in& sender, message content) {
-    CHECK(joined->take({std::move(content), sender.exchange, sender.via}));
+    CHECK(joined->take({std::move(content), sender.exchange, sender.connection}));
     run();
   }
   // The grant for a task that accepts any number.
@@ -97,7 +97,7 @@ struct joined_world : actor_world {
   }
   void lose(stand_in& lost_process, error_kind kind = error_kind::unavailable,
             bool orderly = false) {
-    joined->disconnected({"", failure(kind, "gone"), lost_process.via, false, orderly});
+    joined->disconnected({"", failure(kind, "gone"), lost_process.connection, false, orderly});
     run();
   }
   void pass_and_tick(std::chrono::milliseconds time) {

@@ -167,7 +167,7 @@ TEST_CASE(
   CHECK(older_peer.all<member_changes>()[1].members.size() == 2);
   CHECK(newer_peer.all<member_changes>().size() == 1);
   CHECK(newer_peer.all<number_claim>().empty());
-  CHECK(!world.joined->take({ping{}, newer_peer.exchange, newer_peer.via}));
+  CHECK(!world.joined->take({ping{}, newer_peer.exchange, newer_peer.connection}));
   CHECK(!world.joined->take({member_changes{}, {}, std::make_shared<peer_connection>()}));
   // Only the coordinator gives out numbers.
   world.say(older_peer, number_claim{"worker", -1, 8, "h:8"});

@@ -131,18 +131,19 @@ TEST_CASE("where the system cannot create threads, calls and sources fail, and l
   auto transport = socket_transport(io_loop::make());
   auto text = concat("127.0.0.1:", listening->second);
   auto call = [&] {
-    dialed dialed_peer{
+    dial_result dialed_peer{
         .to = {"worker", 0}, .deadline = step_clock::now() + 5s, .outcome = {}, .socket = {}};
     transport.dial(system, std::move(dialed_peer), text, std::make_shared<std::atomic<bool>>(false),
                    caf::actor_cast<caf::actor>(receiver));
     status outcome;
-    receiver->receive([&](const dialed& answered) { outcome = answered.outcome; });
+    receiver->receive([&](const dial_result& answered) { outcome = answered.outcome; });
     return outcome;
   };
   auto read = [&] {
     transport.read(system, std::make_shared<nowhere>(), caf::actor_cast<caf::actor>(receiver));
     status outcome;
-    receiver->receive([&](const source_read& read_source) { outcome = read_source.says.status(); });
+    receiver->receive(
+        [&](const address_update& read_source) { outcome = read_source.addresses.status(); });
     return outcome;
   };
   {

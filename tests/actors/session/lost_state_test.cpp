@@ -44,9 +44,9 @@ fetch x
               [](const deed& action) { action.act(); },
               [=, this](const connect_request& request) -> caf::result<peer_link> {
                 if (is_there)
-                  return peer_link{request.to, incarnation, exchange};
+                  return peer_link{request.task, incarnation, exchange};
                 auto promise = self->make_response_promise<peer_link>();
-                looking.emplace_back(request.to, promise);
+                looking.emplace_back(request.task, promise);
                 return promise;
               }};
     });
@@ -136,8 +136,8 @@ fetch n
     membership = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
       return {[](watch_atom) {}, [](const waits_report&) {},
               [this](const connect_request& request) {
-                auto task_index = static_cast<size_t>(request.to.task);
-                return peer_link{request.to, incarnations[task_index], exchanges[task_index]};
+                auto task_index = static_cast<size_t>(request.task.task);
+                return peer_link{request.task, incarnations[task_index], exchanges[task_index]};
               }};
     });
     master = spawn_master(system(), {.session = uint64_t{7} << 40,

@@ -50,10 +50,10 @@ struct remote_world : actor_world {
 
   remote_world() {
     membership_transport transport;
-    transport.dial = [](caf::actor_system&, dialed call, const std::string&,
+    transport.dial = [](caf::actor_system&, dial_result call, const std::string&,
                         const std::shared_ptr<std::atomic<bool>>&,
                         const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
-    transport.open = [this](caf::actor_system& session_system, dialed&,
+    transport.open = [this](caf::actor_system& session_system, dial_result&,
                             const exchange_options& exchange_settings) {
       auto& host = hosts.emplace_back();
       host.owner = exchange_settings.owner;
