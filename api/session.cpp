@@ -106,7 +106,7 @@ client_options to_client(const session_options& options, std::source_location wh
   client_settings.gpu_launch_threads = options.gpu.launch_threads;
   client_settings.container = options.container;
   client_settings.programs = {.region_per_node = options.insight.region_per_node,
-                              .max_concurrent = options.max_concurrent_steps,
+                              .max_concurrent_steps = options.max_concurrent_steps,
                               .deterministic = options.deterministic,
                               .replay = options.gpu.replay,
                               .place_by_cost = options.gpu.place_by_cost};
@@ -122,13 +122,13 @@ client_options to_client(const session_options& options, std::source_location wh
   client_settings.tls = options.cluster.tls;
   client_settings.insecure = options.cluster.insecure;
   client_settings.same_host_reads = options.cluster.near_memory;
-  client_settings.programs.between_tasks = options.cluster.between_tasks;
+  client_settings.programs.transfer_precision = options.cluster.between_tasks;
   client_settings.programs.placement = options.placement;
   client_settings.check_numerics = options.insight.check_numerics;
   client_settings.passes.fuse =
       options.passes.fuse && !client_settings.check_numerics; // errors name the original op
   client_settings.sample_every = options.insight.sample_every;
-  client_settings.measured = options.insight.node_times;
+  client_settings.node_times = options.insight.node_times;
   client_settings.on_warning = options.on_warning;
   client_settings.http = options.http;
   client_settings.http_anywhere = options.http_anywhere;
@@ -170,14 +170,16 @@ struct session::state {
     auto client_settings = to_remote_client(options, where);
     if (auto recoverer = std::make_shared<recovery>(options.recovery); recoverer->is_wanted()) {
       client_settings.lost_state = {
-          .lose = [recoverer](const state_loss& loss) { return recoverer->lose(loss.task); },
-          .awaits = [recoverer](const std::string& task) { return recoverer->awaits(task); },
-          .restores_here = [recoverer] { return recoverer->restores_here(); },
-          .tries_again = [] { return recovery::tries_again_here(); },
-          .unfilled = [recoverer](const std::string& task) { recoverer->unfilled(task); },
+          .on_state_lost =
+              [recoverer](const state_loss& loss) { return recoverer->lose(loss.task); },
+          .awaits_restore =
+              [recoverer](const std::string& task) { return recoverer->awaits(task); },
+          .is_restoring = [recoverer] { return recoverer->restores_here(); },
+          .is_retrying = [] { return recovery::tries_again_here(); },
+          .on_uninitialized = [recoverer](const std::string& task) { recoverer->unfilled(task); },
       };
       if (!options.recovery.restore)
-        client_settings.lost_state.lose =
+        client_settings.lost_state.on_state_lost =
             nullptr; // else a task that hosts the session would wait for a restore
       session_state->recoverer = std::move(recoverer);
     }
@@ -224,19 +226,19 @@ struct session::state {
   // Runs of `act` on this thread initialize the tasks that wait for it.
   template <class Act>
   status fill(step_clock::time_point until, const Act& act) {
-    client::filling filling_scope{*client};
+    client::initialization initialization_scope{*client};
     auto end = [&](bool succeeded) {
-      return filling_scope.is_outermost()
-                 ? client->end_fill(filling_scope.number(), succeeded, until)
+      return initialization_scope.is_outermost()
+                 ? client->end_initialization(initialization_scope.number(), succeeded, until)
                  : status{};
     };
     try {
       act();
     } catch (const error& cause) {
       (void)end(false); // the exception of `act` is the cause
-      if (filling_scope.elsewhere().empty() || cause.kind() != error_kind::unavailable)
+      if (initialization_scope.elsewhere().empty() || cause.kind() != error_kind::unavailable)
         throw;
-      throw filled_elsewhere{cause, filling_scope.elsewhere()};
+      throw filled_elsewhere{cause, initialization_scope.elsewhere()};
     } catch (...) {
       (void)end(false);
       throw;
@@ -349,8 +351,8 @@ auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effec
         throw_if_failed(std::move(filled));
       },
       [&] {
-        const auto* filling_scope = client::filling::of(*in->state->client);
-        return filling_scope && !filling_scope->elsewhere().empty();
+        const auto* initialization_scope = client::initialization::outermost_of(*in->state->client);
+        return initialization_scope && !initialization_scope->tasks_of_others().empty();
       });
   if (!ended)
     return decltype(run()){std::move(ended)};
@@ -643,15 +645,15 @@ void session::fill(const std::function<void(session&)>& act, location where) {
 bool session::is_filling() const noexcept {
   if (!shared_)
     return false;
-  const auto* filling_scope = client::filling::of(*shared_->state->client);
-  return filling_scope && filling_scope->fills();
+  const auto* initialization_scope = client::initialization::outermost_of(*shared_->state->client);
+  return initialization_scope && initialization_scope->has_begun();
 }
 
 std::vector<task_positions> session::positions(const std::vector<std::string>& tasks,
                                                location where) {
   auto& in = open("session::positions", where);
   auto positions_of_tasks =
-      unwrap(in.client->positions({}, tasks, in.deadline()), "session::positions", where);
+      unwrap(in.client->random_state({}, tasks, in.deadline()), "session::positions", where);
   std::ranges::sort(positions_of_tasks, {}, &task_positions::task); // tasks answer in any order
   return positions_of_tasks;
 }
@@ -659,7 +661,7 @@ std::vector<task_positions> session::positions(const std::vector<std::string>& t
 void session::go_on_from(const kernel_positions& positions, location where) {
   auto& in = open("session::go_on_from", where);
   if (!positions.empty())
-    unwrap(in.client->positions(positions, {}, in.deadline()), "session::go_on_from", where);
+    unwrap(in.client->random_state(positions, {}, in.deadline()), "session::go_on_from", where);
 }
 
 void session::reset(location where) {

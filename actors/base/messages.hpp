@@ -152,7 +152,7 @@ struct run_request {
   std::vector<indexed_tensor> feeds;
   profile_options watch = {};
   uint64_t incarnation = 0;  ///< of the task that is meant; 0: any
-  bool fills = false;        ///< as in step_request
+  bool initializes = false;  ///< as in step_request
   bool retried = false;      ///< as in step_request
   std::stop_token stop = {}; ///< of the caller, if it is in this process
 };
@@ -163,7 +163,8 @@ struct step_result {
   task_statistics statistics = {}; ///< if the request asked for times; by the worker's clock
   /// Elements that the step took are kept until settle_step or cancel_step.
   bool keeps_inputs = false;
-  fill_stage fill = fill_stage::over; ///< whether the task waits to be initialized
+  initialization_stage initialization =
+      initialization_stage::over; ///< whether the task waits to be initialized
 };
 
 /// Conductor of a step -> worker: a step that a run_request started has ended. No answer.

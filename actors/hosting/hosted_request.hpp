@@ -105,10 +105,11 @@ public:
     session_->listed->bytes += bytes;
   }
   template <class Answer>
-  void answer(status outcome, Answer value, std::vector<known_peer> held = {},
-              std::vector<task_fill> fills = {}) {
-    session_reply reply{
-        .outcome = std::move(outcome), .held = std::move(held), .fills = std::move(fills)};
+  void answer(status outcome, Answer value, std::vector<known_peer> state_tasks = {},
+              std::vector<initialization_report> initialization_reports = {}) {
+    session_reply reply{.outcome = std::move(outcome),
+                        .held = std::move(state_tasks),
+                        .fills = std::move(initialization_reports)};
     reply.what = std::move(value);
     send(std::move(reply));
   }

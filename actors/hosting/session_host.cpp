@@ -69,11 +69,11 @@ client_options options_of(const client_options& defaults, const session_open& re
   options.container = request.container;
   options.passes = request.passes;
   options.programs = {.region_per_node = request.region_per_node,
-                      .max_concurrent = request.max_concurrent,
+                      .max_concurrent_steps = request.max_concurrent,
                       .deterministic = request.deterministic,
                       .replay = request.replay,
                       .place_by_cost = request.place_by_cost,
-                      .between_tasks = request.between_tasks,
+                      .transfer_precision = request.between_tasks,
                       .placement = request.placement};
   options.session = random_id();
   options.on_warning = [news](const std::string& text) {
@@ -82,7 +82,7 @@ client_options options_of(const client_options& defaults, const session_open& re
       news->warnings.push_back(text.substr(0, max_warning_bytes));
   };
   if (request.restores)
-    options.lost_state = {.lose =
+    options.lost_state = {.on_state_lost =
                               [news](const state_loss& loss) {
                                 std::lock_guard guard{news->mutex};
                                 news->losses.push_back(loss);
@@ -171,7 +171,7 @@ void keep(const request_ptr& request, const std::shared_ptr<prepared_step>& step
   session.account->bytes += bytes;
   session.listed->bytes += bytes;
   // No run of the step has begun, so the master does not change it now.
-  request->answer({}, prepared_handle{handle}, step->held());
+  request->answer({}, prepared_handle{handle}, step->state_holders());
 }
 
 void compile(host_self self, const request_ptr& request, bool explain, prepare_request to_prepare,
@@ -275,8 +275,8 @@ void begin(host_self self, const request_ptr& request, step_request& step, bool 
   auto end = [=, begin_ns = steady_ns()](status outcome, step_outcome* done) {
     call_guarded(request, [&] {
       if (done)
-        request->answer(std::move(outcome), ran(*done, begin_ns, times), std::move(done->held),
-                        std::move(done->fills));
+        request->answer(std::move(outcome), ran(*done, begin_ns, times),
+                        std::move(done->state_tasks), std::move(done->initialization_reports));
       else
         request->answer(std::move(outcome));
     });
@@ -355,7 +355,7 @@ void run(host_self self, const request_ptr& request, session_run& received, dead
 
 void positions(host_self self, const request_ptr& request, session_positions& received) {
   forward<std::vector<task_positions>>(self, request,
-                                       ask_positions{.go_on_from = std::move(received.go_on_from),
+                                       ask_positions{.restore_from = std::move(received.go_on_from),
                                                      .tasks = std::move(received.tasks)});
 }
 
@@ -437,7 +437,7 @@ void serve(host_self self, incoming& received) {
   else if (auto* to_reset = std::get_if<session_reset>(&content->what))
     forward<status>(self, request, reset_request{std::move(to_reset->container)});
   else if (auto* filled = std::get_if<session_fill_end>(&content->what))
-    forward<status>(self, request, end_fill{filled->done, filled->fill});
+    forward<status>(self, request, end_initialization{filled->done, filled->fill});
   else if (auto* to_list = std::get_if<session_state_of>(&content->what))
     forward<state_survey>(self, request, survey_state{std::move(to_list->task), early});
   else if (auto* to_position = std::get_if<session_positions>(&content->what))

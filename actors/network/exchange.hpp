@@ -43,10 +43,10 @@ struct exchange_options {
 };
 
 /// Spawns the exchange over a connected socket, which it owns from now on. Handles outgoing, and on
-/// behalf of its peer wire_registration, run_request, settle_request, end_fill, reset_request and
-/// list_devices_atom. Each request is answered: when the connection ends, with `unavailable`. It is
-/// an inline actor: messages are sent on the sender's thread, as far as the socket accepts them at
-/// once.
+/// behalf of its peer wire_registration, run_request, settle_request, end_initialization,
+/// reset_request and list_devices_atom. Each request is answered: when the connection ends, with
+/// `unavailable`. It is an inline actor: messages are sent on the sender's thread, as far as the
+/// socket accepts them at once.
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options);
 /// As above, over any byte stream. `options` has the loop that watches it.
 caf::actor spawn_exchange(caf::actor_system& system, std::unique_ptr<byte_stream> stream,

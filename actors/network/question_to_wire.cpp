@@ -17,7 +17,7 @@ std::optional<message> question_to_wire(caf::mailbox_element& question) {
   if (content_if<list_state>(question))
     return state_list_request{};
   if (auto* positions = content_if<ask_positions>(question))
-    return positions_request{0, positions->session, positions->go_on_from};
+    return positions_request{0, positions->session, positions->restore_from};
   if (auto* inspection_of_part = content_if<inspect_task>(question))
     return inspect_request{0, inspection_of_part->ref,
                            static_cast<uint32_t>(std::max(inspection_of_part->scope.depth, 0)),
@@ -26,7 +26,7 @@ std::optional<message> question_to_wire(caf::mailbox_element& question) {
     return drain_request{};
   if (content_if<list_devices_atom>(question))
     return device_list_request{};
-  if (auto* initialization = content_if<end_fill>(question))
+  if (auto* initialization = content_if<end_initialization>(question))
     return fill_end{0, initialization->done};
   return std::nullopt;
 }

@@ -16,7 +16,7 @@ inline run_step to_wire(run_request& request, step_clock::time_point now) {
           .times = request.watch.times,
           .check_numerics = request.watch.check_numerics,
           .incarnation = request.incarnation,
-          .fills = request.fills,
+          .fills = request.initializes,
           .retried = request.retried};
 }
 

@@ -95,7 +95,7 @@ public:
     server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_),
                                             std::move(log));
     if (options.fill_before_serving)
-      server_->filling().await(server_->now(), *options.fill_before_serving);
+      server_->initialization().await(server_->now(), *options.fill_before_serving);
     state_ = std::make_shared<resources>(system_);
     auto known = std::make_shared<incarnations>();
     auto loop = io_loop::make();

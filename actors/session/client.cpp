@@ -257,7 +257,7 @@ public:
                                                  step_clock::time_point deadline,
                                                  const std::stop_token& stop) override {
     TROUPE_ASSIGN(auto request, prepare_request::make(source, signature, deadline));
-    request.knows = known_losses();
+    request.acknowledged_loss = known_losses();
     request.retried = is_retried();
     request.stop = stop;
     return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
@@ -272,15 +272,15 @@ public:
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
                                   step_clock::time_point deadline,
                                   const run_insight& insight) override {
-    std::vector<tensor> fetches(step.outside.fetches);
+    std::vector<tensor> fetches(step.interface.fetches);
     TROUPE_TRY(run_into(step, feeds, fetches, deadline, insight));
     return fetches;
   }
 
   status run_into(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                   step_clock::time_point deadline, const run_insight& insight) override {
-    if (fetches.size() != step.outside.fetches)
-      return invalid("the step has ", step.outside.fetches, " fetches, got room for ",
+    if (fetches.size() != step.interface.fetches)
+      return invalid("the step has ", step.interface.fetches, " fetches, got room for ",
                      fetches.size());
     if (insight.stop.stop_requested())
       return stopped_by_caller();
@@ -302,7 +302,7 @@ public:
   void run_async(prepared_step& step, std::vector<tensor> feeds, step_clock::time_point deadline,
                  on_done done, const run_insight& insight) override {
     auto measured = measure(step, insight);
-    // The run initializes no task: it may end after the initialization (filling) has ended.
+    // The run initializes no task: it may end after the initialization has ended.
     async_run pending_run{
         {step.shared_from_this(), std::move(feeds), deadline, measured.watch, known_losses()},
         std::make_shared<callback>(std::move(done), options().on_warning)};
@@ -341,9 +341,9 @@ public:
     return delivered ? outcome : delivered;
   }
 
-  status end_fill(uint64_t number, bool done, step_clock::time_point deadline) override {
+  status end_initialization(uint64_t number, bool done, step_clock::time_point deadline) override {
     status outcome;
-    auto delivered = ask(patience_until(deadline), troupe::end_fill{done, number},
+    auto delivered = ask(patience_until(deadline), troupe::end_initialization{done, number},
                          [&](const status& answer) { outcome = answer; });
     return delivered ? outcome : delivered;
   }
@@ -353,12 +353,12 @@ public:
     return ask_for<state_survey>(patience_until(deadline), survey_state{task, deadline});
   }
 
-  result<std::vector<task_positions>> positions(kernel_positions go_on_from,
-                                                const std::vector<std::string>& tasks,
-                                                step_clock::time_point deadline) override {
+  result<std::vector<task_positions>> random_state(kernel_positions restored_state,
+                                                   const std::vector<std::string>& tasks,
+                                                   step_clock::time_point deadline) override {
     return ask_for<std::vector<task_positions>>(
         patience_until(deadline),
-        ask_positions{.go_on_from = std::move(go_on_from), .tasks = tasks});
+        ask_positions{.restore_from = std::move(restored_state), .tasks = tasks});
   }
 
   uint16_t http_port() const noexcept override { return port_.http; }
@@ -367,21 +367,22 @@ private:
   // A caller that restores state acknowledges all losses; another one must wait until the state is
   // restored.
   uint64_t known_losses() const {
-    const auto& restores = options().lost_state.restores_here;
+    const auto& restores = options().lost_state.is_restoring;
     return restores && restores() ? all_losses : 0;
   }
 
   bool is_retried() const {
-    const auto& retries = options().lost_state.tries_again;
+    const auto& retries = options().lost_state.is_retrying;
     return retries && retries();
   }
 
-  void hear(const task_fill& report, filling* filled_by) const {
-    if (filled_by)
-      filled_by->hear(report);
-    const auto& unfilled = options().lost_state.unfilled;
-    if (report.stage == fill_stage::awaited && unfilled)
-      unfilled(report.task);
+  void note_report(const initialization_report& report,
+                   initialization* current_initialization) const {
+    if (current_initialization)
+      current_initialization->note_report(report);
+    const auto& on_uninitialized = options().lost_state.on_uninitialized;
+    if (report.stage == initialization_stage::awaited && on_uninitialized)
+      on_uninitialized(report.task);
   }
 
   status start(result<caf::actor> session) {
@@ -437,7 +438,7 @@ private:
     auto every = options().sample_every;
     measurement measured;
     measured.target = insight.statistics;
-    measured.graph = step.outside.graph;
+    measured.graph = step.interface.graph;
     measured.sampled = every > 0 && runs_.fetch_add(1, std::memory_order_relaxed) % every == 0;
     measured.watch.times = measured.target || measured.sampled;
     measured.watch.check_numerics = insight.check_numerics || options().check_numerics;
@@ -466,21 +467,22 @@ private:
 
   status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                      const run_limits& limits, step_statistics& statistics) {
-    auto* filled_by = filling::of(*this);
+    auto* current_initialization = initialization::outermost_of(*this);
     step_request request{.step = step.shared_from_this(),
                          .feeds = {feeds.begin(), feeds.end()},
                          .deadline = limits.deadline,
                          .watch = limits.watch,
-                         .knows = known_losses(),
-                         .fill = filled_by ? filled_by->number() : 0,
+                         .acknowledged_loss = known_losses(),
+                         .initialization =
+                             current_initialization ? current_initialization->number() : 0,
                          .retried = is_retried(),
                          .stop = limits.stop};
     // The master answers at the deadline. A timeout of CAF would stay, with the actor of this
     // thread, until the deadline, even after the answer.
     TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(caf::infinite, std::move(request)));
     statistics = std::move(outcome.statistics);
-    for (const auto& report : outcome.fills)
-      hear(report, filled_by);
+    for (const auto& report : outcome.initialization_reports)
+      note_report(report, current_initialization);
     if (!outcome.outcome)
       return std::move(outcome.outcome);
     std::ranges::move(outcome.fetches, fetches.begin());
@@ -489,7 +491,7 @@ private:
 
   status drive(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                const run_limits& limits, step_statistics& statistics) {
-    TROUPE_TRY(step.outside.check(feeds));
+    TROUPE_TRY(step.interface.check(feeds));
     TROUPE_TRY(step.local->check_state());
     step_driver caller;
     if (!caller.enter(step.gate, limits.deadline, limits.stop))

@@ -259,7 +259,7 @@ void add_devices(device_list& known, const std::vector<device_info>& listed) {
 // If a task does not answer, the known devices may suffice: placement decides.
 void ask_devices(master_self self, const prepare_request& request,
                  const std::function<void(status)>& then) {
-  auto tasks = tasks_to_ask(self, *request.of->nodes);
+  auto tasks = tasks_to_ask(self, *request.graph_copy->nodes);
   ask_tasks<std::vector<device_info>>(
       self, tasks, {std::min(request.deadline, default_deadline(self))},
       [=](const std::vector<result<std::vector<device_info>>>& answers) {
@@ -280,7 +280,7 @@ void find_devices(master_self self, const prepare_request& request,
                   const std::function<void(status)>& then) {
   if (self->state.options.may_change)
     watch_waits(self);
-  self->state.awaits->wait_for(*request.of->nodes, request.deadline, [=] {
+  self->state.awaits->wait_for(*request.graph_copy->nodes, request.deadline, [=] {
     if (const auto& known = self->state.options; known.may_change && known.devices.empty())
       then(no_task_yet());
     else
@@ -311,7 +311,7 @@ std::shared_ptr<preparation> begin_preparation(master_self self, const prepare_r
                           .avoid = self->state.registers->lost_tasks()},
                   .passes = options.passes,
                   .host = options.host,
-                  .between_tasks = options.programs.between_tasks,
+                  .between_tasks = options.programs.transfer_precision,
                   .receives = options.programs.placement.receives};
   job->programs = options.programs;
   job->session_times = options.measured;
@@ -365,13 +365,15 @@ void place_again(master_self self, const step_ptr& step, step_clock::time_point 
       [=] {
         return guarded("placing the step again", [&] {
           // A copy, because the graph may be needed again.
-          job->graph_copy = std::make_shared<step_graph>(copy_of(*job->request.of));
+          job->graph_copy = std::make_shared<step_graph>(copy_of(*job->request.graph_copy));
           return make_step(*job);
         });
       },
       [=](const result<step_ptr>& placed) {
         const auto& lost = job->options.how.avoid;
-        auto is_lost = [&](const auto& part) { return part.may_leave && lost.contains(part.task); };
+        auto is_lost = [&](const auto& part) {
+          return part.is_movable && lost.contains(part.task);
+        };
         // The list of tasks may have changed, but state stays on its tasks.
         auto gains_state = [&](const auto& part) {
           return part.has_state && std::ranges::none_of(step->participants, [&](const auto& old) {
@@ -441,7 +443,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
           watch_links(self, step);
           answer->keep(nullptr); // from now on the registrar handles the stop request
           self->state.registers->ensure(
-              step, {request.deadline, request.knows, request.retried, request.stop},
+              step, {request.deadline, request.acknowledged_loss, request.retried, request.stop},
               [=](const status& ready) {
                 if (ready)
                   answer->deliver(current(step));
@@ -454,11 +456,11 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
 }
 
 caf::result<placement_report> explain(master_self self, const explain_request& request) {
-  if (request.what.deadline <= self->clock().now())
+  if (request.request.deadline <= self->clock().now())
     return to_caf(deadline_passed_before_start());
   auto answer = make_pending_answer(self, self->make_response_promise<placement_report>());
-  find_devices(self, request.what, [=](const status& silent) {
-    auto job = begin_preparation(self, request.what);
+  find_devices(self, request.request, [=](const status& silent) {
+    auto job = begin_preparation(self, request.request);
     job->options.how.explain = true;
     auto cancel_timer = answer_in_time(self, job, [=](const status& late) { answer->fail(late); });
     run_in_background(
@@ -487,7 +489,7 @@ void link_was_lost(master_self self, const link_lost& lost) {
     if (auto step = weak_step.lock())
       for (size_t i = 0; i < step->participants.size(); ++i)
         if (step->participants[i].task == lost.task)
-          step->parts.lose(i);
+          step->registration_state.lose(i);
   self->state.runs->lose(lost.task, lost.reason);
 }
 
@@ -498,7 +500,7 @@ void part_was_lost(master_self self, const part_lost& lost) {
       for (size_t i = 0; i < step->participants.size(); ++i)
         if (const auto& part = step->participants[i];
             part.task == lost.task && part.handle == lost.handle)
-          step->parts.lose(i);
+          step->registration_state.lose(i);
 }
 
 // -- other requests ------------------------------------------------------------------------------
@@ -596,18 +598,18 @@ std::map<task_name, caf::actor> workers_of_steps(master_self self) {
   for (const auto& weak_step : self->state.steps)
     if (auto step = weak_step.lock())
       for (size_t i = 0; i < step->participants.size(); ++i)
-        if (step->parts.ready(i))
+        if (step->registration_state.ready(i))
           workers[step->participants[i].task] = step->participants[i].worker;
   return workers;
 }
 
 caf::result<std::vector<task_positions>> positions_of(master_self self, ask_positions& question) {
-  if (auto valid = check_positions(question.go_on_from); !valid)
+  if (auto valid = check_positions(question.restore_from); !valid)
     return to_caf(valid);
   auto answer =
       make_pending_answer(self, self->make_response_promise<std::vector<task_positions>>());
-  if (!question.go_on_from.empty())
-    self->state.registers->begin_at(question.go_on_from);
+  if (!question.restore_from.empty())
+    self->state.registers->begin_at(question.restore_from);
   question.session = self->state.options.session;
   auto deliver = [=](result<std::vector<task_positions>> positions) {
     positions ? answer->deliver(*std::move(positions)) : answer->fail(positions.status());
@@ -623,9 +625,9 @@ caf::result<std::vector<task_positions>> positions_of(master_self self, ask_posi
 
 // Tells the tasks that steps of this number have initialized them. A restarted task has lost the
 // values of earlier steps, so it stays uninitialized.
-caf::result<status> end_filling(master_self self, const end_fill& request) {
+caf::result<status> handle_end_initialization(master_self self, const end_initialization& request) {
   auto answer = make_pending_answer(self, self->make_response_promise<status>());
-  auto tasks = self->state.runs->take_filled(request.fill);
+  auto tasks = self->state.runs->take_initialized(request.initialization);
   auto missing = std::make_shared<size_t>(tasks.size());
   auto outcome = std::make_shared<status>();
   auto settle = [=](const task_name& task, const status& task_answer) {
@@ -636,15 +638,16 @@ caf::result<status> end_filling(master_self self, const end_fill& request) {
   };
   if (tasks.empty())
     answer->deliver({});
-  for (const auto& [task, filled] : tasks) {
+  for (const auto& [task, initialized] : tasks) {
     auto kept_state = status{};
-    if (filled.restarted && request.done)
+    if (initialized.restarted && request.done)
       kept_state =
           failure(error_kind::aborted, task,
                   " was restarted while it was initialized, and has lost the values of earlier "
                   "steps: initialize it again");
-    self->request(filled.worker, self->state.options.patience,
-                  end_fill{request.done && !filled.restarted, request.fill})
+    self->request(
+            initialized.worker, self->state.options.patience,
+            end_initialization{request.done && !initialized.restarted, request.initialization})
         .then(
             [=, task = task](const status& task_answer) {
               settle(task, kept_state ? task_answer : kept_state);
@@ -702,7 +705,7 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const part_lost& lost) { part_was_lost(self, lost); },
       [=](const task_list& known) { tasks_changed(self, known); },
       [=](const reset_request& request) { return reset(self, request); },
-      [=](const end_fill& request) { return end_filling(self, request); },
+      [=](const end_initialization& request) { return handle_end_initialization(self, request); },
       [=](list_devices_atom) { return list_devices(self); },
       [=](const survey_devices& request) { return ask_for_devices(self, request); },
       [=](known_devices_atom) { return known_devices(self); },

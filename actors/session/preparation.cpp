@@ -87,35 +87,36 @@ status plan_step(preparation& job) {
     job.graph_times.add(
         {.node = cost.node, .device = cost.device, .runs = 1, .mean_ns = cost.mean_ns});
   if (job.session_times)
-    job.session_times->copy_to(job.graph_times, job.request.outside.graph);
+    job.session_times->copy_to(job.graph_times, job.request.interface.graph);
   // Measurements differ from run to run, so deterministic plans do not use them.
   job.options.how.measured = job.programs.deterministic ? nullptr : &job.graph_times;
   if (job.session_links && !job.programs.deterministic)
     job.links = link_costs::from(job.session_links->all());
   job.options.how.links = &job.links;
-  auto& source = job.graph_copy ? *job.graph_copy : *job.request.of;
+  auto& source = job.graph_copy ? *job.graph_copy : *job.request.graph_copy;
   TROUPE_ASSIGN(job.plan, make_plan(source, job.options, &job.stop));
   return {};
 }
 
 result<std::shared_ptr<prepared_step>> make_step(preparation& job) {
   // A step that may be placed again keeps the graph of the request, which no pass has changed.
-  const auto& nodes = *job.request.of->nodes;
-  auto may_leave = is_movable(nodes, job.options.devices);
-  if (may_leave && !job.graph_copy)
-    job.graph_copy = std::make_shared<step_graph>(copy_of(*job.request.of));
+  const auto& nodes = *job.request.graph_copy->nodes;
+  auto is_movable = is_movable(nodes, job.options.devices);
+  if (is_movable && !job.graph_copy)
+    job.graph_copy = std::make_shared<step_graph>(copy_of(*job.request.graph_copy));
   TROUPE_TRY(plan_step(job));
-  auto named = may_leave ? named_tasks(nodes) : std::set<task_name>{};
+  auto named = is_movable ? named_tasks(nodes) : std::set<task_name>{};
   std::vector<participant> participants;
   for (auto& planned : job.plan.tasks) {
     TROUPE_ASSIGN(auto part, take_part(job, std::move(planned)));
-    part.may_leave = may_leave && !part.partitions && !part.has_state && !named.contains(part.task);
+    part.is_movable =
+        is_movable && !part.partitions && !part.has_state && !named.contains(part.task);
     participants.push_back(std::move(part));
   }
-  may_leave = std::ranges::any_of(participants, &participant::may_leave);
-  auto step = std::make_shared<prepared_step>(std::move(participants), job.request.outside,
-                                              job.programs.max_concurrent);
-  if (may_leave)
+  is_movable = std::ranges::any_of(participants, &participant::is_movable);
+  auto step = std::make_shared<prepared_step>(std::move(participants), job.request.interface,
+                                              job.programs.max_concurrent_steps);
+  if (is_movable)
     step->request = std::make_shared<prepare_request>(job.request);
   return step;
 }

@@ -20,7 +20,7 @@ std::vector<std::vector<size_t>> partners_of(const std::vector<participant>& par
 
 prepared_step::prepared_step(std::vector<participant> parts_by_task, step_interface interface,
                              size_t max_concurrent)
-    : outside(std::move(interface)), gate(max_concurrent), participants(std::move(parts_by_task)),
+    : interface(std::move(interface)), gate(max_concurrent), participants(std::move(parts_by_task)),
       parts(partners_of(participants)) {}
 
 prepared_step::~prepared_step() {
@@ -65,7 +65,7 @@ status step_interface::check(std::span<const tensor> values) const {
   return {};
 }
 
-std::vector<known_peer> prepared_step::held() const {
+std::vector<known_peer> prepared_step::state_holders() const {
   std::vector<known_peer> holders;
   for (const auto& participant : participants)
     if (participant.has_state && participant.incarnation != 0)

@@ -44,7 +44,7 @@ public:
   /// The caller of ensure(): a run or a prepare request.
   struct requester {
     step_clock::time_point deadline;
-    uint64_t acknowledged_loss = 0; ///< as `knows` of prepare_request: later losses fail it
+    uint64_t acknowledged_loss = 0; ///< as in prepare_request: later losses fail it
     bool retried = false;           ///< as in prepare_request
     std::stop_token stop = {};
   };
@@ -119,7 +119,7 @@ private:
   const restore_hooks lost_state_;
   held_state held_;
   std::map<task_name, uint64_t> unrestored_; // losses that may not be restored yet, by number
-  uint64_t losses_ = 0;                      // for which restore_hooks::lose returned true
+  uint64_t losses_ = 0;                      // for which restore_hooks::on_state_lost returned true
   unreachable_tasks unreachable_;
   std::set<task_name> reconnecting_; // lost tasks to which a connection is being tried
   kernel_positions positions_;

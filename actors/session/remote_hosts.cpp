@@ -132,7 +132,7 @@ void dismiss_if_done(remote_self self, const host_ptr& host) {
 } // namespace
 
 bool note_loss(remote_state& state, const state_loss& loss) {
-  const auto& lose = state.options.lost_state.lose;
+  const auto& lose = state.options.lost_state.on_state_lost;
   if (!lose || !lose(loss))
     return false;
   state.unrestored.insert(loss.task);
@@ -179,11 +179,11 @@ void open_session(remote_self self, const host_ptr& host) {
                        .deterministic = programs.deterministic,
                        .replay = programs.replay,
                        .place_by_cost = programs.place_by_cost,
-                       .max_concurrent = programs.max_concurrent,
-                       .between_tasks = programs.between_tasks,
+                       .max_concurrent = programs.max_concurrent_steps,
+                       .between_tasks = programs.transfer_precision,
                        .placement = programs.placement,
                        .passes = options.passes,
-                       .restores = options.lost_state.lose != nullptr};
+                       .restores = options.lost_state.on_state_lost != nullptr};
   auto until = self->clock().now() + options.peer_timeout;
   ask(self, host, {.what = std::move(request)}, until, [=](session_reply& reply) {
     auto& state = self->state;

@@ -100,7 +100,8 @@ struct remote_state {
   std::map<std::string, state_holder> holders; // by task
   std::list<status> undelivered_losses;        // errors of lost state that no caller has received
   std::set<std::string> unrestored;            // tasks whose lost state may not be restored yet
-  std::map<uint64_t, uint64_t> fills; // by number: the host of their steps; 0: several hosts
+  std::map<uint64_t, uint64_t>
+      initializations; // by number: the host of their steps; 0: several hosts
   uint64_t next_number = 1;
 };
 
@@ -116,7 +117,7 @@ uint64_t ask(remote_self self, const host_ptr& host, session_request request,
              step_clock::time_point until, std::function<void(session_reply&)> then);
 /// Asks the host to stop a request and answer it soon.
 void stop(remote_self self, const host_ptr& host, uint64_t request);
-/// Reports a loss to restore_hooks::lose. Returns whether its state will be restored.
+/// Reports a loss to restore_hooks::on_state_lost. Returns whether its state will be restored.
 bool note_loss(remote_state& state, const state_loss& loss);
 step_clock::time_point later(step_clock::time_point time, std::chrono::milliseconds delay);
 /// Returns whether a draining host has not begun with a request, so that the next host may serve

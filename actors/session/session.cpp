@@ -67,7 +67,9 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
       [=](explain_request& request) {
         return self->delegate(self->state.master, std::move(request));
       },
-      [=](end_fill& request) { return self->delegate(self->state.master, std::move(request)); },
+      [=](end_initialization& request) {
+        return self->delegate(self->state.master, std::move(request));
+      },
       [=](reset_request& request) {
         return self->delegate(self->state.master, std::move(request));
       },

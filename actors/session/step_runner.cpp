@@ -45,7 +45,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   std::vector<int64_t> asked_ns; // per participant
   std::vector<tensor> fetches;
   step_statistics statistics;
-  std::vector<task_fill> fills;
+  std::vector<initialization_report> initialization_reports;
   size_t refused_by = none; // the participant that answered first that it does not know the step
   static constexpr size_t none = SIZE_MAX;
   bool queued = false; // at the gate
@@ -126,7 +126,8 @@ void step_runner::enter(const gate_opened& opened) {
 void step_runner::register_and_start(const running_ptr& run) {
   const auto& request = run->request;
   run->stop = nullptr;
-  registers_.ensure(request.step, {request.deadline, request.knows, request.retried, request.stop},
+  registers_.ensure(request.step,
+                    {request.deadline, request.acknowledged_loss, request.retried, request.stop},
                     [=, this](status ready) {
                       if (run->done)
                         return;
@@ -137,19 +138,20 @@ void step_runner::register_and_start(const running_ptr& run) {
                     });
 }
 
-void step_runner::note_filled(uint64_t fill, const participant& part) {
-  auto& noted = filled_[fill][part.task];
+void step_runner::note_initialized(uint64_t initialization, const participant& part) {
+  auto& noted = initialized_[initialization][part.task];
   noted.restarted |= noted.worker && noted.incarnation != part.incarnation;
   noted.worker = part.worker;
   noted.incarnation = part.incarnation;
 }
 
-std::map<task_name, step_runner::filled_task> step_runner::take_filled(uint64_t fill) {
-  auto taken = filled_.extract(fill);
+std::map<task_name, step_runner::initialized_task>
+step_runner::take_initialized(uint64_t initialization) {
+  auto taken = initialized_.extract(initialization);
   if (!taken)
     return {};
   auto is_used_by_another = [&](const task_name& task) {
-    return std::ranges::any_of(filled_,
+    return std::ranges::any_of(initialized_,
                                [&](const auto& other) { return other.second.contains(task); });
   };
   std::erase_if(taken.mapped(), [&](const auto& entry) {
@@ -166,7 +168,7 @@ void step_runner::start(const running_ptr& run) {
   run->id = {session_, step.local ? next_local_step() : ++last_sequence_};
   run->asked_ns.assign(step.participants.size(), steady_ns());
   run->statistics.step = run->id.sequence;
-  run->fetches.resize(step.outside.fetches);
+  run->fetches.resize(step.interface.fetches);
   run->due = due_.add(self_, run->request.deadline, [=, this] { handle_deadline(run); });
   run->stop = stop_request::watch(self_, run->request.stop, [=, this] { stop(run); });
   for (size_t i = 0; i < step.participants.size(); ++i) {
@@ -177,12 +179,12 @@ void step_runner::start(const running_ptr& run) {
                         .feeds = {},
                         .watch = run->request.watch,
                         .incarnation = participant.incarnation,
-                        .fills = run->request.fill != 0,
+                        .initializes = run->request.initialization != 0,
                         .retried = run->request.retried,
                         .stop = run->request.stop};
     // The incarnation 0 is this process, which serves without initialization.
-    if (request.fills && participant.has_state && participant.incarnation != 0)
-      note_filled(run->request.fill, participant);
+    if (request.initializes && participant.has_state && participant.incarnation != 0)
+      note_initialized(run->request.initialization, participant);
     for (auto index : participant.feeds)
       request.feeds.push_back({index, run->request.feeds[index]});
     // Without a timeout of CAF, which would keep it until the deadline after the answer. Workers
@@ -204,7 +206,7 @@ void step_runner::take_answer(const running_ptr& run, size_t from, step_result& 
   auto& step = *run->request.step;
   if (!step.local && (answer.outcome.kind() == error_kind::unavailable ||
                       answer.outcome.kind() == error_kind::aborted)) {
-    step.parts.lose(from);
+    step.registration_state.lose(from);
     if (answer.outcome.kind() == error_kind::aborted && run->state.outcome().ok())
       run->refused_by = from;
   } else if (answer.outcome && run->part(from).has_state) {
@@ -212,8 +214,8 @@ void step_runner::take_answer(const running_ptr& run, size_t from, step_result& 
   }
   if (answer.keeps_inputs)
     run->state.hold(from);
-  if (answer.fill != fill_stage::over)
-    run->fills.push_back({to_string(run->part(from).task), answer.fill});
+  if (answer.initialization != initialization_stage::over)
+    run->initialization_reports.push_back({to_string(run->part(from).task), answer.initialization});
   if (run->done)
     return give_back(run);
   add_statistics(*run, from, std::move(answer.statistics));
@@ -321,12 +323,12 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   step_outcome answer{.outcome = std::move(outcome),
                       .fetches = std::move(run->fetches),
                       .statistics = std::move(run->statistics),
-                      .fills = std::move(run->fills)};
+                      .initialization_reports = std::move(run->initialization_reports)};
   auto& step = *run->request.step;
-  if (!step.local && step.reported_attempt != step.parts.attempt()) {
-    answer.held = step.held();
+  if (!step.local && step.reported_attempt != step.registration_state.attempt()) {
+    answer.state_tasks = step.state_holders();
     if (answer.outcome) // else the attempt may not have ended
-      step.reported_attempt = step.parts.attempt();
+      step.reported_attempt = step.registration_state.attempt();
   }
   run->reply.deliver(std::move(answer));
 }

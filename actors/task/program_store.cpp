@@ -203,26 +203,26 @@ program_store::states_of(const connection_ptr& owner, uint64_t session, const st
 }
 
 result<kernel_positions> program_store::positions(const connection_ptr& owner, uint64_t session,
-                                                  const kernel_positions& go_on_from) {
-  TROUPE_TRY(check_positions(go_on_from));
+                                                  const kernel_positions& restore_from) {
+  TROUPE_TRY(check_positions(restore_from));
   std::vector<std::shared_ptr<kernel_states>> session_states;
   {
     std::lock_guard guard{mutex_};
     if (owner->is_closed) // the request is dropped
       return kernel_positions{};
     auto& owner_entry = owners_[owner.get()];
-    if (!go_on_from.empty()) {
+    if (!restore_from.empty()) {
       if (!owner_entry.awaited.contains(session) && owner_entry.awaited.size() >= max_awaited)
         return failure(error_kind::resource_exhausted, self_, " keeps positions of ", max_awaited,
                        " sessions of ", owner->peer, ", which is the limit");
-      owner_entry.awaited[session] = go_on_from;
+      owner_entry.awaited[session] = restore_from;
     }
     for (const auto& [key, states] : owner_entry.states)
       if (key.first == session)
         session_states.push_back(states);
   }
   for (const auto& states : session_states)
-    TROUPE_TRY(states->go_on(go_on_from));
+    TROUPE_TRY(states->go_on(restore_from));
   kernel_positions current;
   for (const auto& states : session_states)
     states->add_positions(current);

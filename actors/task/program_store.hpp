@@ -48,10 +48,10 @@ public:
   /// Returns the states of stateful kernels of a session on a device, for one owner.
   std::shared_ptr<kernel_states> states_of(const connection_ptr& owner, uint64_t session,
                                            const std::string& device);
-  /// Sets the positions of these kernels to `go_on_from`, if that is not empty, and returns the
+  /// Sets the positions of these kernels to `restore_from`, if that is not empty, and returns the
   /// current ones. Fails with resource_exhausted if positions of too many sessions are kept.
   result<kernel_positions> positions(const connection_ptr& owner, uint64_t session,
-                                     const kernel_positions& go_on_from);
+                                     const kernel_positions& restore_from);
 
   /// Destroys instances that have been idle since before the last call.
   void shrink();

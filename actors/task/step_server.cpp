@@ -98,7 +98,7 @@ void step_server::serve_run(run_step&& request, const connection_ptr& owner, con
                             caf::execution_unit* unit) {
   auto on_end = [from, number = request.request](step_result result) {
     step_done done{number, std::move(result.outcome), std::move(result.fetches),
-                   {},     result.keeps_inputs,       result.fill};
+                   {},     result.keeps_inputs,       result.initialization};
     if (result.statistics.subjects)
       // The result is sent even without statistics.
       if (auto bytes = write_statistics(result.statistics))
@@ -125,11 +125,11 @@ void step_server::serve_run(run_step&& request, const connection_ptr& owner, con
 void step_server::begin(run_request&& request, const connection_ptr& owner, step_end on_end,
                         caf::execution_unit* unit, uint64_t fed) {
   active_->fetch_add(1); // before the checks: a drain waits for this step, or the step is refused
-  auto stage = fill_stage::over;
+  auto stage = initialization_stage::over;
   auto refuse = [&](status why) {
     counts_->refused(why.kind());
     log_end(*log_, step_refused, request.step, request.retried, why);
-    on_end({.outcome = std::move(why).on_task(name_), .fetches = {}, .fill = stage});
+    on_end({.outcome = std::move(why).on_task(name_), .fetches = {}, .initialization = stage});
     active_->fetch_sub(1, std::memory_order_release);
   };
   if (request.incarnation != 0 && request.incarnation != incarnation_)
@@ -145,10 +145,11 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
   if ((*program)->session() != request.step.session)
     return refuse(invalid(name_, ": program ", request.handle, " is of another session than step ",
                           request.step));
-  if (filling_.closed() && (*program)->has_state()) {
-    auto admission = filling_.admit(request.fills, owner.get(), owner->peer, name_, now_());
+  if (initialization_.closed() && (*program)->has_state()) {
+    auto admission =
+        initialization_.admit(request.initializes, owner.get(), owner->peer, name_, now_());
     if (owner->is_closed) // lose() may have come before this step was admitted
-      end_fill(*owner, false);
+      end_initialization(*owner, false);
     stage = admission.stage;
     if (!admission.outcome)
       return refuse(std::move(admission.outcome));
@@ -183,7 +184,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
                 notify = std::move(on_end)](step_result result) {
     counts->ended(result.outcome.kind(), now() - began);
     log_end(*log, step_failed, step, retried, result.outcome);
-    result.fill = stage;
+    result.initialization = stage;
     owner->feed_bytes.fetch_sub(fed, std::memory_order_relaxed);
     if (result.keeps_inputs)
       unsettled->add(step, kept_program, owner); // before the requester can settle it
@@ -207,8 +208,8 @@ status step_server::refusal() const {
   return failure(error_kind::unavailable, name_, " is draining: it takes nothing new");
 }
 
-void step_server::end_fill(const peer_connection& peer, bool done) {
-  if (filling_.end(&peer, done))
+void step_server::end_initialization(const peer_connection& peer, bool done) {
+  if (initialization_.end(&peer, done))
     log_->write(log_level::info, "filled", {{"by", peer.peer}});
 }
 
@@ -228,7 +229,7 @@ void step_server::lose(peer_connection& connection, const status& why) {
   auto reason = failure(error_kind::unavailable, connection.peer, " is gone: ", why.message());
   connections_.remove(connection);
   auto dropped = programs_.close(connection);
-  end_fill(connection, false); // begin() ends what comes later
+  end_initialization(connection, false); // begin() ends what comes later
   lose_programs(connection.exchange, reason);
   steps_->abort_all(connection.peer, connection.incarnation, reason, nullptr);
   for (const auto& program : dropped) // no caller waits for its steps any more

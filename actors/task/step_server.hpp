@@ -8,7 +8,7 @@
 #include "troupe/actors/task/hosted_session_list.hpp"
 #include "troupe/actors/task/program_store.hpp"
 #include "troupe/actors/task/unsettled_steps.hpp"
-#include "troupe/runtime/cluster/fill_gate.hpp"
+#include "troupe/runtime/cluster/initialization_gate.hpp"
 #include "troupe/runtime/insight/event_log.hpp"
 #include "troupe/runtime/insight/step_counts.hpp"
 
@@ -46,9 +46,9 @@ public:
   event_log& log() noexcept { return *log_; }
 
   /// Closed while the task waits to be initialized.
-  fill_gate& filling() noexcept { return filling_; }
+  initialization_gate& initialization() noexcept { return initialization_; }
   /// Ends the initialization by a peer, whose steps initialized the task if `done`.
-  void end_fill(const peer_connection& peer, bool done);
+  void end_initialization(const peer_connection& peer, bool done);
 
   /// Returns the number of steps that have ended here and are not settled.
   size_t unsettled() const { return unsettled_->size(); }
@@ -109,7 +109,7 @@ private:
   program_store programs_;
   connection_list connections_;
   hosted_session_list hosted_;
-  fill_gate filling_;
+  initialization_gate initialization_;
   std::function<void()> on_busy_;
   std::atomic<bool> busy_{false}, draining_{false};
   std::shared_ptr<std::atomic<size_t>> active_ = std::make_shared<std::atomic<size_t>>(0);

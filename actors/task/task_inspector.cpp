@@ -133,8 +133,8 @@ private:
     part.add("pid", to_int64(::getpid()));
     part.add("uptime_seconds", seconds_between(task_.began_, now));
     part.add("draining", server_.draining());
-    part.add("filled", !server_.filling().closed());
-    if (auto peer = server_.filling().filler(); !peer.empty())
+    part.add("filled", !server_.initialization().closed());
+    if (auto peer = server_.initialization().initializer(); !peer.empty())
       part.add("filled_by", peer);
     part.add("steps_running", to_int64(table.running));
     part.add("steps_ended", to_int64(ended));

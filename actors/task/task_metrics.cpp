@@ -312,7 +312,7 @@ std::string task_inspector::metrics() const {
   text.single("troupe_draining", metric::gauge, "1 if the task refuses new requests",
               parts_.server->draining() ? 1 : 0);
   text.single("troupe_unfilled", metric::gauge, "1 if the task waits to be initialized",
-              parts_.server->filling().closed() ? 1 : 0);
+              parts_.server->initialization().closed() ? 1 : 0);
   auto now = std::chrono::steady_clock::now();
   text.single("troupe_uptime_seconds", metric::gauge, "Time since the task began",
               std::chrono::duration<double>(now - began_).count());

@@ -205,10 +205,10 @@ state_list list_state_here(worker_self self) {
 }
 
 result<task_positions> positions_here(worker_self self, const connection_ptr& owner,
-                                      uint64_t session, const kernel_positions& go_on_from) {
+                                      uint64_t session, const kernel_positions& restore_from) {
   const auto& server = *self->state.server;
   TROUPE_ASSIGN(auto positions,
-                self->state.server->programs().positions(owner, session, go_on_from));
+                self->state.server->programs().positions(owner, session, restore_from));
   return task_positions{to_string(server.self()), server.incarnation(), std::move(positions)};
 }
 
@@ -299,7 +299,7 @@ void serve(worker_self self, incoming& request) {
   } else if (auto* client_report = std::get_if<client_waits>(&request.content)) {
     request.owner->waits.set(std::move(client_report->waits));
   } else if (auto* end_request = std::get_if<fill_end>(&request.content)) {
-    state.server->end_fill(*request.owner, end_request->done);
+    state.server->end_initialization(*request.owner, end_request->done);
     answer(reply{end_request->request, {}});
   } else if (auto* list = std::get_if<device_list_request>(&request.content)) {
     answer(device_list_reply{list->request, list_devices(self)});
@@ -414,7 +414,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
       [=](const list_state&) { return list_state_here(self); },
       [=](const ask_positions& request) -> caf::result<task_positions> {
         auto positions =
-            positions_here(self, self->state.local_owner, request.session, request.go_on_from);
+            positions_here(self, self->state.local_owner, request.session, request.restore_from);
         if (!positions)
           return to_caf(positions.status());
         return *std::move(positions);

@@ -238,7 +238,7 @@ TEST_CASE("a connection that the system cannot poll ends at once, with a reason"
   receiver->receive(
       [&](const peer_gone& lost_peer) {
         is_reported = true;
-        CHECK_THAT(lost_peer.why.message(),
+        CHECK_THAT(lost_peer.reason.message(),
                    Contains("cannot watch the socket: Operation not perm"));
       },
       caf::after(500ms) >> [] {});

@@ -51,20 +51,20 @@ fetch x
               }};
     });
     master = spawn_master(
-        system(),
-        {.session = uint64_t{7} << 40,
-         .container = {},
-         .devices = {{"ps", 0, "cpu", 0}},
-         .workers = {},
-         .membership = membership,
-         .lost_state = {
-             .lose =
-                 [this, restores](const state_loss& loss) {
-                   CHECK(loss.number == static_cast<uint64_t>(++losses));
-                   return restores && unrestored.insert(loss.task).second;
-                 },
-             .awaits = [this](const std::string& task) { return unrestored.contains(task); },
-         }});
+        system(), {.session = uint64_t{7} << 40,
+                   .container = {},
+                   .devices = {{"ps", 0, "cpu", 0}},
+                   .workers = {},
+                   .membership = membership,
+                   .lost_state = {
+                       .on_state_lost =
+                           [this, restores](const state_loss& loss) {
+                             CHECK(loss.number == static_cast<uint64_t>(++losses));
+                             return restores && unrestored.insert(loss.task).second;
+                           },
+                       .awaits_restore =
+                           [this](const std::string& task) { return unrestored.contains(task); },
+                   }});
     run();
     for (size_t i = 0; i < 3; ++i) {
       auto answer = ask<std::shared_ptr<prepared_step>>(

@@ -60,11 +60,11 @@ struct remote_world : actor_world {
       return host.exchange = session_system.spawn(host_behavior, &host, exchange_settings.opener);
     };
     client_options options;
-    options.lost_state.lose = [this](const state_loss& loss) {
+    options.lost_state.on_state_lost = [this](const state_loss& loss) {
       unrestored.insert(loss.task);
       return true;
     };
-    options.lost_state.awaits = [this](const std::string& task) {
+    options.lost_state.awaits_restore = [this](const std::string& task) {
       return unrestored.contains(task);
     };
     session = *spawn_remote_session(system(), {"one:1", "two:2"}, options, nullptr, &transport);
@@ -113,22 +113,22 @@ struct remote_world : actor_world {
     REQUIRE((**pending).ok());
     step = ***pending;
   }
-  answer_box<step_outcome> start(uint64_t fill = 0, uint64_t known_losses = 0,
+  answer_box<step_outcome> start(uint64_t initialization = 0, uint64_t known_losses = 0,
                                  const std::stop_token& stop = {}) {
     step_request request{.step = step,
                          .feeds = feeds_of(text.text.runs[0]),
                          .deadline = now() + 60s,
-                         .knows = known_losses,
-                         .fill = fill,
+                         .acknowledged_loss = known_losses,
+                         .initialization = initialization,
                          .stop = stop};
     auto pending = ask<step_outcome>(session, std::move(request));
     run();
     return pending;
   }
-  std::shared_ptr<std::optional<status>> end(uint64_t fill) {
+  std::shared_ptr<std::optional<status>> end(uint64_t initialization) {
     auto pending = std::make_shared<std::optional<status>>();
     system().spawn([=, whom = session](caf::event_based_actor* self) {
-      self->request(whom, caf::infinite, end_fill{true, fill})
+      self->request(whom, caf::infinite, end_initialization{true, initialization})
           .then([=](status& answer) { *pending = std::move(answer); },
                 [=](const caf::error& reason) { *pending = from_caf(reason); });
     });
@@ -138,7 +138,7 @@ struct remote_world : actor_world {
 };
 
 session_reply run_reply(uint64_t request, std::vector<state_loss> losses = {},
-                        std::vector<task_fill> fills = {}) {
+                        std::vector<initialization_report> fills = {}) {
   return {.request = request,
           .what = session_ran{.fetches = {tensor::scalar(3)}},
           .losses = std::move(losses),
@@ -206,7 +206,8 @@ TEST_CASE("a fill that one host has begun, or may have begun, is not ended by an
   auto step = world.start(9);
   auto& first = world.host();
   if (answers) {
-    auto done_reply = run_reply(world.last<session_run>(first), {}, {{ps, fill_stage::by_asker}});
+    auto done_reply =
+        run_reply(world.last<session_run>(first), {}, {{ps, initialization_stage::by_requester}});
     done_reply.leaving = true;
     world.answer(first, std::move(done_reply));
     CHECK(outcome_of(step).ok());
@@ -222,8 +223,8 @@ TEST_CASE("a fill that one host has begun, or may have begun, is not ended by an
   auto& second = world.host();
   world.open_at_last();
   world.prepared_at_last();
-  world.answer(second,
-               run_reply(world.last<session_run>(second), {}, {{ps, fill_stage::by_asker}}));
+  world.answer(second, run_reply(world.last<session_run>(second), {},
+                                 {{ps, initialization_stage::by_requester}}));
   CHECK(outcome_of(next).ok());
   auto end_answer = world.end(9);
   // The task is released, so that another session may fill it.

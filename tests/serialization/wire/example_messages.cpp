@@ -164,7 +164,7 @@ struct printer {
   void print_part(const session_positions& value) { print_parts(value.go_on_from, value.tasks); }
   void print_part(const session_fill_end& value) { print_parts(value.fill, value.done); }
   void print_part(const state_loss& value) { print_parts(value.task, value.number); }
-  void print_part(const task_fill& value) {
+  void print_part(const initialization_report& value) {
     print_parts(value.task, static_cast<int>(value.stage));
   }
   void print_part(const client_wait& value) {

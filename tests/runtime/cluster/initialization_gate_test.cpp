@@ -1,8 +1,8 @@
-#include "troupe/runtime/cluster/fill_gate.hpp"
+#include "troupe/runtime/cluster/initialization_gate.hpp"
 
 #include "tests/support/catch.hpp"
 
-namespace troupe::test::fill_gate_test {
+namespace troupe::test::initialization_gate_test {
 
 using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
@@ -12,16 +12,16 @@ namespace {
 const std::string task = "/job:ps/task:0";
 
 struct gate_world {
-  status step(int client, bool fills = false) {
-    auto admitted = gate.admit(fills, &peers[client], concat("client ", client), task, now);
+  status step(int client, bool initializes = false) {
+    auto admitted = gate.admit(initializes, &peers[client], concat("client ", client), task, now);
     stage = admitted.stage;
     return std::move(admitted.outcome);
   }
   bool end(int client, bool succeeded = true) { return gate.end(&peers[client], succeeded); }
 
-  fill_gate gate;
-  fill_stage stage = fill_stage::over; // the stage that the last step received
-  fill_gate::clock::time_point now{};
+  initialization_gate gate;
+  initialization_stage stage = initialization_stage::over; // the stage that the last step received
+  initialization_gate::clock::time_point now{};
   int peers[3] = {};
 };
 
@@ -32,9 +32,9 @@ TEST_CASE("an open gate lets all steps through") {
   CHECK(!world.gate.closed());
   CHECK(world.step(0));
   CHECK(world.step(1, true));
-  CHECK(world.stage == fill_stage::over);
+  CHECK(world.stage == initialization_stage::over);
   CHECK(!world.end(1));
-  CHECK(world.gate.filler().empty());
+  CHECK(world.gate.initializer().empty());
 }
 
 TEST_CASE(
@@ -43,27 +43,27 @@ TEST_CASE(
   world.gate.await(world.now, 60s);
   auto early = world.step(0);
   CHECK(early.kind() == error_kind::unavailable);
-  CHECK(world.stage == fill_stage::awaited);
+  CHECK(world.stage == initialization_stage::awaited);
   CHECK_THAT(early.message(),
              Contains(task) && Contains("no session does so yet") && Contains("session::fill()"));
   CHECK(world.step(1, true));
   CHECK(world.step(1, true)); // any number of steps
-  CHECK(world.stage == fill_stage::by_asker);
+  CHECK(world.stage == initialization_stage::by_requester);
   world.now += 7s;
-  for (auto fills : {false, true}) {
+  for (auto initializes : {false, true}) {
     auto refusal = world.step(2, fills);
     CHECK(refusal.kind() == error_kind::unavailable);
     CHECK_THAT(refusal.message(), Contains("client 1 has been doing so for 7 s; try again"));
-    CHECK(world.stage == fill_stage::by_another);
+    CHECK(world.stage == initialization_stage::by_another);
   }
   CHECK(!world.step(1)); // its other steps wait as well
-  CHECK(world.gate.filler() == "client 1");
+  CHECK(world.gate.initializer() == "client 1");
   CHECK(!world.end(2)); // client 2 has initialized nothing
   CHECK(world.gate.closed());
   CHECK(world.end(1));
   CHECK(!world.gate.closed());
   CHECK(world.step(0));
-  CHECK(world.stage == fill_stage::over);
+  CHECK(world.stage == initialization_stage::over);
   CHECK(!world.end(1)); // only the first end counts
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("a client that arrives after the timeout may initialize the task at on
   auto late = world.step(0);
   CHECK(late.kind() == error_kind::failed_precondition);
   CHECK_THAT(late.message(), Contains("no session has done so within 60 s"));
-  CHECK(world.stage == fill_stage::awaited);
+  CHECK(world.stage == initialization_stage::awaited);
   CHECK(world.step(1, true));
   CHECK(world.step(0).kind() == error_kind::failed_precondition);
   CHECK(world.step(2, true).kind() == error_kind::unavailable); // it may become the initializer
@@ -94,4 +94,4 @@ TEST_CASE("a client that arrives after the timeout may initialize the task at on
   CHECK(world.step(0));
 }
 
-} // namespace troupe::test::fill_gate_test
+} // namespace troupe::test::initialization_gate_test
