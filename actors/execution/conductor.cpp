@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-status overdue(uint64_t step) {
+status deadline_error(uint64_t step) {
   return failure(error_kind::deadline_exceeded, "step ", step, " was not done in time");
 }
 
@@ -67,8 +67,8 @@ void conductor_actor::fail(status why) {
   auto kind = why.kind();
   auto& root = instance_.root();
   if (&root != &instance_ && wants_flight_report(why)) // the root step reports the waits
-    root.conductor().abort(step(), instance_.in_nest(why), nullptr);
-  error_ = stop_.late() ? overdue(step()) : std::move(why);
+    root.conductor().abort(step(), instance_.within_iterations(why), nullptr);
+  error_ = stop_.late() ? deadline_error(step()) : std::move(why);
   if (&root == &instance_ && wants_flight_report(error_)) { // on the thread that noticed it
     state_.fetch_or(failed, std::memory_order_acq_rel);     // no iteration begins during the report
     error_ = status{error_.kind(), error_.message() + flight_report(instance_, step())};
@@ -105,7 +105,7 @@ void conductor_actor::end(bool has_failed, caf::execution_unit* unit) {
     notify_waitable_resources(parts_elsewhere_ ? step_ended::outcome_kind::succeeded_locally
                                                : step_ended::outcome_kind::succeeded);
   }
-  std::exchange(observer_, nullptr)->step_ended(unit);
+  std::exchange(observer_, nullptr)->on_step_ended(unit);
 }
 
 // Enters that step only, as long as it has not ended.
@@ -150,7 +150,8 @@ void conductor_actor::await_accelerators() {
 
 bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
   if (auto* result = content_if<fetched>(message)) {
-    if (!observer_->fetched(result->index, result->value, unit) && result->index < fetches_.size())
+    if (!observer_->on_fetched(result->index, result->value, unit) &&
+        result->index < fetches_.size())
       fetches_[result->index] = std::move(result->value); // each index has one sender
     return true;
   }

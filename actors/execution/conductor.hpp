@@ -10,16 +10,16 @@ namespace troupe {
 /// Notified once per step, on the thread that ended it.
 class step_observer {
 public:
-  virtual void step_ended(caf::execution_unit* unit) noexcept = 0;
+  virtual void on_step_ended(caf::execution_unit* unit) noexcept = 0;
   /// Receives a result while the step runs. False: the conductor keeps it until the end.
-  virtual bool fetched(uint32_t, tensor&, caf::execution_unit*) { return false; }
+  virtual bool on_fetched(uint32_t, tensor&, caf::execution_unit*) { return false; }
 
 protected:
   ~step_observer() = default;
 };
 
 /// The error of a step whose deadline has passed.
-status overdue(uint64_t step);
+status deadline_error(uint64_t step);
 
 /// Handles fetched and region_ended. Takes no lock: many threads run steps of one program. A step
 /// has ended when none of its regions is active, and all have run or the step has failed.

@@ -56,7 +56,7 @@ size_t socket_writer::write_exclusively(Write write) {
       total += write();
     } catch (const std::exception&) { // out of memory: the reader sees end of file, and reports it
       closed_.store(true, std::memory_order_relaxed);
-      stream_.end();
+      stream_.shut_down();
     }
     if (callers_.compare_exchange_strong(callers, 0, std::memory_order_acq_rel))
       return total;
@@ -102,7 +102,7 @@ size_t socket_writer::write(size_t budget) {
   while (total < budget && !closed_.load(std::memory_order_relaxed)) {
     pieces_.clear();
     auto most = TROUPE_BUGGIFY_ORDER("little is written at once") ? 1000 : write_window;
-    if (link_.gather(pieces_, std::min(most, budget)) == 0 && !stream_.holds_output()) {
+    if (link_.gather(pieces_, std::min(most, budget)) == 0 && !stream_.has_unsent_output()) {
       more = false;
       break;
     }
@@ -123,7 +123,7 @@ size_t socket_writer::write(size_t budget) {
     total += static_cast<size_t>(written);
   }
   if (last && !std::exchange(finished_, true))
-    stream_.end_writing();
+    stream_.shut_down_writing();
   if (more != wants_writable_ && !closed_.load(std::memory_order_relaxed)) {
     wants_writable_ = more;
     loop_.want_writable(stream_.id(), more);

@@ -19,7 +19,7 @@ void bring_to_region(task_instance& instance, arrival&& message, caf::execution_
 
 } // namespace
 
-status step_table::announce(step_id step) {
+status step_table::admit(step_id step) {
   watchers exchanges;
   auto permission = [&] {
     std::lock_guard guard{mutex_};
@@ -33,8 +33,10 @@ status step_table::announce(step_id step) {
   return permission;
 }
 
-status step_table::attach(step_id step, const std::shared_ptr<task_instance>& instance,
-                          caf::execution_unit* unit, step_clock::time_point deadline) {
+status step_table::deliver_early_tensors(step_id step,
+                                         const std::shared_ptr<task_instance>& instance,
+                                         caf::execution_unit* unit,
+                                         step_clock::time_point deadline) {
   auto early = [&] {
     std::lock_guard guard{mutex_};
     return steps_.attach(step, instance, deadline);
@@ -98,7 +100,7 @@ void step_table::notify(const watchers& exchanges, step_id step, bool failed) {
       caf::anon_send(exchange, step_news{step, failed});
 }
 
-void step_table::push(tensor_push&& message, caf::execution_unit* unit) {
+void step_table::deliver(tensor_push&& message, caf::execution_unit* unit) {
   arrival received{message.step,  message.key,      message.dead, std::move(message.value),
                    message.frame, message.iteration};
   auto result = [&] {
@@ -116,7 +118,7 @@ void step_table::push(tensor_push&& message, caf::execution_unit* unit) {
                                    invalid("a tensor came twice for the key ", message.key), unit);
 }
 
-bool step_table::abort_if_come(step_id step, status why, caf::execution_unit* unit) {
+bool step_table::abort_if_begun(step_id step, status why, caf::execution_unit* unit) {
   {
     std::lock_guard guard{mutex_};
     if (!steps_.has_come(step))

@@ -32,7 +32,7 @@ std::string_view to_string(step_wait::wait_kind kind) noexcept {
 }
 
 std::string describe(const step_wait& wait) {
-  auto nest = wait.nest.empty() ? "" : wait.nest + ' ';
+  auto iterations = wait.iterations.empty() ? "" : wait.iterations + ' ';
   switch (wait.kind) {
     case step_wait::wait_kind::tensor: return concat(nest, wait.node, " from ", wait.target);
     case step_wait::wait_kind::collective: return concat(nest, wait.node, " of ", wait.target);
@@ -81,11 +81,11 @@ std::string describe_region(const program& part, uint32_t region) {
 std::vector<step_wait> list_waits(task_instance& instance, size_t most) {
   std::vector<step_wait> waits;
   auto scale = instance.program().recorder().scale();
-  const auto nest = instance.nest();
+  const auto iterations = instance.enclosing_iterations();
   auto count = static_cast<uint32_t>(instance.program().programs().size());
   auto add = [&](step_wait wait, int64_t ticks) {
     wait.since_ns = scale.ns(ticks);
-    wait.nest = nest;
+    wait.iterations = iterations;
     waits.push_back(std::move(wait));
   };
   for (uint32_t p = 0; p < count; ++p)

@@ -25,12 +25,12 @@ struct step_wait {
     region      ///< no wait: a running region
   };
   wait_kind kind = wait_kind::tensor;
-  std::string nest = {};   ///< enclosing iterations of loops: "[While 'train' iteration 3]"
-  std::string node = {};   ///< "QueueDequeue 'next' (train.cpp:17)"
-  std::string target = {}; ///< "/job:ps/task:0/device:cpu:0", "queue 'next'", "group 3"
-  std::string detail = {}; ///< of a collective operation, the missing members
-  std::string state = {};  ///< the name in its container
-  int64_t since_ns = 0;    ///< steady clock
+  std::string iterations = {}; ///< enclosing iterations of loops: "[While 'train' iteration 3]"
+  std::string node = {};       ///< "QueueDequeue 'next' (train.cpp:17)"
+  std::string target = {};     ///< "/job:ps/task:0/device:cpu:0", "queue 'next'", "group 3"
+  std::string detail = {};     ///< of a collective operation, the missing members
+  std::string state = {};      ///< the name in its container
+  int64_t since_ns = 0;        ///< steady clock
 };
 
 std::string_view to_string(step_wait::wait_kind kind) noexcept;

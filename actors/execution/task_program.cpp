@@ -164,7 +164,7 @@ status task_program::add(task_frame frame) {
       peers_.push_back(task);
     partners_.emplace(to_string(task), 0);
   };
-  for (const auto& task : frame.others)
+  for (const auto& task : frame.other_tasks)
     note_peer(task);
   for (const auto& function : frame.functions) {
     if (!function)
@@ -215,7 +215,7 @@ void task_program::set_exchanges(std::vector<caf::actor> exchanges) {
   };
   for (auto& [number, frame] : frames_) {
     frame.exchanges.clear();
-    for (const auto& task : frame.others)
+    for (const auto& task : frame.other_tasks)
       frame.exchanges.push_back(exchange_with(task));
     for (const auto& function : frame.functions) {
       if (!function)
@@ -233,7 +233,7 @@ void task_program::expect(const std::vector<known_peer>& peers) {
       partner->second = peer.incarnation;
 }
 
-uint64_t task_program::expected(const task_name& task) const {
+uint64_t task_program::expected_incarnation(const task_name& task) const {
   auto partner = partners_.find(to_string(task));
   return partner == partners_.end() ? 0 : partner->second;
 }
@@ -289,8 +289,8 @@ std::shared_ptr<task_instance> task_program::check_out() {
 
 void task_program::check_in(std::shared_ptr<task_instance> idle) {
   idle->reset();
-  if (idle->watched())
-    idle->watch({});
+  if (idle->is_profiled())
+    idle->profile({});
   auto since = shrinks_.load(std::memory_order_relaxed);
   auto is_pooled = use_a_shard([&](auto& shard) {
     shard.push_back({std::move(idle), since});
@@ -388,14 +388,14 @@ std::string frame_iteration::description() const {
   return concat('[', frame->description, suffix, ']');
 }
 
-std::string task_instance::nest() const {
+std::string task_instance::enclosing_iterations() const {
   if (!iteration_.frame)
     return {};
-  auto outer = iteration_.enclosing ? iteration_.enclosing->nest() : "";
+  auto outer = iteration_.enclosing ? iteration_.enclosing->enclosing_iterations() : "";
   return concat(outer, outer.empty() ? "" : " ", iteration_.description());
 }
 
-status task_instance::in_nest(status why) const {
+status task_instance::within_iterations(status why) const {
   if (why.kind() == error_kind::deadline_exceeded)
     return why; // the report of the root step covers all waits
   for (const auto* inner = this; inner && inner->iteration_.frame;
@@ -480,11 +480,11 @@ void task_instance::end_wait(uint32_t of_program, uint32_t of_wait, uint64_t byt
   timestamps_[of_program].waits[of_wait].store(0, std::memory_order_relaxed);
   program_.recorder().note(flight_event::wait_ended, conductor_->step(),
                            program_.first_number() + of_program, of_wait);
-  if (watched())
+  if (is_profiled())
     profilers_[of_program]->end_wait(of_wait, bytes);
 }
 
-void task_instance::watch(profile_options options) {
+void task_instance::profile(profile_options options) {
   profiling_ = options;
   profiled_since_ = steady_ns();
   if (options.any() && profilers_.empty())

@@ -48,16 +48,17 @@ struct task_frame {
   uint32_t number = 0;          ///< within the step
   const node* origin = nullptr; ///< the _Frame; null if another task has it
   std::string description;
-  calling calls = calling::once;
-  size_t values = 0, orders = 0, results = 0; ///< counts of arguments, of two kinds, and of results
+  calling call_kind = calling::once;
+  /// Counts of arguments, of two kinds, and of results.
+  size_t values = 0, order_count = 0, results = 0;
   std::vector<size_t> unchanged; ///< values of a loop that are the same in all iterations
-  int64_t parallel = 1;
+  int64_t parallel_iterations = 1;
   std::vector<std::shared_ptr<task_program>> functions; ///< null: this task has no part in it
-  std::vector<task_name> others;                        ///< tasks that have a part
+  std::vector<task_name> other_tasks;                   ///< tasks that have a part
   std::vector<caf::actor> exchanges;                    ///< with the other tasks
 
-  bool is_loop() const noexcept { return calls == calling::while_true; }
-  bool is_shared() const noexcept { return !origin || !others.empty(); }
+  bool is_loop() const noexcept { return call_kind == calling::while_true; }
+  bool is_shared() const noexcept { return !origin || !other_tasks.empty(); }
 };
 
 class task_instance;
@@ -154,12 +155,12 @@ public:
   /// Sets the expected incarnations of other tasks, as far as the registering master knows them.
   void expect(const std::vector<known_peer>& peers);
   /// The incarnation of a task that it expects; 0: any.
-  uint64_t expected(const task_name& task) const;
+  uint64_t expected_incarnation(const task_name& task) const;
   /// Returns whether it exchanges tensors with that task, whose loss then ends its steps.
   bool exchanges_with(const std::string& task, uint64_t incarnation) const noexcept;
 
   /// Returns whether that task sends to it.
-  bool hears_from(const task_name& task) const { return senders_.contains(to_string(task)); }
+  bool receives_from(const task_name& task) const { return senders_.contains(to_string(task)); }
 
   /// The session that its steps belong to.
   uint64_t session() const noexcept { return session_; }
@@ -310,9 +311,9 @@ public:
   }
   /// The enclosing iterations, the outermost first: "[While 'train' iteration 3] [While 'rnn'
   /// iteration 7]"; empty for a step. Call it while the step runs.
-  std::string nest() const;
+  std::string enclosing_iterations() const;
   /// Returns the error with the enclosing iterations.
-  status in_nest(status why) const;
+  status within_iterations(status why) const;
   /// The runs within it; not null for a root whose program has frames.
   step_frames* frames() noexcept { return frames_.get(); }
   /// Takes a tensor from another task, while the step runs.
@@ -325,14 +326,14 @@ public:
   void reset() noexcept;
 
   /// Profiles the next step, until the instance is checked in.
-  void watch(profile_options options);
+  void profile(profile_options options);
   /// Replaces the contents of `to` with the profile of the step, which has ended; reuses the memory
   /// of `to`. Empty if the step was not profiled.
   void collect(task_statistics& to) const;
   /// Appends the times of its own nodes only.
   void collect_spans(task_statistics& to) const;
-  bool watched() const noexcept { return profiling_.any(); }
-  const profile_options& watching() const noexcept { return profiling_; }
+  bool is_profiled() const noexcept { return profiling_.any(); }
+  const profile_options& profiling() const noexcept { return profiling_; }
 
   // Start times of waits and of running regions. Any thread may call.
   void begin_step(uint64_t step) noexcept; ///< the waits for other devices begin

@@ -327,7 +327,7 @@ void run(host_self self, const request_ptr& request, session_run& received, dead
     if (has_waited) {
       self->state.due.remove(waited->second.due);
       admitted.queued.erase(waited);
-      admitted.listed->leave_line(number);
+      admitted.listed->dequeue_step(number);
     }
     call_guarded(request, [&] { begin(self, request, *step, has_waited); });
   };
@@ -338,7 +338,7 @@ void run(host_self self, const request_ptr& request, session_run& received, dead
     admission.withdraw(client, number);
     if (auto queued = request->session().queued.extract(number))
       self->state.due.remove(queued.mapped().due);
-    request->session().listed->leave_line(number);
+    request->session().listed->dequeue_step(number);
     call_guarded(request, [&] { request->refuse(make_error(admission)); });
   };
   auto timed_out = [task = self->state.task](const turns& admission) {
@@ -349,7 +349,7 @@ void run(host_self self, const request_ptr& request, session_run& received, dead
   auto stopped = [](const turns&) { return stopped_by_caller(); };
   session.queued[number] = {self->state.due.add(self, until, [=] { leave_queue(timed_out); }),
                             stop_request::watch(self, step->stop, [=] { leave_queue(stopped); })};
-  session.listed->wait_in_line(number, steady_ns());
+  session.listed->enqueue_step(number, steady_ns());
   watch_queue(self);
 }
 

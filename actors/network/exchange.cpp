@@ -80,7 +80,7 @@ public:
       actor->get()->attach(
           caf::default_attachable::make_monitor(actor->get()->address(), address()));
     auto id = stream_->id(); // read now, because the actor may end soon
-    auto holds_input = stream_->holds_input();
+    auto has_buffered_input = stream_->has_buffered_input();
     auto outcome = loop_->add(id, *this, options_.peer_timeout / ticks_per_timeout,
                               std::make_shared<caf::actor>(as_actor()));
     {
@@ -91,7 +91,7 @@ public:
     }
     if (!outcome)
       return end(std::move(outcome));
-    if (holds_input) // buffered input does not make the socket readable
+    if (has_buffered_input) // buffered input does not make the socket readable
       loop_->call_soon(id);
     tick(home_system().clock().now());
   }
@@ -218,7 +218,7 @@ private:
     auto moved = writable ? socket_writer_.flush() : 0;
     inline_unit unit{home_system()};
     unit_ = &unit;
-    readable = readable || stream_->holds_input();
+    readable = readable || stream_->has_buffered_input();
     for (int i = 0; readable && i < max_reads && !is_closed(); ++i) {
       auto gap = link_.gap();
       // Behind a chunk, reads little more than the next header: the following payload is then read
@@ -233,7 +233,7 @@ private:
         break;
       if (received <= 0) {
         end(received == 0 ? failure(error_kind::unavailable, "the connection was closed")
-                          : stream_->why_failed(errno));
+                          : stream_->error_of(errno));
         break;
       }
       auto size = static_cast<size_t>(received);
@@ -245,7 +245,7 @@ private:
       if (size < gap.size() + beside_gap.size())
         break;
     }
-    if (!is_closed() && stream_->holds_input())
+    if (!is_closed() && stream_->has_buffered_input())
       loop_->call_again(stream_->id());
     return moved;
   }
@@ -311,7 +311,7 @@ private:
     auto pending = link_.pending_bytes();
     auto drained = link_.drained();
     std::lock_guard guard{mutex_};
-    drained = is_closed_ || (drained && !(stream_ && stream_->holds_output()));
+    drained = is_closed_ || (drained && !(stream_ && stream_->has_unsent_output()));
     return {waiting.messages, waiting.payloads, pending, pending_.size(), drained};
   }
 
@@ -369,7 +369,7 @@ private:
       options_.on_warning(concat("the connection from ", closed.peer, " ends: ", why.message()));
     // Before the answers: a requester that gets the error asks the membership for another link.
     if (options_.server)
-      options_.server->lose(*connection_, why);
+      options_.server->connection_ended(*connection_, why);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       caf::anon_send(opener, closed);
     std::unique_lock lock{mutex_};
@@ -544,7 +544,7 @@ private:
     TROUPE_REACHED("a message cannot be sent");
     if (auto* push = std::get_if<tensor_push>(&unsent)) {
       if (options_.server)
-        options_.server->cannot_send(push->step, address(),
+        options_.server->send_failed(push->step, address(),
                                      std::move(why).within(concat("sending to ", peer())));
     } else if (auto* step_answer = std::get_if<step_done>(&unsent);
                step_answer && step_answer->outcome) {

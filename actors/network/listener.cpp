@@ -175,7 +175,7 @@ private:
                                      open, " connections already, at most ", max_));
     iovec place{why.data(), why.size()};
     [[maybe_unused]] auto sent = stream.write({&place, 1});
-    stream.end_writing();
+    stream.shut_down_writing();
     stream.drop_input();
   }
 

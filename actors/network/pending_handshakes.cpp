@@ -278,7 +278,7 @@ result<handshake_state> waiting_connection::wait_for_token(std::span<std::byte> 
     if (received == 0)
       return failure(error_kind::unavailable, "it ended before its hello");
     if (received < 0)
-      return tls_->why_failed(errno);
+      return tls_->error_of(errno);
     hello_bytes_.insert(hello_bytes_.end(), scratch.begin(), scratch.begin() + received);
     if (!begins_as_frame(hello_bytes_))
       return failure(error_kind::invalid_argument, "it does not speak Troupe's protocol");
@@ -356,7 +356,7 @@ void waiting_connection::drop(const status& why) {
     return;
   owner_->leave(*this);
   owner_->report_refused(peer_, why);
-  stream().end_writing();
+  stream().shut_down_writing();
   owner_->loop().remove(id_);
 }
 

@@ -38,11 +38,11 @@ public:
 
   int id() const noexcept override { return stream_->id(); }
   int socket() const noexcept override { return stream_->socket(); }
-  void end() override { stream_->end(); }
+  void shut_down() override { stream_->shut_down(); }
   void drop_input() override { stream_->drop_input(); }
   // The protocol above sends goodbye, and an end without it is an error. So TLS need not send its
   // own close alert, which two threads could not do at once.
-  void end_writing() override { stream_->end_writing(); }
+  void shut_down_writing() override { stream_->shut_down_writing(); }
 
   result<handshake_state> shake_hands() override {
     result<bool> done = false;
@@ -87,7 +87,7 @@ public:
     return received;
   }
 
-  bool holds_input() const noexcept override { return holds_input_; }
+  bool has_buffered_input() const noexcept override { return has_buffered_input_; }
 
   ssize_t write(std::span<const iovec> pieces) override {
     size_t taken = 0;
@@ -109,15 +109,15 @@ public:
     return static_cast<ssize_t>(taken);
   }
 
-  bool holds_output() const noexcept override {
+  bool has_unsent_output() const noexcept override {
     std::lock_guard guard{mutex_};
     return is_sending_ || !session_->output().empty();
   }
 
-  status why_failed(int error) const override {
+  status error_of(int error) const override {
     std::lock_guard guard{mutex_};
     return error == EPROTO && !session_->failed().ok() ? session_->failed()
-                                                       : byte_stream::why_failed(error);
+                                                       : byte_stream::error_of(error);
   }
 
   const std::vector<certificate_name>* names() const noexcept override {
@@ -231,7 +231,7 @@ private:
       unread_ = {};
     }
     std::lock_guard guard{mutex_};
-    holds_input_ = !input_.empty() || session_->pending() > 0 || !session_->failed().ok();
+    has_buffered_input_ = !input_.empty() || session_->pending() > 0 || !session_->failed().ok();
   }
 
   const std::shared_ptr<tls_identity> identity_;
@@ -243,7 +243,7 @@ private:
   // Of the reading thread:
   std::span<const std::byte> input_; // encrypted
   std::vector<std::byte> unread_;
-  bool holds_input_ = false;
+  bool has_buffered_input_ = false;
   // Of the writing thread:
   std::vector<std::byte> sending_; // encrypted
   size_t sent_ = 0;                // bytes of sending_
@@ -305,7 +305,7 @@ dial_over_tls(const address& endpoint, const std::shared_ptr<tls_identity>& iden
         *stream, std::min(deadline, step_clock::now() + max_tls_handshake_time), stop);
     if (outcome)
       return std::unique_ptr<byte_stream>{std::move(stream)};
-    stream->end_writing();
+    stream->shut_down_writing();
     // Closing with unread input would reset the connection, and the peer would lose the alert.
     stream->drop_input();
     if (outcome.kind() != error_kind::unavailable || stop || single_attempt ||

@@ -220,7 +220,7 @@ private:
     session.peer_timeout = options.peer_timeout;
     session.same_host_reads = options.same_host_reads;
     session.insecure = options.insecure;
-    server_->hosted().most = options.hosting.sessions;
+    server_->hosted().limit = options.hosting.sessions;
     return session_host::make({.limits = options.hosting,
                                .session = std::move(session),
                                .server = server_,

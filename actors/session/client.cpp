@@ -31,7 +31,7 @@ namespace {
 // The calling thread of run(): waits at the gate of a step, and for the end of the step.
 class step_driver final : public step_observer, public step_gate::waiter, public waiting_caller {
 public:
-  void let_in() override {
+  void admitted() override {
     std::lock_guard guard{mutex_};
     admitted_ = true;
     changed_.notify_one();
@@ -53,7 +53,7 @@ public:
     return !gate.withdraw(*this); // the gate may have admitted it meanwhile
   }
   // On the waiting thread itself there is no thread to wake.
-  void step_ended(caf::execution_unit* unit) noexcept override {
+  void on_step_ended(caf::execution_unit* unit) noexcept override {
     if (unit == unit_) {
       ended_here_ = true;
       return;
@@ -206,8 +206,8 @@ public:
     if (!server_)
       return;
     began_ = std::chrono::steady_clock::now();
-    if (server_->steps().announce(id_))
-      (void)server_->steps().attach(id_, instance, nullptr, deadline).ok();
+    if (server_->steps().admit(id_))
+      (void)server_->steps().deliver_early_tensors(id_, instance, nullptr, deadline).ok();
   }
   shown_step(const shown_step&) = delete;
   shown_step& operator=(const shown_step&) = delete;
@@ -496,7 +496,7 @@ private:
     step_driver caller;
     if (!caller.enter(step.gate, limits.deadline, limits.stop))
       return limits.stop.stop_requested() ? stopped_by_caller() : queue_timeout(step.gate);
-    const step_gate::turn admitted{step.gate};
+    const step_gate::admission admitted{step.gate};
     return drive_admitted(*step.local, caller, feeds, fetches, limits, statistics);
   }
 
@@ -523,7 +523,7 @@ private:
     auto* threads = program.kernels();
     if (!threads)
       return caller.wait_until(deadline);
-    const kernel_threads::caller_in_line waits{*threads, instance, caller};
+    const kernel_threads::registered_caller waits{*threads, instance, caller};
     do
       take_back(instance, *threads, caller, unit);
     while (!caller.has_ended() && caller.wait_until(deadline));
@@ -535,7 +535,7 @@ private:
                         step_statistics& statistics) {
     auto instance = program.check_out();
     if (limits.watch.any())
-      instance->watch(limits.watch);
+      instance->profile(limits.watch);
     instance->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
     auto& conductor = instance->conductor();
     auto step = next_local_step();
@@ -550,7 +550,7 @@ private:
                                  }};
       unit.drain(conductor.stop());
       if (!wait_for_end(*instance, program, caller, unit, limits.deadline)) {
-        conductor.abort(step, overdue(step), &unit);
+        conductor.abort(step, deadline_error(step), &unit);
         if (auto* threads = program.kernels())
           take_back(*instance, *threads, caller, unit); // that became ready meanwhile
         caller.wait_for_stop();

@@ -27,7 +27,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
                caf::event_based_actor* self)
       : request(std::move(step_to_run)), entered(request.step), reply(std::move(promise)),
         state(request.step->participants.size()), master(self->address()) {}
-  void let_in() override {
+  void admitted() override {
     if (auto actor = caf::actor_cast<caf::actor>(master))
       caf::anon_send(actor, gate_opened{shared_from_this()});
   }

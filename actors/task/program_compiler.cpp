@@ -97,7 +97,7 @@ private:
       auto device_entry = std::ranges::find(components_.devices, part->device, &owned_device::name);
       if (device_entry == components_.devices.end())
         return failure(error_kind::not_found, "there is no device ", part->device);
-      regions_.nodes_use_all_threads = device_entry->runs->threads() > 1;
+      regions_.nodes_use_all_threads = device_entry->device->threads() > 1;
       auto find_state = [&](const node& maker) {
         uses_state_ = true;
         return components_.state->find(maker, registration_.settings.container);
@@ -110,15 +110,16 @@ private:
         return states->find_or_make(kernel, maker_function, position);
       };
       auto runs =
-          regions_.strict_order ? deterministic_view(device_entry->runs) : device_entry->runs;
+          regions_.strict_order ? deterministic_view(device_entry->device) : device_entry->device;
       TROUPE_ASSIGN(auto compiled, program::compile(std::move(part->nodes), *runs, find_state,
                                                     regions_, find_kernel_state));
       programs.push_back(std::move(compiled));
       devices.push_back(part->device);
       device_views.push_back(std::move(runs));
-      threads.push_back(registration_.settings.low_priority && !device_entry->runs->as_accelerator()
+      threads.push_back(registration_.settings.low_priority &&
+                                !device_entry->device->as_accelerator()
                             ? components_.low_priority
-                            : device_entry->launches);
+                            : device_entry->launch_thread);
     }
     auto linked = std::make_shared<task_program>(*components_.system, std::move(programs),
                                                  std::move(device_views), components_.recorder);
@@ -155,10 +156,10 @@ private:
   status describe(task_frame& frame, const node& origin) const {
     frame.origin = &origin;
     TROUPE_ASSIGN(const auto* op, components_.ops->find_op(origin.attr<std::string>("kind")));
-    frame.calls = op->calls;
+    frame.call_kind = op->calls;
     frame.results = static_cast<size_t>(origin.outputs());
-    frame.orders = static_cast<size_t>(origin.attr<int64_t>("orders"));
-    frame.parallel = origin.attr<int64_t>("parallel_iterations");
+    frame.order_count = static_cast<size_t>(origin.attr<int64_t>("orders"));
+    frame.parallel_iterations = origin.attr<int64_t>("parallel_iterations");
     auto first = static_cast<size_t>(first_argument(*op));
     auto functions = op->calls == calling::while_true || op->calls == calling::if_true ? 2u
                      : op->calls == calling::once                                      ? 1u
@@ -169,9 +170,9 @@ private:
         (functions != 0 && frame.functions.size() != functions))
       return invalid(origin.description(), ": its functions are not those of a ", op->name);
     frame.values = origin.inputs().size() - first;
-    if ((frame.is_loop() && frame.values != frame.results) || frame.orders > max_functions)
+    if ((frame.is_loop() && frame.values != frame.results) || frame.order_count > max_functions)
       return invalid(origin.description(), ": takes ", frame.values, " values and gives ",
-                     frame.results, ", with ", frame.orders, " for their order");
+                     frame.results, ", with ", frame.order_count, " for their order");
     for (auto index : origin.attr<std::vector<int64_t>>("unchanged")) {
       if (!frame.is_loop() || index < 0 || index >= static_cast<int64_t>(frame.values))
         return invalid(origin.description(), ": result ", index, " cannot be unchanged");
@@ -182,7 +183,7 @@ private:
                                         frame.functions[i]->fetch_indexes().end()};
       auto is_condition = frame.is_loop() && i == 0;
       auto result_count =
-          (is_condition ? 0 : frame.results) + frame.orders + (frame.is_loop() ? 1u : 0u);
+          (is_condition ? 0 : frame.results) + frame.order_count + (frame.is_loop() ? 1u : 0u);
       if (!is_condition)
         for (auto index : frame.unchanged)
           if (!result_indexes.insert(static_cast<uint32_t>(index)).second)
@@ -195,7 +196,7 @@ private:
     }
     for (const auto& name : origin.attr<std::vector<std::string>>("tasks")) {
       TROUPE_ASSIGN(auto task, device_name::parse(name));
-      frame.others.push_back(task.on_task());
+      frame.other_tasks.push_back(task.on_task());
     }
     return {};
   }

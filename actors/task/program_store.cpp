@@ -161,7 +161,7 @@ std::vector<program_store::program_ptr> program_store::close(peer_connection& ow
 }
 
 std::vector<std::pair<connection_ptr, uint64_t>>
-program_store::lose(const caf::actor_addr& exchange, const status& why) {
+program_store::mark_lost(const caf::actor_addr& exchange, const status& why) {
   std::vector<std::pair<connection_ptr, uint64_t>> lost;
   std::lock_guard guard{mutex_};
   for (auto& [handle, entry] : programs_)
@@ -240,9 +240,9 @@ void program_store::shrink() {
     program->shrink();
 }
 
-std::vector<program_store::listed> program_store::all() const {
+std::vector<program_store::program_entry> program_store::list() const {
   std::lock_guard guard{mutex_};
-  std::vector<listed> programs;
+  std::vector<program_entry> programs;
   for (const auto& [handle, entry] : programs_)
     programs.push_back({handle, entry.program, entry.owner, entry.linked, entry.lost});
   std::ranges::sort(programs, {}, &listed::handle);

@@ -40,8 +40,8 @@ public:
 
   /// Marks programs that send through that exchange as lost: they cannot run any more. Returns
   /// those that could until now, for notifications to their owners.
-  std::vector<std::pair<connection_ptr, uint64_t>> lose(const caf::actor_addr& exchange,
-                                                        const status& why);
+  std::vector<std::pair<connection_ptr, uint64_t>> mark_lost(const caf::actor_addr& exchange,
+                                                             const status& why);
   bool is_lost(uint64_t handle) const;
   void clear();
 
@@ -58,14 +58,14 @@ public:
   size_t size() const;
 
   /// A program, for inspection.
-  struct listed {
+  struct program_entry {
     uint64_t handle = 0;
     program_ptr program;
     connection_ptr owner;
     bool linked = false;
     status lost = {};
   };
-  std::vector<listed> all() const;
+  std::vector<program_entry> list() const;
 
 private:
   struct kept {

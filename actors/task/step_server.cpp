@@ -51,7 +51,7 @@ constexpr event_names step_failed{"step_failed", "steps_failed"},
 bool step_server::serve(message& request, const connection_ptr& owner, const caf::actor& from,
                         caf::execution_unit* unit) {
   if (auto* push = std::get_if<tensor_push>(&request)) {
-    steps_->push(std::move(*push), unit);
+    steps_->deliver(std::move(*push), unit);
   } else if (auto* run = std::get_if<run_step>(&request)) {
     serve_run(std::move(*run), owner, from, unit);
   } else if (auto* cancel = std::get_if<cancel_step>(&request)) {
@@ -61,7 +61,7 @@ bool step_server::serve(message& request, const connection_ptr& owner, const caf
   } else {
     return false;
   }
-  become_busy();
+  note_expiring_state();
   return true;
 }
 
@@ -75,7 +75,7 @@ void step_server::serve_cancel(cancel_step&& request, peer_connection& owner,
     return;
   if (!owner.account)
     steps_->abort(request.step, std::move(request.why), unit);
-  else if (!steps_->abort_if_come(request.step, std::move(request.why), unit))
+  else if (!steps_->abort_if_begun(request.step, std::move(request.why), unit))
     owner.cancelled.add(request.step);
 }
 
@@ -148,14 +148,14 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
   if (initialization_.closed() && (*program)->has_state()) {
     auto admission =
         initialization_.admit(request.initializes, owner.get(), owner->peer, name_, now_());
-    if (owner->is_closed) // lose() may have come before this step was admitted
+    if (owner->is_closed) // connection_ended() may have come before this step was admitted
       end_initialization(*owner, false);
     stage = admission.stage;
     if (!admission.outcome)
       return refuse(std::move(admission.outcome));
   }
   if (owner->account && owner->cancelled.take(request.step)) {
-    if (steps_->announce(request.step)) // drops its early tensors
+    if (steps_->admit(request.step)) // drops its early tensors
       steps_->end(request.step, true);
     return refuse(failure(error_kind::cancelled, "the step was cancelled before it came"));
   }
@@ -199,7 +199,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
   // could fail the step.
   if (auto current = programs_.find(request.handle, *owner); !current)
     steps_->abort(request.step, current.status(), unit);
-  become_busy();
+  note_expiring_state();
 }
 
 status step_server::refusal() const {
@@ -221,11 +221,11 @@ size_t step_server::in_flight() const {
 
 demand step_server::expect(step_id step, const caf::actor_addr& exchange) {
   auto decision = steps_->expect(step, exchange);
-  become_busy();
+  note_expiring_state();
   return decision;
 }
 
-void step_server::lose(peer_connection& connection, const status& why) {
+void step_server::connection_ended(peer_connection& connection, const status& why) {
   auto reason = failure(error_kind::unavailable, connection.peer, " is gone: ", why.message());
   connections_.remove(connection);
   auto dropped = programs_.close(connection);
@@ -237,7 +237,7 @@ void step_server::lose(peer_connection& connection, const status& why) {
   unsettled_->lose(connection);
 }
 
-void step_server::cannot_send(step_id step, const caf::actor_addr& exchange, const status& why) {
+void step_server::send_failed(step_id step, const caf::actor_addr& exchange, const status& why) {
   steps_->abort(step, status{why}, nullptr);
   if (why.kind() == error_kind::unavailable) // other errors concern this tensor only
     lose_programs(exchange, why);
@@ -245,7 +245,7 @@ void step_server::cannot_send(step_id step, const caf::actor_addr& exchange, con
 
 // The owner of a lost program registers it again before its next step, which would fail otherwise.
 void step_server::lose_programs(const caf::actor_addr& exchange, const status& why) {
-  for (const auto& [owner, handle] : programs_.lose(exchange, why))
+  for (const auto& [owner, handle] : programs_.mark_lost(exchange, why))
     if (auto exchange_actor = caf::actor_cast<caf::actor>(owner->exchange))
       caf::anon_send(exchange_actor, outgoing{program_lost{handle}});
 }
@@ -256,7 +256,7 @@ void step_server::close(const status& why) {
   programs_.clear();
 }
 
-void step_server::become_busy() {
+void step_server::note_expiring_state() {
   if (!busy_.exchange(true, std::memory_order_acq_rel) && on_busy_)
     on_busy_();
 }

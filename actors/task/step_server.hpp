@@ -68,10 +68,10 @@ public:
   /// gets step_news when that may have changed.
   demand expect(step_id step, const caf::actor_addr& exchange);
   /// Drops the programs of a connection that has ended, and fails the steps that need it.
-  void lose(peer_connection& connection, const status& why);
+  void connection_ended(peer_connection& connection, const status& why);
   /// Fails a step whose tensor could not be sent. If the peer is gone, the programs that send to it
   /// are lost, too.
-  void cannot_send(step_id step, const caf::actor_addr& exchange, const status& why);
+  void send_failed(step_id step, const caf::actor_addr& exchange, const status& why);
   /// Refuses all steps and programs from now on; running steps go on.
   void drain() noexcept { draining_.store(true); }
   bool draining() const noexcept { return draining_.load(); }
@@ -83,7 +83,6 @@ public:
   /// Ends all steps, and refuses later ones.
   void close(const status& why);
 
-  /// Called on any thread when there is something that may expire, once until expire() says that
   /// Sets a function that is called, on any thread, when steps may expire: once until expire()
   /// returns false.
   void when_busy(std::function<void()> call) { on_busy_ = std::move(call); }
@@ -91,7 +90,7 @@ public:
   bool expire();
 
 private:
-  void become_busy();
+  void note_expiring_state();
   void lose_programs(const caf::actor_addr& exchange, const status& why);
   void serve_cancel(cancel_step&& request, peer_connection& owner, caf::execution_unit* unit);
   status serve_settle(const settle_step& request, const peer_connection& owner);

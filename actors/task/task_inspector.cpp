@@ -85,7 +85,7 @@ public:
         if (link_id(connection->peer) == first.id)
           return link(*connection, depth);
     if (first.kind == "program")
-      for (const auto& program : server_.programs().all())
+      for (const auto& program : server_.programs().list())
         if (std::to_string(program.handle) == first.id)
           return program_part(program, depth);
     return not_found(ref);
@@ -147,7 +147,7 @@ private:
     part.add("programs", to_int64(server_.programs().size()));
     part.add("connections", to_int64(server_.connections().open().size()));
     part.add("hosted_sessions", to_int64(server_.hosted().size()));
-    part.add("hosted_sessions_most", to_int64(server_.hosted().most.load()));
+    part.add("hosted_sessions_most", to_int64(server_.hosted().limit.load()));
     part.add("resident_bytes", to_int64(process.resident_bytes));
     part.add("cpu_seconds", process.cpu_seconds);
     part.add("threads", process.threads);
@@ -158,7 +158,7 @@ private:
     for (const auto& connection : server_.connections().open())
       if (reserve_child(part, "link"))
         part.children.push_back(link(*connection, depth - 1));
-    for (const auto& program : server_.programs().all())
+    for (const auto& program : server_.programs().list())
       if (reserve_child(part, "program"))
         part.children.push_back(program_part(program, depth - 1));
     for (const auto& session : server_.hosted().open())
@@ -216,7 +216,7 @@ private:
     return part;
   }
 
-  inspection program_part(const program_store::listed& subject, int depth) {
+  inspection program_part(const program_store::program_entry& subject, int depth) {
     auto part = empty_part(task_.self_ / ref_part{"program", std::to_string(subject.handle)});
     if (depth < 0)
       return part;
@@ -255,7 +255,7 @@ private:
     part.add("steps_ended", to_int64(subject.ended.load()));
     part.add("steps_failed", to_int64(subject.failed.load()));
     part.add("steps_running", to_int64(subject.running.load()));
-    part.add("steps_in_line", to_int64(subject.in_line()));
+    part.add("steps_in_line", to_int64(subject.queued_steps()));
     part.add("requests_unanswered", to_int64(subject.requests.load()));
     part.add("programs", to_int64(subject.programs.load()));
     part.add("bytes", to_int64(subject.bytes.load()));

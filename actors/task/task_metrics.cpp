@@ -166,18 +166,18 @@ void write_hosted(metrics_text& text, const hosted_session_list& sessions) {
   auto gauge = [&](const char* name, const char* help, uint64_t value) {
     text.single(name, metric::gauge, help, static_cast<double>(value));
   };
-  size_t running = 0, in_line = 0, requests = 0, programs = 0;
+  size_t running = 0, queued_steps = 0, requests = 0, programs = 0;
   uint64_t bytes = 0;
   auto open = sessions.open();
   for (const auto& session : open) {
     running += session->running;
-    in_line += session->in_line();
+    queued_steps += session->queued_steps();
     requests += session->requests;
     programs += session->programs;
     bytes += session->bytes;
   }
   gauge("troupe_hosted_sessions", "Sessions that the task hosts for clients", open.size());
-  gauge("troupe_hosted_sessions_limit", "Sessions that it may host at once", sessions.most);
+  gauge("troupe_hosted_sessions_limit", "Sessions that it may host at once", sessions.limit);
   text.single("troupe_hosted_sessions_opened_total", metric::counter,
               "Hosted sessions that were opened", static_cast<double>(sessions.opened()));
   text.single("troupe_hosted_sessions_refused_total", metric::counter,
@@ -195,7 +195,7 @@ void write_hosted(metrics_text& text, const hosted_session_list& sessions) {
                   {{"reason", to_string(kind)}});
   gauge("troupe_hosted_steps_running", "Steps of hosted sessions that were admitted", running);
   gauge("troupe_hosted_steps_in_line", "Steps of hosted sessions that wait for their turn",
-        in_line);
+        queued_steps);
   gauge("troupe_hosted_requests", "Requests to hosted sessions that are not answered", requests);
   gauge("troupe_hosted_programs", "Steps that hosted sessions have prepared", programs);
   gauge("troupe_hosted_bytes", "Bytes of graphs and feeds that hosted sessions hold", bytes);

@@ -98,12 +98,12 @@ void connect_peers(worker_self self, const program_ptr& program, uint64_t handle
   };
   for (size_t i = 0; i < program->peers().size(); ++i) {
     auto peer = program->peers()[i];
-    self->request(
-            self->state.membership, connect_timeout + std::chrono::seconds{1},
-            connect_request{peer, self->clock().now() + connect_timeout, program->hears_from(peer)})
+    self->request(self->state.membership, connect_timeout + std::chrono::seconds{1},
+                  connect_request{peer, self->clock().now() + connect_timeout,
+                                  program->receives_from(peer)})
         .then(
             [=](const peer_link& link) {
-              auto expected = program->expected(peer);
+              auto expected = program->expected_incarnation(peer);
               if (expected != 0 && link.incarnation != expected)
                 return fail(peer, failure(error_kind::unavailable,
                                           "it has been restarted: prepare the step again"));
@@ -180,11 +180,11 @@ caf::result<step_result> run_here(worker_self self, run_request& request) {
       [worker = caf::actor_cast<caf::actor>(self), &system = self->system(),
        step](step_result result) {
         caf::actor_cast<caf::abstract_actor*>(worker)->eq_impl(
-            caf::make_message_id(), nullptr, inline_unit::here(system),
+            caf::make_message_id(), nullptr, inline_unit::current(system),
             background_ended{step, std::move(result)});
       },
       // Regions run on kernel threads, or briefly on a connection's, never on the scheduler's.
-      inline_unit::here(self->system()));
+      inline_unit::current(self->system()));
   return promise;
 }
 
@@ -194,9 +194,9 @@ std::vector<device_info> list_devices(worker_self self) {
   std::vector<device_info> devices;
   for (const auto& owned : self->state.compiler->devices())
     devices.push_back({.name = to_string(owned.name),
-                       .kind = std::string{to_string(owned.runs->kind())},
-                       .memory_bytes = owned.runs->memory_limit(),
-                       .description = owned.runs->description()});
+                       .kind = std::string{to_string(owned.device->kind())},
+                       .memory_bytes = owned.device->memory_limit(),
+                       .description = owned.device->description()});
   return devices;
 }
 
@@ -350,21 +350,21 @@ std::shared_ptr<const program_compiler> make_compiler(worker_self self,
   for (const auto& device : options.devices) {
     device_name name{parts.self.job, parts.self.task, std::string{to_string(device->kind())},
                      device->ordinal()};
-    auto launches = options.launch_threads && device->as_accelerator()
-                        ? std::make_shared<launch_thread>(self->system())
-                        : nullptr;
-    parts.devices.push_back({std::move(name), device, std::move(launches)});
+    auto thread = options.launch_threads && device->as_accelerator()
+                      ? std::make_shared<launch_thread>(self->system())
+                      : nullptr;
+    parts.devices.push_back({std::move(name), device, std::move(thread)});
   }
   if (has_threads(self->system())) {
     if (options.kernel_threads > 0)
       parts.kernels = std::make_shared<kernel_threads>(
           self->system(),
-          kernel_threads::options{.most = options.kernel_threads,
-                                  .looks = options.membership != nullptr,
+          kernel_threads::options{.max_threads = options.kernel_threads,
+                                  .spins = options.membership != nullptr,
                                   .handles_messages = options.kernels_handle_messages});
     parts.low_priority = std::make_shared<low_priority_threads>(
         self->system(),
-        parts.kernels ? parts.kernels->most() : self->system().scheduler().num_workers());
+        parts.kernels ? parts.kernels->max_threads() : self->system().scheduler().num_workers());
   }
   return std::make_shared<program_compiler>(std::move(parts));
 }

@@ -40,8 +40,8 @@ public:
   ssize_t write(std::span<const iovec> pieces) override {
     return network_.write(id_, side_, pieces);
   }
-  void end() override { end_writing(); }
-  void end_writing() override { network_.finish(id_, side_); }
+  void shut_down() override { shut_down_writing(); }
+  void shut_down_writing() override { network_.finish(id_, side_); }
   void drop_input() override {
     char rest[4096];
     iovec place{rest, sizeof rest};

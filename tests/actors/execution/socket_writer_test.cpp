@@ -41,8 +41,8 @@ public:
     errno = EAGAIN;
     return accepted_bytes == 0 ? -1 : static_cast<ssize_t>(std::min(offered, accepted_bytes));
   }
-  void end_writing() override {}
-  void end() override {}
+  void shut_down_writing() override {}
+  void shut_down() override {}
   void drop_input() override {}
 
   std::vector<char> bytes; // bytes that were sent
