@@ -59,17 +59,17 @@ void step_table::end(step_id step, bool failed) {
   notify(exchanges, step, failed);
 }
 
-demand step_table::expect(step_id step, const caf::actor_addr& exchange) {
+fetch_decision step_table::expect(step_id step, const caf::actor_addr& exchange) {
   std::lock_guard guard{mutex_};
   auto decision = steps_.expect(step, now_());
-  if (decision != demand::never)
+  if (decision != fetch_decision::never)
     note_watcher(step, exchange);
   return decision;
 }
 
 void step_table::watch(step_id step, const caf::actor_addr& exchange) {
   std::lock_guard guard{mutex_};
-  if (steps_.runs(step))
+  if (steps_.is_running(step))
     note_watcher(step, exchange);
 }
 
@@ -86,7 +86,7 @@ step_table::watchers step_table::watchers_of(step_id step) {
   auto position = watchers_.find(step);
   if (position == watchers_.end())
     return {};
-  if (steps_.awaits(step))
+  if (steps_.expects(step))
     return position->second;
   auto exchanges = std::move(position->second);
   watchers_.erase(position);
@@ -113,7 +113,7 @@ void step_table::deliver(tensor_push&& message, caf::execution_unit* unit) {
     abort(message.step, failure(error_kind::resource_exhausted, "simulated: no room"), unit);
   if (result.fate == arrival_fate::deliver)
     bring_to_region(*result.step, std::move(received), unit);
-  else if (result.fate == arrival_fate::twice)
+  else if (result.fate == arrival_fate::duplicate)
     result.step->conductor().abort(message.step.sequence,
                                    invalid("a tensor came twice for the key ", message.key), unit);
 }
@@ -121,7 +121,7 @@ void step_table::deliver(tensor_push&& message, caf::execution_unit* unit) {
 bool step_table::abort_if_begun(step_id step, status why, caf::execution_unit* unit) {
   {
     std::lock_guard guard{mutex_};
-    if (!steps_.has_come(step))
+    if (!steps_.has_begun(step))
       return false;
   }
   abort(step, std::move(why), unit); // does nothing if the step has ended meanwhile
@@ -187,7 +187,7 @@ void step_table::expire(step_clock::time_point now, const task_name& self,
     std::lock_guard guard{mutex_};
     steps_.age(now_());
     for (const auto& entry : watchers_)
-      if (!steps_.awaits(entry.first))
+      if (!steps_.expects(entry.first))
         forgotten.emplace_back(entry.first, entry.second);
     for (const auto& entry : forgotten)
       watchers_.erase(entry.first);

@@ -29,7 +29,7 @@ public:
 
   /// Returns whether announced tensors of a step are to be fetched. The exchange gets step_news
   /// when that may have changed.
-  demand expect(step_id step, const caf::actor_addr& exchange);
+  fetch_decision expect(step_id step, const caf::actor_addr& exchange);
   /// Notes that an exchange will announce tensors of a running step: it gets step_news if the step
   /// fails.
   void watch(step_id step, const caf::actor_addr& exchange);

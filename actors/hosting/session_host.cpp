@@ -109,7 +109,7 @@ result<session_ptr> open(host_self self, const incoming& from, const session_ope
   session->exchange = from.from;
   session->account = state.accounts.of(from.owner, options.limits, state.next_number);
   auto& account = *session->account;
-  if (account.sessions >= account.limits.sessions_each)
+  if (account.sessions >= account.limits.sessions_per_client)
     return account.limit_error(account.sessions, "sessions", state.task);
   auto session_options = options_of(options.session, request, session->news);
   TROUPE_ASSIGN(session->session, state.make(self->system(), session_options));
@@ -252,7 +252,7 @@ void watch_queue(host_self self) {
     auto& current = self->state;
     current.watches_queue = false;
     if (current.admission->left() == left)
-      current.admission->let_one_more();
+      current.admission->admit_one_more();
     watch_queue(self);
   });
 }
@@ -341,12 +341,12 @@ void run(host_self self, const request_ptr& request, session_run& received, dead
     request->session().listed->dequeue_step(number);
     call_guarded(request, [&] { request->refuse(make_error(admission)); });
   };
-  auto timed_out = [task = self->state.task](const turns& admission) {
+  auto timed_out = [task = self->state.task](const admission_queue& admission) {
     return failure(error_kind::deadline_exceeded,
                    "the step waited for a free slot until its deadline: ", admission.running(),
                    " steps are running on ", task, ", and ", admission.waiting(), " are queued");
   };
-  auto stopped = [](const turns&) { return stopped_by_caller(); };
+  auto stopped = [](const admission_queue&) { return stopped_by_caller(); };
   session.queued[number] = {self->state.due.add(self, until, [=] { leave_queue(timed_out); }),
                             stop_request::watch(self, step->stop, [=] { leave_queue(stopped); })};
   session.listed->enqueue_step(number, steady_ns());
@@ -457,7 +457,8 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
   state.in_flight = in_flight;
   state.task = to_string(options->server->self());
   state.background = spawn_background_executor(self->system());
-  state.admission = std::make_unique<turns>(std::max<size_t>(options->limits.steps_at_once, 1));
+  state.admission =
+      std::make_unique<admission_queue>(std::max<size_t>(options->limits.steps_at_once, 1));
   self->set_default_handler(caf::drop);
   self->set_exception_handler([=](std::exception_ptr& error) -> caf::error {
     // Closes the connections, so that the clients go to another host.

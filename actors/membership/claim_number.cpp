@@ -115,7 +115,7 @@ void connected(claimant_self self, dial_result& call) {
   exchange_options exchange;
   exchange.self.software = library_version;
   exchange.self.role = "client";
-  exchange.self.incarnation = state.options.what.incarnation;
+  exchange.self.incarnation = state.options.claim.incarnation;
   exchange.self.cluster = state.options.cluster;
   exchange.address = state.called_address;
   exchange.opener = self->address();
@@ -138,9 +138,9 @@ void take_answer(claimant_self self, const number_grant& grant) {
   if (grant.outcome.kind() != error_kind::unavailable)
     return settle(self, grant.outcome);
   state.last_error = grant.outcome;
-  if (!grant.ask.empty() && grant.ask != state.called_address &&
-      grant.ask != state.options.what.address) {
-    state.referred_address = grant.ask;
+  if (!grant.coordinator_address.empty() && grant.coordinator_address != state.called_address &&
+      grant.coordinator_address != state.options.claim.address) {
+    state.referred_address = grant.coordinator_address;
     return hang_up(self);
   }
   self->delayed_send(self, pause, retry_atom::value);
@@ -166,7 +166,7 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
         if (ready.peer_hello.role != "task")
           return;
         self->state.introduced = true;
-        self->send(self->state.exchange, outgoing{self->state.options.what});
+        self->send(self->state.exchange, outgoing{self->state.options.claim});
       },
       [=](const incoming& received) {
         if (const auto* grant = std::get_if<number_grant>(&received.content))
@@ -188,7 +188,7 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
         if (!self->state.exchange)
           call(self);
         else if (self->state.introduced)
-          self->send(self->state.exchange, outgoing{self->state.options.what});
+          self->send(self->state.exchange, outgoing{self->state.options.claim});
       },
       [=](const check_introduced& call_to_check) {
         auto& current = self->state;

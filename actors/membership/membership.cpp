@@ -337,7 +337,7 @@ caf::actor open(membership_self self, dial_result& call, std::optional<task_name
   exchange.owner = options.owner;
   exchange.opener = self->address();
   exchange.server = options.server;
-  exchange.known = options.known;
+  exchange.incarnations = options.incarnations;
   exchange.self.cluster = options.cluster.known.cluster;
   exchange.self.access_token = std::move(call.access_token);
   exchange.peer_timeout = options.peer_timeout;
@@ -373,32 +373,36 @@ void join(membership_self self) {
   auto& options = state.options;
   state.seeds = std::make_unique<seed_links>(
       self, options.join.seeds, options.join.address,
-      seed_links::transport{.dial =
-                                [=](dial_result call, std::shared_ptr<std::atomic<bool>> stop) {
-                                  auto address = call.address;
-                                  self->state.options.transport.dial(
-                                      self->system(), std::move(call), address, std::move(stop),
-                                      caf::actor_cast<caf::actor>(self));
-                                },
-                            .open = [=](dial_result& call) { return open(self, call, {}); },
-                            .follows = [=] { return self->state.joined->follows(); }});
+      seed_links::transport{
+          .dial =
+              [=](dial_result call, std::shared_ptr<std::atomic<bool>> stop) {
+                auto address = call.address;
+                self->state.options.transport.dial(self->system(), std::move(call), address,
+                                                   std::move(stop),
+                                                   caf::actor_cast<caf::actor>(self));
+              },
+          .open = [=](dial_result& call) { return open(self, call, {}); },
+          .follows = [=] { return self->state.joined->has_coordinator_connection(); }});
   state.joined = std::make_unique<joined_cluster>(
       options.join, options.self, options.incarnation,
       join_host{
-          .learn = [=](task_addresses addresses) { take_addresses(self, std::move(addresses)); },
+          .set_tasks =
+              [=](task_addresses addresses) { take_addresses(self, std::move(addresses)); },
           .fail =
               [=](const status& why) {
                 refuse_all(self, why);
                 self->quit(to_caf(why));
               },
-          .reach = [=](const task_name& task,
-                       const std::function<void(uint64_t)>& then) { reach(self, task, then); },
+          .find_incarnation =
+              [=](const task_name& task, const std::function<void(uint64_t)>& then) {
+                reach(self, task, then);
+              },
           .now = [=] { return self->clock().now(); },
-          .keep = [=](const std::string& address) { self->state.seeds->keep(address); },
-          .expect = [=](const std::string& address) { self->state.seeds->expect(address); },
-          .show = [=](const member_list& changed) { show(self, changed); },
-          .tell = [=](std::string_view event,
-                      std::string text) { log_warning(self, event, text); }});
+          .keep_connection = [=](const std::string& address) { self->state.seeds->keep(address); },
+          .expect_member = [=](const std::string& address) { self->state.seeds->expect(address); },
+          .show_list = [=](const member_list& changed) { show(self, changed); },
+          .log = [=](std::string_view event,
+                     std::string text) { log_warning(self, event, text); }});
   state.seeds->call_all();
   self->set_down_handler([=](const caf::down_msg& down) { self->state.seeds->lost(down.source); });
   self->delayed_send(self, joined_tick, joined_tick_atom::value);
@@ -523,8 +527,8 @@ void lost(membership_self self, const peer_gone& gone) {
 caf::behavior membership_behavior(membership_self self, membership_options options) {
   auto& state = self->state;
   state.options = std::move(options);
-  if (!state.options.known)
-    state.options.known = std::make_shared<incarnations>();
+  if (!state.options.incarnations)
+    state.options.incarnations = std::make_shared<incarnations>();
   for (const auto& [task, address] : state.options.cluster.known.tasks)
     state.members[task].address = address;
   if (state.options.cluster.reads_again())
@@ -566,7 +570,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
         if (const auto* lost_program = std::get_if<program_lost>(&received.content))
           pass_on(self, *lost_program, received.owner);
         else if (self->state.joined)
-          self->state.joined->take(received);
+          self->state.joined->handle_message(received);
       },
       [=](const call_seed& due) { self->state.seeds->call(due); },
       [=](waits_report& report) { report_waits_to_task(self, report); },

@@ -82,12 +82,12 @@ struct membership_options {
   task_name self;         ///< of a task
   uint64_t incarnation = 0;
   std::chrono::milliseconds peer_timeout{10'000};
-  caf::actor owner;                         ///< of the exchanges: the worker; none in a client
-  std::shared_ptr<step_server> server;      ///< of a task
-  std::shared_ptr<incarnations> known = {}; ///< of a task: shared with its listener
-  membership_transport transport = {};      ///< default: sockets, with an io_loop of their own
-  connection_trust trust = {};              ///< of the default transport
-  bool same_host_reads = true;              ///< as in exchange_options
+  caf::actor owner;                    ///< of the exchanges: the worker; none in a client
+  std::shared_ptr<step_server> server; ///< of a task
+  std::shared_ptr<troupe::incarnations> incarnations = {}; ///< of a task: shared with its listener
+  membership_transport transport = {};     ///< default: sockets, with an io_loop of their own
+  connection_trust trust = {};             ///< of the default transport
+  bool same_host_reads = true;             ///< as in exchange_options
   bool own_thread = false;                 ///< it has its own thread, and does not wait for kernels
   std::shared_ptr<cluster_view> view = {}; ///< receives the tasks of the cluster
   join_options join = {};                  ///< with seeds: tasks join the cluster

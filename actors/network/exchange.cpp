@@ -12,9 +12,9 @@
 #include "troupe/actors/network/link_log.hpp"
 #include "troupe/actors/network/pending_request.hpp"
 #include "troupe/actors/network/process_memory_reader.hpp"
-#include "troupe/actors/network/question_to_wire.hpp"
-#include "troupe/actors/network/run_to_wire.hpp"
+#include "troupe/actors/network/request_to_wire.hpp"
 #include "troupe/actors/network/session_request_handler.hpp"
+#include "troupe/actors/network/to_run_step.hpp"
 #include "troupe/actors/task/step_server.hpp"
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/reports/inspection_json.hpp"
@@ -169,7 +169,7 @@ private:
       // A client sends tensors as feeds only: announced ones are refused, and take no memory of
       // tasks.
       result.wanted = [=, this](step_id step) {
-        return connection_->account ? demand::never : server->expect(step, address());
+        return connection_->account ? fetch_decision::never : server->expect(step, address());
       };
       result.on_lost = [=](step_id step, status why) {
         server->steps().abort(step, std::move(why), nullptr);
@@ -200,12 +200,12 @@ private:
     else if (auto* query = content_if<link_stats_query>(message))
       *query->result = link_stats();
     else if (auto* run_message = content_if<run_request>(message))
-      send_request(to_wire(*run_message, home_system().clock().now()), requester);
+      send_request(to_run_step(*run_message, home_system().clock().now()), requester);
     else if (auto* step_change = content_if<step_news>(message))
       review_step(*step_change);
     else if (auto* dropped = content_if<forget_program>(message))
       send(deregister_graph{dropped->handle});
-    else if (auto question = question_to_wire(message))
+    else if (auto question = request_to_wire(message))
       send_request(*std::move(question), requester);
     else if (content_if<caf::exit_msg>(message) || content_if<caf::down_msg>(message))
       say_goodbye();
@@ -415,11 +415,11 @@ private:
         peer_hello.cluster != options_.self.cluster)
       return failure(error_kind::failed_precondition, peer(), " belongs to the cluster '",
                      peer_hello.cluster, "', this process to '", options_.self.cluster, "'");
-    if (options_.access && !options_.expected)
+    if (options_.access_control && !options_.expected)
       TROUPE_TRY(admit(peer_hello));
-    if (options_.known && peer_hello.role == "task")
-      TROUPE_TRY(
-          options_.known->meet(peer(), peer_hello.incarnation, options_.expected.has_value()));
+    if (options_.incarnations && peer_hello.role == "task")
+      TROUPE_TRY(options_.incarnations->register_task(peer(), peer_hello.incarnation,
+                                                      options_.expected.has_value()));
     if (options_.same_host_reads && process_memory_reader::within_machine(stream_->socket()))
       if (auto memory = process_memory_reader::find(stream_->socket(), peer_hello)) {
         connection_->is_memory_readable = true;
@@ -447,9 +447,9 @@ private:
   // Gets the account of a client, which counts this connection until its end.
   status admit(const hello& peer_hello) {
     const auto* proven = stream_->names();
-    TROUPE_ASSIGN(
-        auto account,
-        options_.access->admit(peer_hello, proven ? *proven : std::vector<certificate_name>{}));
+    TROUPE_ASSIGN(auto account,
+                  options_.access_control->admit(
+                      peer_hello, proven ? *proven : std::vector<certificate_name>{}));
     if (!account)
       return {};
     const auto& rights = account->rights;
@@ -486,9 +486,10 @@ private:
                        " bytes of answers yet");
     }
     if (const auto* proven = stream_->names())
-      TROUPE_TRY(may_say(*proven, request, options_.self.cluster));
+      TROUPE_TRY(check_cluster_message(*proven, request, options_.self.cluster));
     if (connection_->account)
-      TROUPE_TRY(may_ask(*connection_->account, request, {options_.self.job, options_.self.task}));
+      TROUPE_TRY(check_request_rights(*connection_->account, request,
+                                      {options_.self.job, options_.self.task}));
     return {};
   }
 
@@ -499,13 +500,13 @@ private:
 
   void dispatch(message&& received) {
     if (auto permission = allowed(received); !permission) {
-      if (auto answer = answer_of_refused(received, std::move(permission)))
+      if (auto answer = refusal_reply(received, std::move(permission)))
         send(*answer);
       return;
     }
     if (options_.server && options_.server->serve(received, connection_, as_actor(), unit_)) {
       // It belonged to a running step.
-    } else if (give_answer(received, unit_, [&](uint64_t request, auto answer_request) {
+    } else if (dispatch_answer(received, unit_, [&](uint64_t request, auto answer_request) {
                  settle(request, answer_request);
                })) {
       // It has answered a pending request.
@@ -514,8 +515,8 @@ private:
     } else if (is_for_membership(received)) {
       if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
         caf::anon_send(opener, incoming{std::move(received), as_actor(), connection_});
-    } else if (options_.host && is_for_host(received)) {
-      options_.host->serve({std::move(received), as_actor(), connection_});
+    } else if (options_.session_handler && is_for_host(received)) {
+      options_.session_handler->serve({std::move(received), as_actor(), connection_});
     } else if (options_.owner) {
       caf::anon_send(options_.owner, incoming{std::move(received), as_actor(), connection_});
     }

@@ -32,11 +32,12 @@ struct exchange_options {
   std::shared_ptr<io_loop> loop = {}; ///< watches the socket; null: a new one
   bool same_host_reads = true; ///< lends tensors to processes of this machine, and reads theirs
   size_t max_connections = 0;  ///< of a listener; 0: limited by descriptors
-  std::shared_ptr<incarnations> known = {};    ///< to refuse tasks that have been replaced
-  std::shared_ptr<tls_identity> tls = {};      ///< of a listener: peers must use TLS
-  std::shared_ptr<access_control> access = {}; ///< the rights of clients; null: all
+  /// To refuse tasks that have been replaced.
+  std::shared_ptr<troupe::incarnations> incarnations = {};
+  std::shared_ptr<tls_identity> tls = {}; ///< of a listener: peers must use TLS
+  std::shared_ptr<troupe::access_control> access_control = {}; ///< the rights of clients; null: all
   /// Of a listener: serves the sessions of clients.
-  std::shared_ptr<session_request_handler> host = {};
+  std::shared_ptr<session_request_handler> session_handler = {};
   /// Of a listener: called on any thread, at a limited rate, when a peer is refused or breaks the
   /// protocol.
   std::function<void(const std::string&)> on_warning = {};

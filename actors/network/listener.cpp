@@ -36,7 +36,7 @@ size_t allowed_connections() {
 }
 
 // Returns how many of these may be of peers that have not proven their identity.
-size_t max_half_open() { return std::min<size_t>(256, allowed_connections() / 4); }
+size_t max_pending() { return std::min<size_t>(256, allowed_connections() / 4); }
 
 // Logs a refusal; warns if there is no log.
 void report_refused(const std::shared_ptr<step_server>& server,
@@ -54,7 +54,7 @@ public:
   listener_actor(caf::actor_config& config, int socket, exchange_options options)
       : inline_actor(config), socket_(socket), options_(std::move(options)),
         max_(options_.max_connections ? options_.max_connections
-                                      : allowed_connections() - max_half_open()) {}
+                                      : allowed_connections() - max_pending()) {}
 
   const char* name() const override { return "troupe.listener"; }
 
@@ -64,9 +64,9 @@ public:
     pending_ = pending_handshakes::make(
         loop_,
         {.tls = options_.tls,
-         .access = options_.access,
-         .max = max_half_open(),
-         .patience = std::min(options_.peer_timeout, max_handshake_time),
+         .access = options_.access_control,
+         .max_connections = max_pending(),
+         .timeout = std::min(options_.peer_timeout, max_handshake_time),
          .on_ready = [this, kept = handle()](
                          std::unique_ptr<byte_stream> stream) { admit_or_drop(std::move(stream)); },
          .on_refused = [server = options_.server, warn = options_.on_warning](

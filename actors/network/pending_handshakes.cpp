@@ -110,16 +110,17 @@ public:
       std::lock_guard guard{mutex_};
       if (closed_)
         return;
-      if (connections_.size() >= options_.max)
+      if (connections_.size() >= options_.max_connections)
         oldest = oldest_of_busiest_host();
       connection->place = connections_.insert(connections_.end(), connection);
       connection->listed = true;
     }
     if (oldest)
-      oldest->drop(failure(error_kind::resource_exhausted, "it was the oldest of ", options_.max,
+      oldest->drop(failure(error_kind::resource_exhausted, "it was the oldest of ",
+                           options_.max_connections,
                            " connections that had not proven their identity"));
     try {
-      if (auto outcome = loop_->add(connection->id(), *connection, options_.patience, connection);
+      if (auto outcome = loop_->add(connection->id(), *connection, options_.timeout, connection);
           !outcome)
         connection->drop(outcome);
     } catch (const std::exception&) {
@@ -310,8 +311,8 @@ result<handshake_state> waiting_connection::advance(std::span<std::byte> scratch
       [[maybe_unused]] auto sent = plain_->write({&place, 1});
       return failure(error_kind::failed_precondition, "it speaks without TLS");
     }
-    tls_ = answer_over_tls(std::move(plain_), options.tls,
-                           options.access && options.access->takes_tokens());
+    tls_ = accept_tls(std::move(plain_), options.tls,
+                      options.access && options.access->accepts_tokens());
   }
   if (!handshake_is_done_) {
     TROUPE_ASSIGN(auto state, tls_->shake_hands());
@@ -348,7 +349,7 @@ size_t waiting_connection::ready(bool, bool, std::span<std::byte> scratch) {
 
 void waiting_connection::tick(clock::time_point) {
   drop(failure(error_kind::deadline_exceeded, "it has not proven its identity within ",
-               owner_->options().patience.count(), " ms"));
+               owner_->options().timeout.count(), " ms"));
 }
 
 void waiting_connection::drop(const status& why) {

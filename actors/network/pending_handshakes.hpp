@@ -19,8 +19,8 @@ class tls_identity;
 struct pending_handshake_options {
   std::shared_ptr<tls_identity> tls;           ///< null: peers send their hello without TLS
   std::shared_ptr<access_control> access = {}; ///< may admit clients that show a token
-  size_t max = 256;                            ///< beyond it, the oldest one is dropped
-  std::chrono::milliseconds patience{10'000};  ///< time limit of a connection
+  size_t max_connections = 256;                ///< beyond it, the oldest one is dropped
+  std::chrono::milliseconds timeout{10'000};   ///< time limit of a connection
   /// Called on the loop's thread with an accepted connection: over TLS, to a peer that is trusted
   /// by its certificate or by the token of its hello; or without TLS, when the hello has come. All
   /// received bytes can be read from it.

@@ -276,18 +276,17 @@ status finish_handshake(tls_stream& stream, step_clock::time_point deadline,
 
 } // namespace
 
-std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream>&& stream,
-                                            std::shared_ptr<tls_identity> identity,
-                                            bool anonymous) {
+std::unique_ptr<tls_stream> accept_tls(std::unique_ptr<byte_stream>&& stream,
+                                       std::shared_ptr<tls_identity> identity, bool anonymous) {
   auto& identity_used = *identity;
   return std::make_unique<stream_over_tls>(
       stream, std::move(identity),
       [&](tls_session::source from) { return identity_used.answer(std::move(from), anonymous); });
 }
 
-std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream>&& stream,
-                                          std::shared_ptr<tls_identity> identity,
-                                          const std::optional<task_name>& expected) {
+std::unique_ptr<tls_stream> connect_tls(std::unique_ptr<byte_stream>&& stream,
+                                        std::shared_ptr<tls_identity> identity,
+                                        const std::optional<task_name>& expected) {
   auto& identity_used = *identity;
   return std::make_unique<stream_over_tls>(
       stream, std::move(identity),
@@ -300,7 +299,7 @@ dial_over_tls(const address& endpoint, const std::shared_ptr<tls_identity>& iden
               const std::atomic<bool>& stop, bool single_attempt) {
   for (auto pause = std::chrono::milliseconds{20};;) {
     TROUPE_ASSIGN(auto socket, dial(endpoint, deadline, stop, single_attempt));
-    auto stream = call_over_tls(make_socket_stream(socket.release()), identity, expected);
+    auto stream = connect_tls(make_socket_stream(socket.release()), identity, expected);
     auto outcome = finish_handshake(
         *stream, std::min(deadline, step_clock::now() + max_tls_handshake_time), stop);
     if (outcome)

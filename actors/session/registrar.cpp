@@ -98,13 +98,13 @@ void registrar::find_worker(const attempt_ptr& registering, size_t part, uint64_
   auto last = until - std::min<step_clock::duration>(connect_margin, (until - now) / 8);
   auto is_movable = registering->step->participants[part].is_movable;
   auto until_leave =
-      is_movable ? std::max(unreachable_.seek(task, now), registering->stays_until) : last;
+      is_movable ? std::max(unreachable_.begin_search(task, now), registering->stays_until) : last;
   if (is_movable && TROUPE_BUGGIFY("a task that a step may leave is hardly waited for"))
     until_leave = now + retry_patience;
   find_(task, std::min(last, until_leave), [=, this](const result<peer_link>& link) {
     auto& step = *registering->step;
     if (link)
-      unreachable_.found(task);
+      unreachable_.note_found(task);
     if (number != step.registration_state.attempt())
       return;
     if (!link) {
@@ -137,7 +137,7 @@ void registrar::find_worker(const attempt_ptr& registering, size_t part, uint64_
 // No part of the step runs anywhere yet, so the step can be placed again without the task.
 void registrar::leave_task(const attempt_ptr& registering, size_t part, uint64_t number) {
   registering->missed.push_back(part);
-  unreachable_.lose(registering->step->participants[part].task, self_->clock().now());
+  unreachable_.note_lost(registering->step->participants[part].task, self_->clock().now());
   if (!std::exchange(registering->moves, true))
     place_again(registering, number);
 }
@@ -176,7 +176,7 @@ void registrar::check_tasks_of(const attempt_ptr& registering, const step_ptr& m
     find_(participant.task, now + replacement_patience,
           [=, this, task = participant.task](const result<peer_link>& link) {
             if (!link)
-              unreachable_.lose(task, self_->clock().now());
+              unreachable_.note_lost(task, self_->clock().now());
             *all_reachable &= link.ok();
             settle();
           });
@@ -187,7 +187,8 @@ void registrar::check_tasks_of(const attempt_ptr& registering, const step_ptr& m
 void registrar::move_to(const attempt_ptr& registering, const step_ptr& moved) {
   TROUPE_REACHED("a step is placed again without a lost task");
   for (auto part : registering->missed)
-    if (const auto& task = registering->step->participants[part].task; unreachable_.tell(task))
+    if (const auto& task = registering->step->participants[part].task;
+        unreachable_.take_report(task))
       move_.report_left(task);
   registering->step->replacement = moved;
   registering->step->registration_state.give_up();
@@ -206,7 +207,7 @@ std::set<task_name> registrar::lost_tasks() {
             [=, this](const result<peer_link>& link) {
               reconnecting_.erase(task);
               if (link)
-                unreachable_.found(task);
+                unreachable_.note_found(task);
             });
   return lost;
 }
@@ -222,12 +223,12 @@ bool registrar::has_lost_state(const attempt_ptr& registering, uint64_t number) 
     if (!participant.has_state || participant.incarnation == 0)
       continue;
     auto outcome = held_.use(participant.task, participant.incarnation);
-    if (outcome == held_state::found::there)
+    if (outcome == held_state::check_result::present)
       continue;
     if (lost_state_.on_state_lost &&
         lost_state_.on_state_lost({to_string(participant.task), losses_ + 1}))
       unrestored_[participant.task] = ++losses_;
-    else if (outcome != held_state::found::lost_unsaid)
+    else if (outcome != held_state::check_result::lost_unreported)
       continue;
     names += concat(lost_parts.empty() ? "" : " and ", participant.task);
     lost_parts.push_back(part);

@@ -58,9 +58,9 @@ public:
   void begin_at(kernel_positions positions) { positions_ = std::move(positions); }
   /// Notes that a step has failed because of a task on which it uses state, and that its error
   /// names the task.
-  void note_reported(const task_name& task) { held_.tell(task); }
+  void note_reported(const task_name& task) { held_.note_reported(task); }
   /// Notes that a step has used state on the task and has succeeded.
-  void note_used(const task_name& task) { held_.reach(task); }
+  void note_used(const task_name& task) { held_.note_used(task); }
   /// Returns the tasks that could not be reached. Tries to reach them again, for later requests.
   std::set<task_name> lost_tasks();
   /// Sets the tasks that the cluster has now.

@@ -269,8 +269,8 @@ void step_runner::handle_deadline(const running_ptr& run) {
   if (!run->state.settles())
     return follow(run, run->state.fail(overdue_step(*run)));
   run->due = due_.add(self_, self_->clock().now() + late_settle_patience, [=, this] {
-    follow(run,
-           run->state.doubt(overdue_step(*run).within("values that the step took may be spent")));
+    follow(run, run->state.end_unconfirmed(
+                    overdue_step(*run).within("values that the step took may be spent")));
   });
 }
 
@@ -288,7 +288,8 @@ void step_runner::stop(const running_ptr& run) {
     return;
   due_.remove(run->due);
   run->due = due_.add(self_, patience, [=, this] {
-    follow(run, run->state.doubt(status{why}.within("values that the step took may be spent")));
+    follow(run, run->state.end_unconfirmed(
+                    status{why}.within("values that the step took may be spent")));
   });
 }
 
@@ -302,7 +303,7 @@ void step_runner::cancel(const running_ptr& run) {
   auto latest = std::min(std::max(run->request.deadline, now), now + stop_patience);
   run->due = due_.add(self_, std::min(now + stop_patience, latest + late_stop_patience), [=, this] {
     TROUPE_REACHED("a task does not say that a step has stopped");
-    follow(run, run->state.give_up());
+    follow(run, run->state.end_now());
   });
 }
 

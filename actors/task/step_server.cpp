@@ -219,7 +219,7 @@ size_t step_server::in_flight() const {
   return active + unsettled();
 }
 
-demand step_server::expect(step_id step, const caf::actor_addr& exchange) {
+fetch_decision step_server::expect(step_id step, const caf::actor_addr& exchange) {
   auto decision = steps_->expect(step, exchange);
   note_expiring_state();
   return decision;

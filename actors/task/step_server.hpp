@@ -66,7 +66,7 @@ public:
              caf::execution_unit* unit = nullptr, uint64_t fed = 0);
   /// Returns whether tensors that a peer announces to an exchange are to be fetched. The exchange
   /// gets step_news when that may have changed.
-  demand expect(step_id step, const caf::actor_addr& exchange);
+  fetch_decision expect(step_id step, const caf::actor_addr& exchange);
   /// Drops the programs of a connection that has ended, and fails the steps that need it.
   void connection_ended(peer_connection& connection, const status& why);
   /// Fails a step whose tensor could not be sent. If the peer is gone, the programs that send to it

@@ -40,8 +40,8 @@ struct joined_world : actor_world {
   void start(const task_name& self, uint64_t incarnation, const std::string& address) {
     joined = std::make_unique<joined_cluster>(
         join_options{.seeds = {"h:10", "h:9"}, .address = address, .times = {}}, self, incarnation,
-        join_host{.learn = [this](task_addresses now) { learned.push_back(std::move(now)); },
-                  .fail = [this](status reason) { failed.push_back(std::move(reason)); },
+        join_host{.set_tasks = [this](task_addresses now) { learned.push_back(std::move(now)); },
+                  .end_process = [this](status reason) { failed.push_back(std::move(reason)); },
                   .reach =
                       [this](const task_name& task, std::function<void(uint64_t)> answer) {
                         probed.emplace_back(task, std::move(answer));
@@ -52,9 +52,9 @@ struct joined_world : actor_world {
                         if (kept.empty() || kept.back() != peer_address)
                           kept.push_back(peer_address);
                       },
-                  .show = [this](const member_list& now) { shown.push_back(now); },
-                  .tell = [this](std::string_view event,
-                                 const std::string&) { told.emplace_back(event); }});
+                  .show_list = [this](const member_list& now) { shown.push_back(now); },
+                  .log = [this](std::string_view event,
+                                const std::string&) { told.emplace_back(event); }});
   }
   ~joined_world() {
     for (auto& other_process : others)
@@ -86,7 +86,7 @@ struct joined_world : actor_world {
     return joined_process;
   }
   void say(stand_in& sender, message content) {
-    CHECK(joined->take({std::move(content), sender.exchange, sender.connection}));
+    CHECK(joined->handle_message({std::move(content), sender.exchange, sender.connection}));
     run();
   }
   // The grant for a task that accepts any number.

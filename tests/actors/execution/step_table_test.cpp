@@ -233,7 +233,7 @@ TEST_CASE("the announcer of a tensor for a step that never came is notified once
   auto now = step_clock::now();
   step_table table{[&] { return now; }};
   auto [handle, reader] = spawn_inline<news_reader>(world.system());
-  CHECK(table.expect({7, 1}, handle.address()) == demand::later);
+  CHECK(table.expect({7, 1}, handle.address()) == fetch_decision::later);
   table.expire(now, {"worker", 0}, nullptr);
   CHECK(reader->succeeded == 0);
   now += std::chrono::minutes{2};
@@ -241,7 +241,7 @@ TEST_CASE("the announcer of a tensor for a step that never came is notified once
   table.expire(now, {"worker", 0}, nullptr);
   CHECK(reader->succeeded == 1);
   CHECK(reader->failed == 0);
-  CHECK(table.expect({7, 1}, handle.address()) == demand::never);
+  CHECK(table.expect({7, 1}, handle.address()) == fetch_decision::never);
 }
 
 } // namespace troupe::test::step_table_test

@@ -99,7 +99,7 @@ TEST_CASE("a peer that accepts a call and is silent is called again, and then co
     auto second = accept();
     if (second.get() < 0)
       return;
-    answered = answer_over_tls(make_socket_stream(second.release()), server, false);
+    answered = accept_tls(make_socket_stream(second.release()), server, false);
     while (!stop) {
       auto state = answered->shake_hands();
       if (!state || *state == handshake_state::done)

@@ -121,7 +121,7 @@ private:
 
 // Admits every peer as a client that may run steps.
 struct one_account final : access_control {
-  bool takes_tokens() override { return true; }
+  bool accepts_tokens() override { return true; }
   status check_token(const hello&) override { return {}; }
   result<std::shared_ptr<peer_account>> admit(const hello&,
                                               const std::vector<certificate_name>&) override {
@@ -160,7 +160,7 @@ struct two_ends {
     if (access && server == sender)
       options.self.role = "client";
     else
-      options.access = access;
+      options.access_control = access;
     return spawn_exchange(system, std::make_unique<counting_stream>(socket, count),
                           std::move(options));
   }

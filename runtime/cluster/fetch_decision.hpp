@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-enum class demand : uint8_t {
+enum class fetch_decision : uint8_t {
   now,   ///< the step has begun
   later, ///< the step has not arrived yet
   never  ///< the step has ended, or will be stopped

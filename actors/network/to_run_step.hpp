@@ -7,7 +7,7 @@
 namespace troupe {
 
 /// Moves the feeds out of the request. A deadline that has passed becomes 0 ms.
-inline run_step to_wire(run_request& request, step_clock::time_point now) {
+inline run_step to_run_step(run_request& request, step_clock::time_point now) {
   auto left = std::chrono::ceil<std::chrono::milliseconds>(request.deadline - now);
   return {.handle = request.handle,
           .step = request.step,

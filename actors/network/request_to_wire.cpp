@@ -1,4 +1,4 @@
-#include "troupe/actors/network/question_to_wire.hpp"
+#include "troupe/actors/network/request_to_wire.hpp"
 
 #include "troupe/actors/base/inline_actor.hpp"
 #include "troupe/actors/base/messages.hpp"
@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-std::optional<message> question_to_wire(caf::mailbox_element& question) {
+std::optional<message> request_to_wire(caf::mailbox_element& question) {
   if (auto* settlement = content_if<settle_request>(question))
     return settle_step{settlement->step};
   if (auto* graphs = content_if<wire_registration>(question))

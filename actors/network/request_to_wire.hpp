@@ -9,7 +9,7 @@
 namespace troupe {
 
 /// Returns the message without the number of the request; nothing if the element is not such a
-/// request. A run_request is converted by run_to_wire.hpp.
-std::optional<message> question_to_wire(caf::mailbox_element& question);
+/// request. A run_request is converted by to_run_step.hpp.
+std::optional<message> request_to_wire(caf::mailbox_element& question);
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-#include "troupe/runtime/cluster/turns.hpp"
+#include "troupe/runtime/cluster/admission_queue.hpp"
 
 #include "tests/support/catch.hpp"
 
@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-namespace troupe::test::turns_test {
+namespace troupe::test::admission_queue_test {
 
 struct hall {
-  explicit hall(size_t capacity) : let_in(capacity) {}
-  turns let_in;
+  explicit hall(size_t capacity) : queue(capacity) {}
+  admission_queue queue;
   std::string came; // clients, in the order in which their steps were admitted
   uint64_t steps = 0;
   uint64_t enter(uint64_t client) {
-    let_in.enter(client, ++steps, [=, this] { came += static_cast<char>('a' + client); });
+    queue.enter(client, ++steps, [=, this] { came += static_cast<char>('a' + client); });
     return steps;
   }
 };
@@ -29,20 +29,20 @@ TEST_CASE("the maximum number of steps run concurrently, and the other steps are
   in.enter(1);
   in.enter(1);
   CHECK(in.came == "aab");
-  CHECK(in.let_in.running() == 3);
-  CHECK(in.let_in.waiting() == 5);
-  in.let_in.leave(0); // there is still one step above the limit
+  CHECK(in.queue.running() == 3);
+  CHECK(in.queue.waiting() == 5);
+  in.queue.leave(0); // there is still one step above the limit
   CHECK(in.came == "aab");
   std::string runs = "ab";
-  while (in.let_in.running() > 0) {
+  while (in.queue.running() > 0) {
     auto admitted_before = in.came.size();
     auto client = runs.front();
     runs.erase(0, 1);
-    in.let_in.leave(static_cast<uint64_t>(client - 'a'));
+    in.queue.leave(static_cast<uint64_t>(client - 'a'));
     runs += in.came.substr(admitted_before);
   }
   CHECK(in.came == "aabababa"); // alternating
-  CHECK(in.let_in.waiting() == 0);
+  CHECK(in.queue.waiting() == 0);
 }
 
 TEST_CASE("a client with a thousand steps does not delay another client's step") {
@@ -53,7 +53,7 @@ TEST_CASE("a client with a thousand steps does not delay another client's step")
   CHECK(in.came == "aaaab");
   in.enter(1);
   for (int i = 0; i < 3; ++i)
-    in.let_in.leave(0); // the first leave admits no step: five were running
+    in.queue.leave(0); // the first leave admits no step: five were running
   CHECK(in.came.substr(5) == "ab");
 }
 
@@ -63,36 +63,36 @@ TEST_CASE("a step that stopped waiting is not called, and does not take another 
   auto waits = in.enter(0);
   in.enter(1);
   auto other_step = in.enter(1);
-  CHECK(!in.let_in.withdraw(2, 1));
-  CHECK(!in.let_in.withdraw(0, 1)); // the step runs
-  CHECK(in.let_in.withdraw(0, waits));
-  CHECK(!in.let_in.withdraw(0, waits));
-  CHECK(in.let_in.withdraw(1, other_step));
-  in.let_in.leave(0);
-  in.let_in.leave(1);
+  CHECK(!in.queue.withdraw(2, 1));
+  CHECK(!in.queue.withdraw(0, 1)); // the step runs
+  CHECK(in.queue.withdraw(0, waits));
+  CHECK(!in.queue.withdraw(0, waits));
+  CHECK(in.queue.withdraw(1, other_step));
+  in.queue.leave(0);
+  in.queue.leave(1);
   CHECK(in.came == "ab");
-  CHECK(in.let_in.running() == 0);
+  CHECK(in.queue.running() == 0);
 }
 
 TEST_CASE("if no step leaves, one more may be admitted, round-robin") {
   hall in{2};
-  in.let_in.let_one_more(); // no step waits
-  CHECK(in.let_in.enter(0, 1, [] {}));
-  CHECK(in.let_in.enter(0, 2, [] {}));
-  CHECK(!in.let_in.enter(0, 3, [&] { in.came += 'a'; }));
+  in.queue.admit_one_more(); // no step waits
+  CHECK(in.queue.enter(0, 1, [] {}));
+  CHECK(in.queue.enter(0, 2, [] {}));
+  CHECK(!in.queue.enter(0, 3, [&] { in.came += 'a'; }));
   in.enter(1);
   in.enter(1);
   in.enter(0);
   CHECK(in.came == "b");
-  in.let_in.let_one_more();
-  in.let_in.let_one_more();
+  in.queue.admit_one_more();
+  in.queue.admit_one_more();
   CHECK(in.came == "bab");
-  CHECK(in.let_in.left() == 0);
-  CHECK(in.let_in.running() == 5);
+  CHECK(in.queue.left() == 0);
+  CHECK(in.queue.running() == 5);
   for (int i = 0; i < 3; ++i)
-    in.let_in.leave(0);
+    in.queue.leave(0);
   CHECK(in.came == "baba"); // its last step has left
-  CHECK(in.let_in.left() == 3);
+  CHECK(in.queue.left() == 3);
 }
 
 TEST_CASE("each step is called once, and each waiting client has a running step") {
@@ -101,7 +101,7 @@ TEST_CASE("each step is called once, and each waiting client has a running step"
   std::mt19937 dice{seed};
   for (int round = 0; round < 200; ++round) {
     const size_t capacity = dice() % 4 + 1, clients = dice() % 5 + 1;
-    turns in{capacity};
+    admission_queue in{capacity};
     std::vector<int> running(clients), waiting(clients);
     size_t total = 0;
     for (uint64_t step = 0; step < 300; ++step) {
@@ -132,4 +132,4 @@ TEST_CASE("each step is called once, and each waiting client has a running step"
   }
 }
 
-} // namespace troupe::test::turns_test
+} // namespace troupe::test::admission_queue_test

@@ -13,11 +13,11 @@ namespace troupe {
 /// running steps of others may wait for its results. So the limit may be exceeded by the number of
 /// clients, less one. If all running steps wait for results of a waiting step, no step ends: a
 /// caller with a clock must notice, and admit one more.
-class turns {
+class admission_queue {
 public:
   using client = uint64_t;
 
-  explicit turns(size_t max_running) : max_running_(max_running) {}
+  explicit admission_queue(size_t max_running) : max_running_(max_running) {}
 
   /// Calls `go` now, or when the step is admitted; the step must then leave() once. `step` must
   /// differ from the client's other waiting steps. Returns whether the step was admitted
@@ -37,7 +37,7 @@ public:
   }
 
   /// Admits the next waiting step, whatever the number of running steps.
-  void let_one_more() {
+  void admit_one_more() {
     if (!order_.empty())
       call_next();
   }
