@@ -105,7 +105,7 @@ private:
 
   result<uint32_t> choose(std::span<const tensor> inputs) const {
     auto last = static_cast<int32_t>(frame_.functions.size()) - 1;
-    switch (frame_.call_kind) {
+    switch (frame_.call_rule) {
       case calling::if_true: return holds(inputs[0]) ? 0u : 1u;
       case calling::by_number: {
         if (inputs[0].rank() != 0)

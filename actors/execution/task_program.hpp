@@ -48,7 +48,7 @@ struct task_frame {
   uint32_t number = 0;          ///< within the step
   const node* origin = nullptr; ///< the _Frame; null if another task has it
   std::string description;
-  calling call_kind = calling::once;
+  calling call_rule = calling::once;
   /// Counts of arguments, of two kinds, and of results.
   size_t values = 0, order_count = 0, results = 0;
   std::vector<size_t> unchanged; ///< values of a loop that are the same in all iterations
@@ -57,7 +57,7 @@ struct task_frame {
   std::vector<task_name> other_tasks;                   ///< tasks that have a part
   std::vector<caf::actor> exchanges;                    ///< with the other tasks
 
-  bool is_loop() const noexcept { return call_kind == calling::while_true; }
+  bool is_loop() const noexcept { return call_rule == calling::while_true; }
   bool is_shared() const noexcept { return !origin || !other_tasks.empty(); }
 };
 

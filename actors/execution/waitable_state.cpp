@@ -23,7 +23,7 @@ namespace troupe {
 namespace {
 
 void fill_in(state_info& info, const waitable_resource& source) {
-  info.holds = source.holds();
+  info.holds = source.element_type_text();
   info.content = source.describe();
   info.bytes = source.bytes();
 }
@@ -143,7 +143,7 @@ private:
             machine_->holds_for(step_end->step))
           *step_end->keeps_inputs = true;
         else if (step_end->outcome != outcome_kind::failing)
-          machine_->settle(step_end->step, step_end->outcome == outcome_kind::failed, done);
+          machine_->end_step(step_end->step, step_end->outcome == outcome_kind::failed, done);
       });
     } else if (content_if<waitable_reset>(message)) {
       under_lock(out, [&](answers& done) {
@@ -221,8 +221,8 @@ private:
     machine_->take_operations(operations_);
     for (auto& operation : operations_) {
       requester sender;
-      if (operation.asks_for)
-        if (auto position = waiting_.find(operation.asks_for->number); position != waiting_.end())
+      if (operation.requester)
+        if (auto position = waiting_.find(operation.requester->number); position != waiting_.end())
           sender = position->second.from;
       out.operations.push_back({std::move(operation), std::move(sender)});
     }
@@ -246,7 +246,7 @@ private:
                 unit);
       return;
     }
-    auto step = pending.operation.asks_for->step;
+    auto step = pending.operation.requester->step;
     if (!pending.from.source) {
       deliver(*this,
               wait_answer{pending.operation.number,
@@ -263,7 +263,7 @@ private:
             unit);
     // The step may have failed before the source heard of it.
     std::unique_lock lock{mutex_};
-    auto is_waiting = waiting_.contains(pending.operation.asks_for->number);
+    auto is_waiting = waiting_.contains(pending.operation.requester->number);
     lock.unlock();
     if (!is_waiting)
       deliver(actor_behind(pending.from.source),
@@ -357,7 +357,7 @@ private:
     meter_.came(sender.side);
     auto& done = empty_answers();
     request_id id{step, next_request_++};
-    auto is_this_request = [&](const auto& candidate) { return candidate.who == id; };
+    auto is_this_request = [&](const auto& candidate) { return candidate.id == id; };
     if (closed_) {
       done.push_back({id, shuts_down()});
     } else {
@@ -404,13 +404,13 @@ private:
     auto outcome = receiver.keep ? std::move(result.outcome)
                                  : within(*receiver.origin, std::move(result.outcome));
     return {std::move(receiver.region),
-            {receiver.wait, std::move(outcome), std::move(result.tensors), result.who.step}};
+            {receiver.wait, std::move(outcome), std::move(result.tensors), result.id.step}};
   }
 
   // Moves the answers of waiting requests to `out`.
   void collect(answers& done, deliveries& out) {
     for (auto& result : done) {
-      auto position = waiting_.find(result.who.number);
+      auto position = waiting_.find(result.id.number);
       if (position == waiting_.end())
         continue;
       meter_.waited(position->second.from.side);

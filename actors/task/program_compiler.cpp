@@ -156,7 +156,7 @@ private:
   status describe(task_frame& frame, const node& origin) const {
     frame.origin = &origin;
     TROUPE_ASSIGN(const auto* op, components_.ops->find_op(origin.attr<std::string>("kind")));
-    frame.call_kind = op->calls;
+    frame.call_rule = op->calls;
     frame.results = static_cast<size_t>(origin.outputs());
     frame.order_count = static_cast<size_t>(origin.attr<int64_t>("orders"));
     frame.parallel_iterations = origin.attr<int64_t>("parallel_iterations");

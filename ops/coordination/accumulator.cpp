@@ -42,49 +42,49 @@ result<int64_t> number(const question& request, size_t i, std::string_view name)
 
 void ask_apply(waitable_resource& resource, question&& request, answers& done) {
   if (auto step = number<int64_t>(request, 0, "local_step"))
-    as_accumulator(resource).apply(request.who, *step, request.inputs.at(1), done,
+    as_accumulator(resource).apply(request.id, *step, request.inputs.at(1), done,
                                    request.origin->attr<int64_t>("contributor"));
   else
-    done.push_back({request.who, step.status()});
+    done.push_back({request.id, step.status()});
 }
 
 void ask_apply_sparse(waitable_resource& resource, question&& request, answers& done) {
   auto step = number<int64_t>(request, 0, "local_step");
   if (!step) {
-    done.push_back({request.who, step.status()});
+    done.push_back({request.id, step.status()});
     return;
   }
   sparse_gradient gradient{request.inputs.at(1), request.inputs.at(2), {}};
   if (request.origin->attr<bool>("has_known_shape"))
     gradient.dims = request.inputs.at(3);
-  as_accumulator(resource).apply(request.who, *step, gradient, done,
+  as_accumulator(resource).apply(request.id, *step, gradient, done,
                                  request.origin->attr<int64_t>("contributor"));
 }
 
 void ask_take(waitable_resource& resource, question&& request, answers& done) {
   if (auto required = number<int32_t>(request, 0, "num_required"))
-    as_accumulator(resource).take(request.who, *required, done);
+    as_accumulator(resource).take(request.id, *required, done);
   else
-    done.push_back({request.who, required.status()});
+    done.push_back({request.id, required.status()});
 }
 
 void ask_accumulated(waitable_resource& resource, question&& request, answers& done) {
   auto count = static_cast<int32_t>(as_accumulator(resource).accumulated());
-  done.push_back({request.who, {}, {tensor::scalar(count)}});
+  done.push_back({request.id, {}, {tensor::scalar(count)}});
 }
 
 void ask_clear(waitable_resource& resource, question&& request, answers& done) {
   as_accumulator(resource).clear(failure(error_kind::cancelled, "accumulator '", resource.name(),
                                          "' was cleared by ", request.origin->description()),
                                  done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
 void ask_set_step(waitable_resource& resource, question&& request, answers& done) {
   auto step = number<int64_t>(request, 0, "new_global_step");
   if (step)
     as_accumulator(resource).set_global_step(*step);
-  done.push_back({request.who, step.status()});
+  done.push_back({request.id, step.status()});
 }
 
 result<shapes> infer_take(const infer_context& at) {

@@ -17,7 +17,7 @@ result<std::unique_ptr<waitable_resource>> make(const node& from_node, std::stri
 barrier& as_barrier(waitable_resource& resource) { return static_cast<barrier&>(resource); }
 
 void ask_insert(waitable_resource& resource, question&& request, answers& done) {
-  as_barrier(resource).insert_many(request.who, request.inputs.at(0),
+  as_barrier(resource).insert_many(request.id, request.inputs.at(0),
                                    std::move(request.inputs.at(1)),
                                    request.origin->attr<int64_t>("component_index"), done);
 }
@@ -25,10 +25,10 @@ void ask_insert(waitable_resource& resource, question&& request, answers& done) 
 void ask_take(waitable_resource& resource, question&& request, answers& done) {
   const auto& count = request.inputs.at(0);
   if (count.type() != dtype::i32 || count.elements() != 1) {
-    done.push_back({request.who, invalid("num_elements must be one i32, got ", count)});
+    done.push_back({request.id, invalid("num_elements must be one i32, got ", count)});
     return;
   }
-  as_barrier(resource).take_many(request.who,
+  as_barrier(resource).take_many(request.id,
                                  {.count = *count.data<int32_t>(),
                                   .small_batch = request.origin->attr<bool>("allow_small_batch"),
                                   .goes_back = !request.origin->attr<bool>("drop_if_step_fails")},
@@ -37,17 +37,17 @@ void ask_take(waitable_resource& resource, question&& request, answers& done) {
 
 void ask_close(waitable_resource& resource, question&& request, answers& done) {
   as_barrier(resource).close(request.origin->attr<bool>("cancel_pending_enqueues"), done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
 void ask_ready(waitable_resource& resource, question&& request, answers& done) {
   done.push_back(
-      {request.who, {}, {tensor::scalar(static_cast<int32_t>(as_barrier(resource).ready()))}});
+      {request.id, {}, {tensor::scalar(static_cast<int32_t>(as_barrier(resource).ready()))}});
 }
 
 void ask_incomplete(waitable_resource& resource, question&& request, answers& done) {
   auto count = static_cast<int32_t>(as_barrier(resource).incomplete());
-  done.push_back({request.who, {}, {tensor::scalar(count)}});
+  done.push_back({request.id, {}, {tensor::scalar(count)}});
 }
 
 result<shapes> infer_insert(const infer_context& at) {

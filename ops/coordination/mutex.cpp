@@ -10,11 +10,11 @@ result<std::unique_ptr<waitable_resource>> make(const node&, std::string name) {
 }
 
 void ask_lock(waitable_resource& resource, question&& request, answers& done) {
-  static_cast<step_mutex&>(resource).lock(request.who, done);
+  static_cast<step_mutex&>(resource).lock(request.id, done);
 }
 
 void ask_unlock(waitable_resource& resource, question&& request, answers& done) {
-  static_cast<step_mutex&>(resource).unlock(request.who, done);
+  static_cast<step_mutex&>(resource).unlock(request.id, done);
 }
 
 } // namespace

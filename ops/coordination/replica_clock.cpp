@@ -20,32 +20,32 @@ std::optional<int64_t> number(const question& request, size_t i, std::string_vie
   const auto& input = request.inputs.at(i);
   if (input.elements() == 1)
     return *input.data<int64_t>();
-  done.push_back({request.who, invalid(name, " must be one number, got shape ", input.dims())});
+  done.push_back({request.id, invalid(name, " must be one number, got shape ", input.dims())});
   return std::nullopt;
 }
 
 void ask_set(waitable_resource& resource, question&& request, answers& done) {
   if (auto step = number(request, 0, "step", done))
-    as_clock(resource).set_step(request.who, *step, done);
+    as_clock(resource).set_step(request.id, *step, done);
 }
 
 void ask_await(waitable_resource& resource, question&& request, answers& done) {
   if (auto known = number(request, 0, "known", done))
-    as_clock(resource).await_step(request.who, *known, done);
+    as_clock(resource).await_step(request.id, *known, done);
 }
 
 void ask_read(waitable_resource& resource, question&& request, answers& done) {
-  done.push_back({request.who, {}, {tensor::scalar(as_clock(resource).step())}});
+  done.push_back({request.id, {}, {tensor::scalar(as_clock(resource).step())}});
 }
 
 void ask_join(waitable_resource& resource, question&& request, answers& done) {
   if (auto replica = number(request, 0, "replica", done))
-    as_clock(resource).join(request.who, *replica, done);
+    as_clock(resource).join(request.id, *replica, done);
 }
 
 void ask_leave(waitable_resource& resource, question&& request, answers& done) {
   if (auto replica = number(request, 0, "replica", done))
-    as_clock(resource).leave(request.who, *replica, done);
+    as_clock(resource).leave(request.id, *replica, done);
 }
 
 void ask_tick(waitable_resource& resource, question&& request, answers& done) {
@@ -53,7 +53,7 @@ void ask_tick(waitable_resource& resource, question&& request, answers& done) {
   if (!replica)
     return;
   if (auto lead = number(request, 1, "lead", done))
-    as_clock(resource).tick(request.who, *replica, *lead, done);
+    as_clock(resource).tick(request.id, *replica, *lead, done);
 }
 
 constexpr op_def asking(op_def def) {

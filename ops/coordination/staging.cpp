@@ -18,11 +18,11 @@ result<std::unique_ptr<waitable_resource>> make(const node& from_node, std::stri
 staging_area& as_area(waitable_resource& resource) { return static_cast<staging_area&>(resource); }
 
 void ask_stage(waitable_resource& resource, question&& request, answers& done) {
-  as_area(resource).put(request.who, std::move(request.inputs), done);
+  as_area(resource).put(request.id, std::move(request.inputs), done);
 }
 
 void ask_unstage(waitable_resource& resource, question&& request, answers& done) {
-  as_area(resource).take(request.who, {}, done);
+  as_area(resource).take(request.id, {}, done);
 }
 
 result<int64_t> one_number(const tensor& input, std::string_view name) {
@@ -40,24 +40,24 @@ result<std::vector<int64_t>> numbers_of(const tensor& input) {
 
 void ask_peek(waitable_resource& resource, question&& request, answers& done) {
   if (auto index = one_number(request.inputs.at(0), "index"))
-    as_area(resource).take(request.who, {.index = *index, .looks = true}, done);
+    as_area(resource).take(request.id, {.index = *index, .looks = true}, done);
   else
-    done.push_back({request.who, index.status()});
+    done.push_back({request.id, index.status()});
 }
 
 void ask_size(waitable_resource& resource, question&& request, answers& done) {
   done.push_back(
-      {request.who, {}, {tensor::scalar(static_cast<int32_t>(as_area(resource).size()))}});
+      {request.id, {}, {tensor::scalar(static_cast<int32_t>(as_area(resource).size()))}});
 }
 
 void ask_incomplete_size(waitable_resource& resource, question&& request, answers& done) {
   done.push_back(
-      {request.who, {}, {tensor::scalar(static_cast<int32_t>(as_area(resource).incomplete()))}});
+      {request.id, {}, {tensor::scalar(static_cast<int32_t>(as_area(resource).incomplete()))}});
 }
 
 void ask_clear(waitable_resource& resource, question&& request, answers& done) {
   as_area(resource).clear(done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
 // A request of a map's node: its inputs are a key, if it has one, indices, and values.
@@ -67,7 +67,7 @@ status put_in_map(waitable_resource& resource, question& request, answers& done)
   auto components = request.origin->attr<std::vector<dtype>>("dtypes").size();
   element values{std::move_iterator{request.inputs.begin() + 2},
                  std::move_iterator{request.inputs.end()}};
-  as_area(resource).put(request.who,
+  as_area(resource).put(request.id,
                         {.key = key, .indices = std::move(indices), .components = components},
                         std::move(values), done);
   return {};
@@ -80,28 +80,28 @@ status take_from_map(waitable_resource& resource, const question& request, bool 
     TROUPE_ASSIGN(options.key, one_number(request.inputs.at(0), "key"));
   }
   TROUPE_ASSIGN(options.indices, numbers_of(request.inputs.at(has_key ? 1 : 0)));
-  as_area(resource).take(request.who, std::move(options), done);
+  as_area(resource).take(request.id, std::move(options), done);
   return {};
 }
 
 void ask_map_stage(waitable_resource& resource, question&& request, answers& done) {
   if (auto outcome = put_in_map(resource, request, done); !outcome)
-    done.push_back({request.who, std::move(outcome)});
+    done.push_back({request.id, std::move(outcome)});
 }
 
 void ask_map_unstage(waitable_resource& resource, question&& request, answers& done) {
   if (auto outcome = take_from_map(resource, request, true, false, done); !outcome)
-    done.push_back({request.who, std::move(outcome)});
+    done.push_back({request.id, std::move(outcome)});
 }
 
 void ask_map_unstage_no_key(waitable_resource& resource, question&& request, answers& done) {
   if (auto outcome = take_from_map(resource, request, false, false, done); !outcome)
-    done.push_back({request.who, std::move(outcome)});
+    done.push_back({request.id, std::move(outcome)});
 }
 
 void ask_map_peek(waitable_resource& resource, question&& request, answers& done) {
   if (auto outcome = take_from_map(resource, request, true, true, done); !outcome)
-    done.push_back({request.who, std::move(outcome)});
+    done.push_back({request.id, std::move(outcome)});
 }
 
 result<shapes> infer_unknown(const infer_context& at) {

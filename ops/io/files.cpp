@@ -21,7 +21,7 @@ const std::string& text(const question& request, size_t input) {
 bool are_scalars(const question& request, answers& done) {
   for (const auto& input : request.inputs)
     if (input.rank() != 0) {
-      done.push_back({request.who, invalid("expected a scalar, got ", input.dims())});
+      done.push_back({request.id, invalid("expected a scalar, got ", input.dims())});
       return false;
     }
   return true;
@@ -29,23 +29,23 @@ bool are_scalars(const question& request, answers& done) {
 
 void ask_read(waitable_resource& resource, question&& request, answers& done) {
   if (are_scalars(request, done))
-    as_requests(resource).read(request.who, text(request, 0));
+    as_requests(resource).read(request.id, text(request, 0));
 }
 
 void ask_write(waitable_resource& resource, question&& request, answers& done) {
   if (are_scalars(request, done))
-    as_requests(resource).write(request.who, text(request, 0), text(request, 1));
+    as_requests(resource).write(request.id, text(request, 0), text(request, 1));
 }
 
 void ask_match(waitable_resource& resource, question&& request, answers& done) {
   const auto& patterns = request.inputs.at(0);
   if (patterns.rank() > 1) {
     done.push_back(
-        {request.who, invalid("pattern must be a scalar or a vector, got ", patterns.dims())});
+        {request.id, invalid("pattern must be a scalar or a vector, got ", patterns.dims())});
     return;
   }
   auto pattern_list = patterns.values<std::string>();
-  as_requests(resource).match(request.who, {pattern_list.begin(), pattern_list.end()});
+  as_requests(resource).match(request.id, {pattern_list.begin(), pattern_list.end()});
 }
 
 status check_scalars(const infer_context& at) {

@@ -103,25 +103,25 @@ bool goes_back(const question& request) {
 }
 
 void ask_read(waitable_resource& resource, question&& request, answers& done) {
-  as_reader(resource).read(request.who, {.goes_back = goes_back(request)}, done);
+  as_reader(resource).read(request.id, {.goes_back = goes_back(request)}, done);
 }
 
 void ask_read_up_to(waitable_resource& resource, question&& request, answers& done) {
   const auto& count = request.inputs.at(0);
   if (count.rank() != 0)
-    done.push_back({request.who, invalid("num_records must be a scalar, got ", count.dims())});
+    done.push_back({request.id, invalid("num_records must be a scalar, got ", count.dims())});
   else
     as_reader(resource).read(
-        request.who,
+        request.id,
         {.count = *count.data<int64_t>(), .many = true, .goes_back = goes_back(request)}, done);
 }
 
 void ask_records(waitable_resource& resource, question&& request, answers& done) {
-  done.push_back({request.who, {}, {tensor::scalar(as_reader(resource).records_produced())}});
+  done.push_back({request.id, {}, {tensor::scalar(as_reader(resource).records_produced())}});
 }
 
 void ask_work_units(waitable_resource& resource, question&& request, answers& done) {
-  done.push_back({request.who, {}, {tensor::scalar(as_reader(resource).work_units_completed())}});
+  done.push_back({request.id, {}, {tensor::scalar(as_reader(resource).work_units_completed())}});
 }
 
 void ask_state(waitable_resource& resource, question&& request, answers& done) {
@@ -134,7 +134,7 @@ void ask_restore(waitable_resource& resource, question&& request, answers& done)
 
 void ask_reset(waitable_resource& resource, question&& request, answers& done) {
   as_reader(resource).rewind(done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
 constexpr std::string_view no_gradient = "readers do not carry gradients";

@@ -104,25 +104,25 @@ result<shapes> infer_queue_dequeue_many(const infer_context& at) { return infer_
 result<shapes> infer_queue_dequeue_up_to(const infer_context& at) { return infer_batch(at, true); }
 
 void ask_enqueue(waitable_resource& resource, question&& request, answers& done) {
-  as_queue(resource).enqueue(request.who, std::move(request.inputs), done);
+  as_queue(resource).enqueue(request.id, std::move(request.inputs), done);
 }
 
 void ask_enqueue_many(waitable_resource& resource, question&& request, answers& done) {
-  as_queue(resource).enqueue_many(request.who, std::move(request.inputs), done);
+  as_queue(resource).enqueue_many(request.id, std::move(request.inputs), done);
 }
 
 void ask_dequeue(waitable_resource& resource, question&& request, answers& done) {
   auto drops = request.origin->attr<bool>("drop_if_step_fails");
-  as_queue(resource).dequeue(request.who, {.goes_back = !drops}, done);
+  as_queue(resource).dequeue(request.id, {.goes_back = !drops}, done);
 }
 
 void ask_batch(waitable_resource& resource, const question& request, bool up_to, answers& done) {
   const auto& count = request.inputs.at(0);
   if (count.elements() != 1 || count.type() != dtype::i32) {
-    done.push_back({request.who, invalid("n must be one i32, got ", count)});
+    done.push_back({request.id, invalid("n must be one i32, got ", count)});
     return;
   }
-  as_queue(resource).dequeue(request.who,
+  as_queue(resource).dequeue(request.id,
                              {.count = *count.data<int32_t>(),
                               .many = true,
                               .up_to = up_to,

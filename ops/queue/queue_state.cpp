@@ -16,7 +16,7 @@ void ask_restore(waitable_resource& resource, question&& request, answers& done)
 
 void ask_suspend(waitable_resource& resource, question&& request, answers& done) {
   as_queue(resource).suspend(request.origin->attr<bool>("suspended"), done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
 } // namespace

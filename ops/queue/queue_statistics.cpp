@@ -8,7 +8,7 @@ namespace {
 
 void ask_statistics(waitable_resource&, question&& request, answers& done) {
   auto usage = request.meter ? request.meter->so_far() : resource_usage{};
-  answer to{request.who, {}, {tensor::scalar(usage.seconds), tensor::scalar(usage.mean_size)}};
+  answer to{request.id, {}, {tensor::scalar(usage.seconds), tensor::scalar(usage.mean_size)}};
   for (const auto* operation : {&usage.puts, &usage.takes}) {
     to.tensors.push_back(tensor::scalar(operation->requests));
     to.tensors.push_back(tensor::scalar(operation->total_seconds));

@@ -49,16 +49,16 @@ result<shapes> infer_priority_queue(const infer_context& at) {
 
 void ask_close(waitable_resource& resource, question&& request, answers& done) {
   as_queue(resource).close(request.origin->attr<bool>("cancel_pending_enqueues"), done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
 void ask_size(waitable_resource& resource, question&& request, answers& done) {
   auto size = static_cast<int32_t>(as_queue(resource).size());
-  done.push_back({request.who, {}, {tensor::scalar(size)}});
+  done.push_back({request.id, {}, {tensor::scalar(size)}});
 }
 
 void ask_is_closed(waitable_resource& resource, question&& request, answers& done) {
-  done.push_back({request.who, {}, {tensor::scalar(as_queue(resource).closed())}});
+  done.push_back({request.id, {}, {tensor::scalar(as_queue(resource).closed())}});
 }
 
 } // namespace

@@ -264,7 +264,7 @@ struct TROUPE_API op_def {
   /// outputs.
   void (*ask)(waitable_resource& target, question&& request, std::vector<answer>& done) = nullptr;
   /// If the step fails, the answer's tensors are returned to the waitable resource:
-  /// waitable_resource::settle.
+  /// waitable_resource::end_step.
   bool goes_back = false;
   /// Returns one shape per output tensor. Reports errors that are known before a run. For an op
   /// without outputs, only success or failure matters.

@@ -224,7 +224,7 @@ void accumulator::take(request_id request, int64_t required, answers& done) {
 
 void accumulator::serve(answers& done) {
   while (!takes_.empty() && count_ >= takes_.front().required) {
-    auto request = takes_.front().who;
+    auto request = takes_.front().id;
     takes_.pop_front();
     auto total = total_of_gradients();
     if (!total) {
@@ -305,13 +305,13 @@ status accumulator::declare_again(const waitable_resource& other) const {
   return {};
 }
 
-void accumulator::cancel(const which_requests& selected, const status& reason, answers& done) {
-  give_up(takes_, selected, reason, done);
+void accumulator::cancel(const request_filter& selected, const status& reason, answers& done) {
+  fail_requests(takes_, selected, reason, done);
   serve(done);
 }
 
 void accumulator::clear(const status& reason, answers& done) {
-  give_up(takes_, which_requests::all(), reason, done);
+  fail_requests(takes_, request_filter::every(), reason, done);
   count_ = 0;
   contributors_.clear();
   sum_.reset();
@@ -331,7 +331,7 @@ std::string accumulator::describe() const {
   return text;
 }
 
-std::string accumulator::holds() const { return concat(options_.type, options_.dims); }
+std::string accumulator::element_type_text() const { return concat(options_.type, options_.dims); }
 
 uint64_t accumulator::bytes() const {
   uint64_t total = sum_.empty() ? 0 : sum_.bytes();

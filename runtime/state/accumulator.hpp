@@ -52,17 +52,17 @@ public:
 
   std::string_view kind() const noexcept override { return "accumulator"; }
   status declare_again(const waitable_resource& other) const override;
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
   /// Does nothing: a taken result has been averaged and belongs to a finished step.
-  void settle(step_id, bool, answers&) override {}
+  void end_step(step_id, bool, answers&) override {}
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
-  std::string holds() const override;
+  std::string element_type_text() const override;
   uint64_t bytes() const override;
 
 private:
   struct pending {
-    request_id who;
+    request_id id;
     int64_t required = 1;
   };
   struct row {

@@ -53,12 +53,12 @@ public:
 
   std::string_view kind() const noexcept override { return "barrier"; }
   status declare_again(const waitable_resource& other) const override;
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
-  void settle(step_id step, bool failed, answers& done) override;
+  void end_step(step_id step, bool failed, answers& done) override;
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
-  std::string holds() const override;
+  std::string element_type_text() const override;
   uint64_t bytes() const override;
 
 private:
@@ -70,12 +70,12 @@ private:
     size_t missing = 0;
   };
   struct pending_insert {
-    request_id who;
+    request_id id;
     tensor keys, values;
     size_t component = 0;
   };
   struct pending_take {
-    request_id who;
+    request_id id;
     taking options;
   };
 

@@ -163,7 +163,7 @@ std::optional<reader_state> parse_state(std::string_view from) {
 
 // Dequeues one name from the queue of names. The name does not go back if the step fails.
 void take_name(waitable_resource& queue, question&& request, answers& done) {
-  static_cast<element_queue&>(queue).dequeue(request.who, {.goes_back = false}, done);
+  static_cast<element_queue&>(queue).dequeue(request.id, {.goes_back = false}, done);
 }
 
 // A truncated file is not the end of the data, which readers recognize by out_of_range.
@@ -290,9 +290,9 @@ bool file_reader::begin_file() {
   }
   if (!name_operation_) {
     name_operation_ = next_operation_++;
-    name_requested_for_ = waiting_.front().who;
+    name_requested_for_ = waiting_.front().id;
     operations_.push_back(
-        {.number = name_operation_, .asks_for = name_requested_for_, .ask = take_name});
+        {.number = name_operation_, .requester = name_requested_for_, .ask = take_name});
   }
   return false;
 }
@@ -368,16 +368,16 @@ void file_reader::answer_first(answers& done) {
     return fail_first(outcome.status(), done);
   auto read = std::move(first);
   waiting_.pop_front();
-  answer records_answer{read.who, {}, *std::move(outcome)};
+  answer records_answer{read.id, {}, *std::move(outcome)};
   if (read.options.goes_back) {
-    auto& taken = taken_[read.who.step];
+    auto& taken = taken_[read.id.step];
     std::ranges::move(read.records, std::back_inserter(taken));
   }
   done.push_back(std::move(records_answer));
 }
 
 void file_reader::fail_first(status reason, answers& done) {
-  done.push_back({waiting_.front().who, std::move(reason)});
+  done.push_back({waiting_.front().id, std::move(reason)});
   give_back(std::move(waiting_.front().records));
   waiting_.pop_front();
 }
@@ -392,7 +392,7 @@ void file_reader::operation_ended(uint32_t number, status outcome, std::vector<t
   if (number == name_operation_) {
     name_operation_ = 0;
     auto requester = *std::exchange(name_requested_for_, std::nullopt);
-    auto waits = !waiting_.empty() && waiting_.front().who == requester;
+    auto waits = !waiting_.empty() && waiting_.front().id == requester;
     if (outcome &&
         (values.size() != 1 || values[0].type() != dtype::string || values[0].rank() != 0))
       outcome =
@@ -430,15 +430,15 @@ void file_reader::give_back(std::vector<record> records) {
     returned_.emplace(returned.number, std::move(returned));
 }
 
-void file_reader::cancel(const which_requests& selected, const status& reason, answers& done) {
+void file_reader::cancel(const request_filter& selected, const status& reason, answers& done) {
   for (auto& pending : waiting_)
     if (selected(pending))
       give_back(std::move(pending.records));
-  give_up(waiting_, selected, reason, done);
+  fail_requests(waiting_, selected, reason, done);
   serve(done);
 }
 
-void file_reader::settle(step_id step, bool failed, answers& done) {
+void file_reader::end_step(step_id step, bool failed, answers& done) {
   auto taken = taken_.extract(step);
   if (taken.empty() || !failed)
     return;
@@ -458,7 +458,7 @@ void file_reader::rewind(answers& done) {
 }
 
 void file_reader::reset(const status& reason, answers& done) {
-  give_up(waiting_, which_requests::all(), reason, done);
+  fail_requests(waiting_, request_filter::every(), reason, done);
   names_.clear();
   rewind(done);
 }

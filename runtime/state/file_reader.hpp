@@ -50,9 +50,9 @@ public:
 
   std::string_view kind() const noexcept override { return "reader"; }
   status declare_again(const waitable_resource& other) const override;
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
-  void settle(step_id step, bool failed, answers& done) override;
+  void end_step(step_id step, bool failed, answers& done) override;
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
   void take_operations(std::vector<deferred_operation>& to) override;
@@ -67,7 +67,7 @@ private:
     tensor key = {}, value = {};
   };
   struct pending_read {
-    request_id who;
+    request_id id;
     reading options;
     std::vector<record> records = {};
   };

@@ -45,15 +45,15 @@ void file_requests::match(request_id request, std::vector<std::string> patterns)
   });
 }
 
-void file_requests::cancel(const which_requests& selected, const status& reason, answers& done) {
+void file_requests::cancel(const request_filter& selected, const status& reason, answers& done) {
   for (auto& request : waiting_)
     if (selected(request))
       request.work->unwanted = true;
-  give_up(waiting_, selected, reason, done);
+  fail_requests(waiting_, selected, reason, done);
 }
 
 void file_requests::reset(const status& reason, answers& done) {
-  cancel(which_requests::all(), reason, done);
+  cancel(request_filter::every(), reason, done);
 }
 
 std::string file_requests::describe() const { return concat(waiting_.size(), " requests wait"); }
@@ -69,7 +69,7 @@ void file_requests::operation_ended(uint32_t number, status outcome, std::vector
   if (finished == waiting_.end())
     return;
   auto ok = outcome.ok();
-  done.push_back({finished->who, std::move(outcome),
+  done.push_back({finished->id, std::move(outcome),
                   ok ? std::move(finished->work->outputs) : std::vector<tensor>{}});
   waiting_.erase(finished);
 }

@@ -21,8 +21,8 @@ public:
 
   std::string_view kind() const noexcept override { return "file access"; }
   status declare_again(const waitable_resource&) const override { return {}; }
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
-  void settle(step_id, bool, answers&) override {}
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
+  void end_step(step_id, bool, answers&) override {}
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
   void take_operations(std::vector<deferred_operation>& to) override;
@@ -36,7 +36,7 @@ private:
     std::atomic<bool> unwanted = false; // its step has failed
   };
   struct pending {
-    request_id who;
+    request_id id;
     uint32_t number = 0;
     std::shared_ptr<file_work> work;
   };

@@ -35,8 +35,8 @@ public:
   std::string_view kind() const noexcept override { return "replica clock"; }
   status declare_again(const waitable_resource& other) const override;
   /// The steps of cancelled requests stay counted.
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
-  void settle(step_id, bool, answers&) override {}
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
+  void end_step(step_id, bool, answers&) override {}
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
   /// Number of replicas that have joined.
@@ -44,7 +44,7 @@ public:
 
 private:
   struct pending {
-    request_id who;
+    request_id id;
     int64_t replica = -1; // the replica that has ticked; -1: waits for another step than `limit`
     int64_t limit = 0;    // of a replica: the maximum of its lead
   };

@@ -59,22 +59,22 @@ public:
 
   std::string_view kind() const noexcept override { return "staging area"; }
   status declare_again(const waitable_resource& other) const override;
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
-  void settle(step_id step, bool failed, answers& done) override;
+  void end_step(step_id step, bool failed, answers& done) override;
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
   uint64_t bytes() const override { return bytes_; }
 
 private:
   struct pending_put {
-    request_id who;
+    request_id id;
     place where;
     element tensors;
     size_t bytes = 0;
   };
   struct pending_take {
-    request_id who;
+    request_id id;
     taking options;
   };
   struct taken_tuple {

@@ -20,17 +20,17 @@ public:
 
   std::string_view kind() const noexcept override { return "mutex"; }
   status declare_again(const waitable_resource&) const override { return {}; }
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
   /// True for the holder, since the mutex may protect state on another task.
   bool holds_for(step_id step) const override { return holder_ == step; }
-  void settle(step_id step, bool failed, answers& done) override;
+  void end_step(step_id step, bool failed, answers& done) override;
   /// The step that holds the mutex has failed by now: it no longer excludes others.
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
 
 private:
   struct pending {
-    request_id who;
+    request_id id;
   };
 
   void grant_next(answers& done);

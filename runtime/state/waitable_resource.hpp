@@ -30,26 +30,26 @@ struct request_id {
 };
 
 /// Selects requests: those of a step, a single one, or all.
-class which_requests {
+class request_filter {
 public:
-  which_requests(step_id step) : step_(step) {}
-  which_requests(request_id request) : step_(request.step), number_(request.number) {}
-  static which_requests all() { return {}; }
+  request_filter(step_id step) : step_(step) {}
+  request_filter(request_id request) : step_(request.step), number_(request.number) {}
+  static request_filter every() { return {}; }
 
-  /// Accepts any type with a member `who`.
+  /// Accepts any type with a member `id`.
   bool operator()(const auto& pending) const {
-    return (!step_ || *step_ == pending.who.step) && (!number_ || *number_ == pending.who.number);
+    return (!step_ || *step_ == pending.id.step) && (!number_ || *number_ == pending.id.number);
   }
 
 private:
-  which_requests() = default;
+  request_filter() = default;
   std::optional<step_id> step_;
   std::optional<uint64_t> number_;
 };
 
 /// A request by a node to the state behind its first input.
 struct question {
-  request_id who;
+  request_id id;
   const node* origin = nullptr;
   std::vector<tensor> inputs = {};    ///< the inputs that are values
   const usage_meter* meter = nullptr; ///< the waitable resource's, if it has one
@@ -57,7 +57,7 @@ struct question {
 
 /// The answer to a question: the node's outputs, or an error.
 struct answer {
-  request_id who;
+  request_id id;
   status outcome;
   std::vector<tensor> tensors = {};
 };
@@ -71,7 +71,7 @@ struct deferred_operation {
   /// A question to the waitable resource behind the node's second input, and the waiting request
   /// that needs it. The step of this request may end meanwhile: the answer then still goes to this
   /// waitable resource.
-  std::optional<request_id> asks_for = {};
+  std::optional<request_id> requester = {};
   void (*ask)(waitable_resource& source, question&& request, answers& done) = nullptr;
   /// Otherwise work for a thread that may block on disks. The work shares its results with the
   /// waitable resource, which does not access them until the work has ended.
@@ -96,17 +96,17 @@ public:
 
   /// Ends the selected requests that wait, each with `reason`. Waiting requests have changed
   /// nothing.
-  virtual void cancel(const which_requests& selected, const status& reason, answers& done) = 0;
+  virtual void cancel(const request_filter& selected, const status& reason, answers& done) = 0;
   /// Whether a step has been given anything that goes back if the step fails.
   virtual bool holds_for(step_id) const { return false; }
   /// Ends a step: what it was given is consumed, or goes back if the step has failed.
-  virtual void settle(step_id step, bool failed, answers& done) = 0;
+  virtual void end_step(step_id step, bool failed, answers& done) = 0;
   /// Returns to the initial state and ends all requests that wait.
   virtual void reset(const status& reason, answers& done) = 0;
   /// Summarizes the content: "3 of 10 elements, 2 dequeues wait".
   virtual std::string describe() const = 0;
   /// The types and shapes of an element: "(f32[28,28], i64[])"; empty for a state without elements.
-  virtual std::string holds() const { return {}; }
+  virtual std::string element_type_text() const { return {}; }
   /// The bytes of its tensors. Visits each tensor.
   virtual uint64_t bytes() const { return 0; }
   /// The number of elements; negative for a state without elements.
@@ -133,10 +133,11 @@ inline std::string describe_components(const std::vector<dtype>& types,
 
 /// Ends the selected requests of a queue of requests.
 template <class Line>
-void give_up(Line& line, const which_requests& selected, const status& reason, answers& done) {
+void fail_requests(Line& line, const request_filter& selected, const status& reason,
+                   answers& done) {
   for (const auto& pending : line)
     if (selected(pending))
-      done.push_back({pending.who, reason});
+      done.push_back({pending.id, reason});
   std::erase_if(line, selected);
 }
 

@@ -41,7 +41,7 @@ struct reader_world {
   /// The answer to a read; nothing while it waits.
   std::optional<answer> answer_of(uint64_t number) {
     for (const auto& finished : done)
-      if (finished.who == step(number))
+      if (finished.id == step(number))
         return finished;
     return {};
   }
@@ -79,7 +79,7 @@ struct reader_world {
           reader.operation_ended(queued_operation.number, outcome, {}, done);
           continue;
         }
-        request_id requester{queued_operation.asks_for->step, 1000 + queued_operation.number};
+        request_id requester{queued_operation.requester->step, 1000 + queued_operation.number};
         asked_[requester.number] = queued_operation.number;
         answers answers_given;
         queued_operation.ask(*queue, {requester}, answers_given);
@@ -96,15 +96,14 @@ struct reader_world {
     queue->cancel(failed_step, outcome, given_up);
     pass(given_up);
     reader.cancel(failed_step, outcome, done);
-    reader.settle(failed_step, true, done);
+    reader.end_step(failed_step, true, done);
     run();
   }
 
 private:
   void pass(answers& from_queue) {
     for (auto& queued_operation : from_queue)
-      if (auto asked_entry = asked_.find(queued_operation.who.number);
-          asked_entry != asked_.end()) {
+      if (auto asked_entry = asked_.find(queued_operation.id.number); asked_entry != asked_.end()) {
         auto number = asked_entry->second;
         asked_.erase(asked_entry);
         reader.operation_ended(number, std::move(queued_operation.outcome),

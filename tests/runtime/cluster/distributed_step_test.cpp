@@ -93,7 +93,7 @@ TEST_CASE("each holder of a failed step's elements is notified once") {
   CHECK(badly.answer(1, {}) == next::wait);
   CHECK(badly.answer(0, broken("cause")) == next::cancel_others);
   CHECK(badly.take_holders() == std::vector<size_t>{1});
-  CHECK(badly.give_up() == next::end);
+  CHECK(badly.end_now() == next::end);
   badly.hold(2); // task 2 answered late
   CHECK(badly.take_holders() == std::vector<size_t>{2});
 }

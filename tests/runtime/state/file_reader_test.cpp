@@ -340,7 +340,7 @@ TEST_CASE("each record reaches exactly one successful step, and none is lost") {
         if (got->outcome)
           for (const auto& record : got->tensors[1].values<std::string>())
             found.insert(record);
-        world.reader.settle(reader_world::step(step_number).step, false, world.done);
+        world.reader.end_step(reader_world::step(step_number).step, false, world.done);
       }
     };
     for (int i = 0; i < 400; ++i) {
