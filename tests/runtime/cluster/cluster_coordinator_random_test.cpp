@@ -252,7 +252,7 @@ private:
         gossip_.set_epoch(from.id, message.list->epoch);
     } else {
       member_list heard;
-      heard.take(*message.list);
+      heard.merge(*message.list);
       CHECK(first_->merge(heard, now_));
       gossip_.set_epoch(from.id, message.list->epoch);
     }
