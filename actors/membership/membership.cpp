@@ -388,7 +388,7 @@ void join(membership_self self) {
       join_host{
           .set_tasks =
               [=](task_addresses addresses) { take_addresses(self, std::move(addresses)); },
-          .fail =
+          .end_process =
               [=](const status& why) {
                 refuse_all(self, why);
                 self->quit(to_caf(why));

@@ -124,7 +124,7 @@ result<prepare_request> from_wire(const session_prepare& received, const registr
 }
 
 uint64_t held_bytes(const session_prepare& received) {
-  auto bytes = held_bytes(received.graph) + received.feeds * sizeof(step_interface::fed);
+  auto bytes = held_bytes(received.graph) + received.feeds * sizeof(step_interface::feed_spec);
   for (const auto& target : received.targets)
     bytes += sizeof target + target.size();
   for (const auto& cost : received.costs)

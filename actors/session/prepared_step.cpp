@@ -76,9 +76,9 @@ std::vector<known_peer> prepared_step::state_holders() const {
 result<prepare_request> prepare_request::make(const graph& nodes, const step_signature& signature,
                                               step_clock::time_point deadline) {
   TROUPE_ASSIGN(auto closed, extract(nodes, signature));
-  auto outside = step_interface::of(signature);
-  outside.graph = nodes.id();
-  return prepare_request{std::make_shared<step_graph>(std::move(closed)), std::move(outside),
+  auto interface = step_interface::of(signature);
+  interface.graph = nodes.id();
+  return prepare_request{std::make_shared<step_graph>(std::move(closed)), std::move(interface),
                          deadline, signature.low_priority};
 }
 

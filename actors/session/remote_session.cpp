@@ -328,7 +328,7 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self,
   auto step = std::make_shared<remote_step>();
   step->request = *std::move(wire_request);
   step->needed_feeds = needed_feeds(request);
-  auto then = [=, outside = request.interface](const status& ready) mutable {
+  auto then = [=, interface = request.interface](const status& ready) mutable {
     if (!ready) {
       promise.deliver(to_caf(ready));
       return;
@@ -339,7 +339,7 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self,
     part.handle = self->state.next_number++;
     self->state.steps.emplace(part.handle, step);
     promise.deliver(
-        std::make_shared<prepared_step>(std::vector<participant>{std::move(part)}, outside));
+        std::make_shared<prepared_step>(std::vector<participant>{std::move(part)}, interface));
   };
   ensure(self, step, {request.deadline, request.retried, request.stop}, std::move(then));
   return promise;
@@ -404,7 +404,7 @@ void ran_at_host(remote_self self, const run_ptr& run, session_reply& reply, int
                      .fetches = {},
                      .initialization_reports = std::move(reply.fills)};
   auto* ran = std::get_if<session_ran>(&reply.what);
-  if (ended.outcome && (!ran || ran->fetches.size() != request.step->outside.fetches))
+  if (ended.outcome && (!ran || ran->fetches.size() != request.step->interface.fetches))
     ended.outcome = failure(error_kind::data_loss, "the answer of the host has an unexpected type");
   if (ran && request.watch.times)
     add_statistics(ended.statistics, *ran, asked_ns);
@@ -455,7 +455,7 @@ void stop_run(remote_self self, const run_ptr& run, uint64_t number) {
 }
 
 caf::result<step_outcome> run(remote_self self, step_request& request) {
-  if (auto fits = request.step->outside.check(request.feeds); !fits)
+  if (auto fits = request.step->interface.check(request.feeds); !fits)
     return step_outcome{std::move(fits), {}};
   auto step = self->state.steps.find(request.step->participants.front().handle);
   if (step == self->state.steps.end())

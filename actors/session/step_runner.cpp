@@ -89,7 +89,7 @@ status overdue_step(const running_step& run) {
 } // namespace
 
 caf::result<step_outcome> step_runner::run(const step_request& request) {
-  if (auto fits = request.step->outside.check(request.feeds); !fits)
+  if (auto fits = request.step->interface.check(request.feeds); !fits)
     return step_outcome{std::move(fits), {}};
   if (request.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};

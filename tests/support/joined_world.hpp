@@ -42,12 +42,12 @@ struct joined_world : actor_world {
         join_options{.seeds = {"h:10", "h:9"}, .address = address, .times = {}}, self, incarnation,
         join_host{.set_tasks = [this](task_addresses now) { learned.push_back(std::move(now)); },
                   .end_process = [this](status reason) { failed.push_back(std::move(reason)); },
-                  .reach =
+                  .find_incarnation =
                       [this](const task_name& task, std::function<void(uint64_t)> answer) {
                         probed.emplace_back(task, std::move(answer));
                       },
                   .now = [this] { return now(); },
-                  .keep =
+                  .keep_connection =
                       [this](const std::string& peer_address) {
                         if (kept.empty() || kept.back() != peer_address)
                           kept.push_back(peer_address);
