@@ -236,9 +236,9 @@ struct session::state {
       act();
     } catch (const error& cause) {
       (void)end(false); // the exception of `act` is the cause
-      if (initialization_scope.elsewhere().empty() || cause.kind() != error_kind::unavailable)
+      if (initialization_scope.tasks_of_others().empty() || cause.kind() != error_kind::unavailable)
         throw;
-      throw filled_elsewhere{cause, initialization_scope.elsewhere()};
+      throw filled_elsewhere{cause, initialization_scope.tasks_of_others()};
     } catch (...) {
       (void)end(false);
       throw;

@@ -162,7 +162,7 @@ int serve_task(const char* cluster, int number, const std::string& medium) {
        .self = {"worker", number},
        .listen = listen,
        .tls = medium.empty() || medium == "by_socket" ? tls_files{} : files_in(medium, "tasks"),
-       .near_memory = medium.empty()});
+       .same_host_reads = medium.empty()});
   if (!running) {
     std::fprintf(stderr, "%s\n", running.status().message().c_str());
     return 1;
