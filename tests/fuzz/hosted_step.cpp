@@ -27,7 +27,7 @@ FUZZ_TARGET(hosted_step) {
     return 0;
   fuzz::require(step->interface.feeds.size() < 4);
   plan_options planning{.devices = {{"worker", 0, "cpu", 0}, {"ps", 0, "cpu", 0}}};
-  auto plan = make_plan(*step->of, planning, nullptr);
+  auto plan = make_plan(*step->graph_copy, planning, nullptr);
   if (plan)
     for (const auto& task : plan->tasks)
       for (auto index : task.feeds)
