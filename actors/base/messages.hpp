@@ -163,8 +163,8 @@ struct step_result {
   task_statistics statistics = {}; ///< if the request asked for times; by the worker's clock
   /// Elements that the step took are kept until settle_step or cancel_step.
   bool keeps_inputs = false;
-  initialization_stage initialization =
-      initialization_stage::over; ///< whether the task waits to be initialized
+  /// Whether the task waits to be initialized.
+  initialization_stage initialization = initialization_stage::over;
 };
 
 /// Conductor of a step -> worker: a step that a run_request started has ended. No answer.

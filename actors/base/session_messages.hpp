@@ -50,8 +50,8 @@ struct TROUPE_API step_interface {
 /// error that from_caf() (actors/base/errors.hpp) reads. Release the prepared step before its actor
 /// system ends.
 struct TROUPE_API prepare_request {
-  std::shared_ptr<step_graph>
-      graph_copy;           ///< a copy of the step's part of the graph, for the master alone
+  /// A copy of the step's part of the graph, for the master alone.
+  std::shared_ptr<step_graph> graph_copy;
   step_interface interface; ///< inputs and outputs of the step
   step_clock::time_point deadline;
   bool low_priority = false;
@@ -108,8 +108,8 @@ struct step_outcome {
   step_statistics statistics = {}; ///< where the request asked for times, also when the step failed
   /// Tasks whose state the step uses, if their incarnations may differ from the last run's.
   std::vector<known_peer> state_tasks = {};
-  std::vector<initialization_report> initialization_reports =
-      {}; ///< the answers of tasks that wait to be initialized
+  /// The answers of tasks that wait to be initialized.
+  std::vector<initialization_report> initialization_reports = {};
 };
 
 /// Client -> session -> master -> workers: forget a container's variables. Answered by status.

@@ -41,8 +41,8 @@ using device_maker = std::function<result<std::vector<std::shared_ptr<device>>>(
 /// How the steps of a session are compiled and run.
 struct program_options {
   bool region_per_node = false; ///< for debugging: each node waits for messages of its own
-  size_t max_concurrent_steps =
-      0;                      ///< running steps of one kind; further ones are queued. 0: no limit
+  /// Running steps of one kind; further ones are queued. 0: no limit.
+  size_t max_concurrent_steps = 0;
   bool deterministic = false; ///< results have the same bits for any number of threads
   bool replay = true;         ///< repeated launch sequences on a GPU are replayed as one launch
   bool place_by_cost = false; ///< placing::by_cost

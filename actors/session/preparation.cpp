@@ -101,22 +101,22 @@ status plan_step(preparation& job) {
 result<std::shared_ptr<prepared_step>> make_step(preparation& job) {
   // A step that may be placed again keeps the graph of the request, which no pass has changed.
   const auto& nodes = *job.request.graph_copy->nodes;
-  auto is_movable = is_movable(nodes, job.options.devices);
-  if (is_movable && !job.graph_copy)
+  auto step_is_movable = is_movable(nodes, job.options.devices);
+  if (step_is_movable && !job.graph_copy)
     job.graph_copy = std::make_shared<step_graph>(copy_of(*job.request.graph_copy));
   TROUPE_TRY(plan_step(job));
-  auto named = is_movable ? named_tasks(nodes) : std::set<task_name>{};
+  auto named = step_is_movable ? named_tasks(nodes) : std::set<task_name>{};
   std::vector<participant> participants;
   for (auto& planned : job.plan.tasks) {
     TROUPE_ASSIGN(auto part, take_part(job, std::move(planned)));
     part.is_movable =
-        is_movable && !part.partitions && !part.has_state && !named.contains(part.task);
+        step_is_movable && !part.partitions && !part.has_state && !named.contains(part.task);
     participants.push_back(std::move(part));
   }
-  is_movable = std::ranges::any_of(participants, &participant::is_movable);
+  step_is_movable = std::ranges::any_of(participants, &participant::is_movable);
   auto step = std::make_shared<prepared_step>(std::move(participants), job.request.interface,
                                               job.programs.max_concurrent_steps);
-  if (is_movable)
+  if (step_is_movable)
     step->request = std::make_shared<prepare_request>(job.request);
   return step;
 }

@@ -44,8 +44,8 @@ public:
   // Used by the master only:
   std::vector<participant> participants;
   registration registration_state;
-  uint64_t reported_attempt =
-      0; ///< of `registration_state`, when a run has reported state_holders()
+  /// Of `registration_state`, when a run has reported state_holders().
+  uint64_t reported_attempt = 0;
   /// Returns the tasks on which the step uses state.
   std::vector<known_peer> state_holders() const;
   /// The request to prepare it again, if parts of it may run on other tasks; else null.

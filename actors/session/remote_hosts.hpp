@@ -100,8 +100,8 @@ struct remote_state {
   std::map<std::string, state_holder> holders; // by task
   std::list<status> undelivered_losses;        // errors of lost state that no caller has received
   std::set<std::string> unrestored;            // tasks whose lost state may not be restored yet
-  std::map<uint64_t, uint64_t>
-      initializations; // by number: the host of their steps; 0: several hosts
+  // By number: the host of their steps; 0: several hosts.
+  std::map<uint64_t, uint64_t> initializations;
   uint64_t next_number = 1;
 };
 

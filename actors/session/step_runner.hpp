@@ -63,8 +63,8 @@ private:
   registrar& registers_;
   const uint64_t session_;
   uint64_t last_sequence_ = 0, next_number_ = 0;
-  std::map<uint64_t, std::map<task_name, initialized_task>>
-      initialized_;                         // by the number of the initialization
+  // By the number of the initialization.
+  std::map<uint64_t, std::map<task_name, initialized_task>> initialized_;
   std::map<uint64_t, running_ptr> running_; // in the order of arrival
 };
 
