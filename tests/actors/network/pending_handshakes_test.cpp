@@ -157,8 +157,9 @@ TEST_CASE("ten thousand pending handshakes leave a task at work as well", "[slow
   withstand_with_and_without_tls(allowed(10'000));
 }
 
-TEST_CASE("a client without a certificate stays in its handshake, and gets no message before its token "
-          "arrives") {
+TEST_CASE(
+    "a client without a certificate stays in its handshake, and gets no message before its token "
+    "arrives") {
   watchdog watch;
   auto token = new_token();
   secure_cluster cluster{concat(R"({"clients": {"alice": {"may": ["register", "run"]}},
