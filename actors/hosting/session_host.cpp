@@ -89,7 +89,7 @@ client_options options_of(const client_options& defaults, const session_open& re
                                 return true;
                               },
                           // Each request says which losses its client knows.
-                          .awaits = [](const std::string&) { return true; }};
+                          .awaits_restore = [](const std::string&) { return true; }};
   return options;
 }
 

@@ -221,7 +221,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                 .peer_timeout = options.peer_timeout,
                                 .owner = {},
                                 .server = nullptr,
-                                .known = {},
+                                .incarnations = {},
                                 .transport = transport ? *transport : membership_transport{},
                                 .trust = std::move(trust),
                                 .same_host_reads = options.same_host_reads,

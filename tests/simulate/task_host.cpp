@@ -175,7 +175,7 @@ void task_host::serve() {
                                           .peer_timeout = peer_timeout(),
                                           .owner = {},
                                           .server = server_,
-                                          .known = known_incarnations,
+                                          .incarnations = known_incarnations,
                                           .transport = network_.transport(*process_),
                                           .own_thread = true,
                                           .join = std::move(join)});

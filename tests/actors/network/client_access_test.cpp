@@ -288,7 +288,7 @@ TEST_CASE("an access list without TLS is refused, since it cannot verify identit
                               .cluster = make_cluster(1),
                               .self = {"worker", 0},
                               .listen = {},
-                              .access = authority.write("access.json", "{}")});
+                              .access_list = authority.write("access.json", "{}")});
   CHECK(started.status().kind() == error_kind::failed_precondition);
   CHECK_THAT(started.status().message(), Contains("but no TLS"));
 }
