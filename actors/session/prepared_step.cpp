@@ -21,7 +21,7 @@ std::vector<std::vector<size_t>> partners_of(const std::vector<participant>& par
 prepared_step::prepared_step(std::vector<participant> parts_by_task, step_interface interface,
                              size_t max_concurrent)
     : interface(std::move(interface)), gate(max_concurrent), participants(std::move(parts_by_task)),
-      parts(partners_of(participants)) {}
+      registration_state(partners_of(participants)) {}
 
 prepared_step::~prepared_step() {
   for (const auto& participant : participants)
