@@ -138,11 +138,11 @@ struct remote_world : actor_world {
 };
 
 session_reply run_reply(uint64_t request, std::vector<state_loss> losses = {},
-                        std::vector<initialization_report> fills = {}) {
+                        std::vector<initialization_report> reports = {}) {
   return {.request = request,
           .what = session_ran{.fetches = {tensor::scalar(3)}},
           .losses = std::move(losses),
-          .fills = std::move(fills)};
+          .fills = std::move(reports)};
 }
 
 status outcome_of(const answer_box<step_outcome>& answer) {
@@ -178,7 +178,7 @@ TEST_CASE("an answer that overtakes an earlier one does not report the losses of
   CHECK(world.last_run(host).knows == 2);
 }
 
-TEST_CASE("a session may move while it fills tasks that did not wait to be filled") {
+TEST_CASE("a session may move while it initializes tasks that did not wait for it") {
   remote_world world;
   auto step = world.start(9);
   auto& first = world.host();
@@ -194,13 +194,14 @@ TEST_CASE("a session may move while it fills tasks that did not wait to be fille
   world.prepared_at_last();
   world.answer(world.host(), run_reply(world.last<session_run>(world.host())));
   CHECK(outcome_of(next).ok());
-  // No host has begun to fill a task.
+  // No host has begun to initialize a task.
   auto end_answer = world.end(9);
   REQUIRE(*end_answer);
   CHECK((*end_answer)->ok());
 }
 
-TEST_CASE("a fill that one host has begun, or may have begun, is not ended by another host") {
+TEST_CASE("an initialization that one host has begun, or may have begun, is not ended by another "
+          "host") {
   remote_world world;
   auto answers = GENERATE(true, false);
   auto step = world.start(9);
@@ -227,7 +228,7 @@ TEST_CASE("a fill that one host has begun, or may have begun, is not ended by an
                                  {{ps, initialization_stage::by_requester}}));
   CHECK(outcome_of(next).ok());
   auto end_answer = world.end(9);
-  // The task is released, so that another session may fill it.
+  // The task is released, so that another session may initialize it.
   auto end_request = world.last<session_fill_end>(second);
   CHECK(!std::get<session_fill_end>(second.requests.back().what).done);
   world.answer(second, {.request = end_request});

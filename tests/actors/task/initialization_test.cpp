@@ -12,7 +12,7 @@ const text_case puts{"q = FIFOQueue component_types=[i32] shapes=[[]] shared_nam
 
 struct waiting_world : worker_world {
   waiting_world() { server->initialization().await(now(), 60s); }
-  status run_as(const connection_ptr& initializer, bool fills) {
+  status run_as(const connection_ptr& initializer, bool initializes) {
     from_peer(graph_of(puts, 0), initializer);
     auto handle = std::get<register_reply>(sent.back()).handle;
     from_peer(run_step{.request = ++steps_run,
@@ -20,7 +20,7 @@ struct waiting_world : worker_world {
                        .step = {0, steps_run},
                        .deadline_ms = 1000,
                        .feeds = {},
-                       .fills = fills},
+                       .fills = initializes},
               initializer);
     return std::get<step_done>(sent.back()).outcome;
   }

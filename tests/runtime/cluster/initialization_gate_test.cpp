@@ -51,7 +51,7 @@ TEST_CASE(
   CHECK(world.stage == initialization_stage::by_requester);
   world.now += 7s;
   for (auto initializes : {false, true}) {
-    auto refusal = world.step(2, fills);
+    auto refusal = world.step(2, initializes);
     CHECK(refusal.kind() == error_kind::unavailable);
     CHECK_THAT(refusal.message(), Contains("client 1 has been doing so for 7 s; try again"));
     CHECK(world.stage == initialization_stage::by_another);
