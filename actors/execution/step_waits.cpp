@@ -34,13 +34,14 @@ std::string_view to_string(step_wait::wait_kind kind) noexcept {
 std::string describe(const step_wait& wait) {
   auto iterations = wait.iterations.empty() ? "" : wait.iterations + ' ';
   switch (wait.kind) {
-    case step_wait::wait_kind::tensor: return concat(nest, wait.node, " from ", wait.target);
-    case step_wait::wait_kind::collective: return concat(nest, wait.node, " of ", wait.target);
-    case step_wait::wait_kind::state: return concat(nest, wait.node, " on ", wait.target);
+    case step_wait::wait_kind::tensor: return concat(iterations, wait.node, " from ", wait.target);
+    case step_wait::wait_kind::collective:
+      return concat(iterations, wait.node, " of ", wait.target);
+    case step_wait::wait_kind::state: return concat(iterations, wait.node, " on ", wait.target);
     case step_wait::wait_kind::files:
-      return concat(nest, wait.node, ", which reads or writes files");
-    case step_wait::wait_kind::functions: return concat(nest, "the functions of ", wait.node);
-    default: return nest + wait.node;
+      return concat(iterations, wait.node, ", which reads or writes files");
+    case step_wait::wait_kind::functions: return concat(iterations, "the functions of ", wait.node);
+    default: return iterations + wait.node;
   }
 }
 

@@ -245,7 +245,7 @@ std::vector<program_store::program_entry> program_store::list() const {
   std::vector<program_entry> programs;
   for (const auto& [handle, entry] : programs_)
     programs.push_back({handle, entry.program, entry.owner, entry.linked, entry.lost});
-  std::ranges::sort(programs, {}, &listed::handle);
+  std::ranges::sort(programs, {}, &program_entry::handle);
   return programs;
 }
 
