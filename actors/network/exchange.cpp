@@ -549,7 +549,7 @@ private:
                                      std::move(why).within(concat("sending to ", peer())));
     } else if (auto* step_answer = std::get_if<step_done>(&unsent);
                step_answer && step_answer->outcome) {
-      send(step_done{step_answer->request, std::move(why), {}, {}, step_answer->keeps_inputs});
+      send(step_done{step_answer->request, std::move(why), {}, {}, step_answer->holds});
     } else if (auto* session_answer = std::get_if<session_reply>(&unsent);
                session_answer && session_answer->outcome) {
       // The session's notifications go with the next answer that is sent, which is this one.
