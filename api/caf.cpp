@@ -37,7 +37,7 @@ caf::actor use_session(caf::actor_system& system, const caf::actor& published,
                        std::chrono::milliseconds timeout, std::source_location where) {
   if (auto valid = check_duration("timeout", timeout, std::chrono::milliseconds{1}); !valid)
     throw error{std::move(valid).with_context(concat("use_session (", to_string(where), ')'))};
-  return spawn_session_by(system, published, timeout);
+  return spawn_published_client(system, published, timeout);
 }
 
 } // namespace troupe

@@ -44,7 +44,7 @@ server server::start(std::string_view cluster, const server_options& options, lo
   auto access = find_cluster(cluster);
   if (!access)
     refuse(access.status(), where);
-  if (auto outcome = knows_tasks(*access); !outcome)
+  if (auto outcome = check_names_tasks(*access); !outcome)
     refuse(std::move(outcome), where);
   return starter::start(*std::move(access), options, where);
 }
@@ -61,14 +61,14 @@ server server::starter::start(cluster_access cluster, const server_options& opti
                                                      options.gpu)] { return make_devices(chosen); };
   if (auto valid = check_durations(options); !valid)
     refuse(std::move(valid), where);
-  auto self = self_in(cluster, options.job, options.task);
+  auto self = own_task(cluster, options.job, options.task);
   if (!self)
     refuse(self.status(), where);
   settings.self = *std::move(self);
   if (!options.task && !cluster.source && cluster.seeds.empty())
     settings.self.task = 0; // the addresses are fixed, and the cluster assigns no index
   settings.cluster = std::move(cluster);
-  settings.access = options.access;
+  settings.access_list = options.access;
   settings.hosting = options.hosting;
   settings.initialize_before_serving = options.initialize_before_serving;
   settings.listen = options.listen;

@@ -106,7 +106,7 @@ client_options to_client(const session_options& options, std::source_location wh
   client_settings.gpu_launch_threads = options.gpu.launch_threads;
   client_settings.container = options.container;
   client_settings.programs = {.region_per_node = options.insight.region_per_node,
-                              .max_concurrent = options.max_concurrent_steps,
+                              .max_concurrent_steps = options.max_concurrent_steps,
                               .deterministic = options.deterministic,
                               .replay = options.gpu.replay,
                               .place_by_cost = options.gpu.place_by_cost};
@@ -128,7 +128,7 @@ client_options to_client(const session_options& options, std::source_location wh
   client_settings.passes.fuse =
       options.passes.fuse && !client_settings.check_numerics; // errors name the original op
   client_settings.sample_every = options.insight.sample_every;
-  client_settings.measured = options.insight.node_times;
+  client_settings.node_times = options.insight.node_times;
   client_settings.on_warning = options.on_warning;
   client_settings.http = options.http;
   client_settings.http_allow_remote = options.http_allow_remote;
@@ -170,14 +170,16 @@ struct session::state {
     auto client_settings = to_remote_client(options, where);
     if (auto recoverer = std::make_shared<recovery>(options.recovery); recoverer->is_wanted()) {
       client_settings.lost_state = {
-          .lose = [recoverer](const state_loss& loss) { return recoverer->lose(loss.task); },
-          .awaits = [recoverer](const std::string& task) { return recoverer->awaits(task); },
-          .restores_here = [recoverer] { return recoverer->restores_here(); },
-          .tries_again = [] { return recovery::tries_again_here(); },
-          .unfilled = [recoverer](const std::string& task) { recoverer->unfilled(task); },
+          .on_state_lost =
+              [recoverer](const state_loss& loss) { return recoverer->lose(loss.task); },
+          .awaits_restore =
+              [recoverer](const std::string& task) { return recoverer->awaits(task); },
+          .is_restoring = [recoverer] { return recoverer->restores_here(); },
+          .is_retrying = [] { return recovery::tries_again_here(); },
+          .on_uninitialized = [recoverer](const std::string& task) { recoverer->unfilled(task); },
       };
       if (!options.recovery.restore_state)
-        client_settings.lost_state.lose =
+        client_settings.lost_state.on_state_lost =
             nullptr; // else a task that hosts the session would wait for a restore
       session_state->recoverer = std::move(recoverer);
     }
@@ -213,7 +215,7 @@ struct session::state {
   static void must_be_ahead(step_clock::time_point until, const char* function,
                             const std::source_location& where) {
     if (step_clock::now() >= until)
-      throw error{not_begun_in_time().with_context(call_site(function, where))};
+      throw error{deadline_passed_before_start().with_context(call_site(function, where))};
   }
 
   // A timeout beyond the range of the clock means no deadline.
@@ -225,19 +227,19 @@ struct session::state {
   // Runs of `act` on this thread initialize the tasks that wait for it.
   template <class Act>
   status initialize(step_clock::time_point until, const Act& act) {
-    client::filling filling_scope{*client};
+    client::initialization initialization_scope{*client};
     auto end = [&](bool succeeded) {
-      return filling_scope.is_outermost()
-                 ? client->end_fill(filling_scope.number(), succeeded, until)
+      return initialization_scope.is_outermost()
+                 ? client->end_initialization(initialization_scope.number(), succeeded, until)
                  : status{};
     };
     try {
       act();
     } catch (const error& cause) {
       (void)end(false); // the exception of `act` is the cause
-      if (filling_scope.elsewhere().empty() || cause.kind() != error_kind::unavailable)
+      if (initialization_scope.tasks_of_others().empty() || cause.kind() != error_kind::unavailable)
         throw;
-      throw initialized_by_other_client{cause, filling_scope.elsewhere()};
+      throw initialized_by_other_client{cause, initialization_scope.tasks_of_others()};
     } catch (...) {
       (void)end(false);
       throw;
@@ -351,8 +353,8 @@ auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effec
         throw_if_failed(std::move(outcome_of_restore));
       },
       [&] {
-        const auto* filling_scope = client::filling::of(*in->state->client);
-        return filling_scope && !filling_scope->elsewhere().empty();
+        const auto* initialization_scope = client::initialization::outermost_of(*in->state->client);
+        return initialization_scope && !initialization_scope->tasks_of_others().empty();
       });
   if (!ended)
     return decltype(run()){std::move(ended)};
@@ -646,15 +648,15 @@ void session::initialize_tasks(const std::function<void(session&)>& act, locatio
 bool session::is_initializing() const noexcept {
   if (!shared_)
     return false;
-  const auto* filling_scope = client::filling::of(*shared_->state->client);
-  return filling_scope && filling_scope->fills();
+  const auto* initialization_scope = client::initialization::outermost_of(*shared_->state->client);
+  return initialization_scope && initialization_scope->has_begun();
 }
 
 std::vector<task_positions> session::random_state(const std::vector<std::string>& tasks,
                                                   location where) {
   auto& in = open("session::random_state", where);
   auto positions_of_tasks =
-      unwrap(in.client->positions({}, tasks, in.deadline()), "session::random_state", where);
+      unwrap(in.client->random_state({}, tasks, in.deadline()), "session::random_state", where);
   std::ranges::sort(positions_of_tasks, {}, &task_positions::task); // tasks answer in any order
   return positions_of_tasks;
 }
@@ -662,7 +664,7 @@ std::vector<task_positions> session::random_state(const std::vector<std::string>
 void session::restore_random_state(const kernel_positions& positions, location where) {
   auto& in = open("session::restore_random_state", where);
   if (!positions.empty())
-    unwrap(in.client->positions(positions, {}, in.deadline()), "session::restore_random_state",
+    unwrap(in.client->random_state(positions, {}, in.deadline()), "session::restore_random_state",
            where);
 }
 

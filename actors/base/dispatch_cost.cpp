@@ -73,7 +73,7 @@ double dispatch_cost(caf::actor_system& system) {
   return *known;
 }
 
-region_options cut_for(caf::actor_system& system, size_t threads) {
+region_options region_options_for(caf::actor_system& system, size_t threads) {
   region_options options{.workers = static_cast<int>(threads)};
   if (options.workers > 1)
     options.dispatch_ns = dispatch_cost(system);

@@ -12,6 +12,6 @@ namespace troupe {
 double dispatch_cost(caf::actor_system& system);
 
 /// Returns options that cut programs into enough regions for the threads of this system.
-region_options cut_for(caf::actor_system& system, size_t threads);
+region_options region_options_for(caf::actor_system& system, size_t threads);
 
 } // namespace troupe

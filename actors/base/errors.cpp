@@ -46,7 +46,7 @@ status from_caf(const caf::error& caf_error) {
                  int{caf_error.code()});
 }
 
-bool names_task(std::string_view text, std::string_view task) {
+bool mentions_task(std::string_view text, std::string_view task) {
   for (auto position = text.find(task); position != text.npos;
        position = text.find(task, position + 1))
     if (auto end = position + task.size();

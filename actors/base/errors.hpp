@@ -15,6 +15,6 @@ TROUPE_API caf::error to_caf(const status& outcome);
 TROUPE_API status from_caf(const caf::error& caf_error);
 
 /// Returns whether a text names that task: "/job:ps/task:1" does not occur in "/job:ps/task:10".
-bool names_task(std::string_view text, std::string_view task);
+bool mentions_task(std::string_view text, std::string_view task);
 
 } // namespace troupe

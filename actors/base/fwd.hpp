@@ -12,6 +12,6 @@ class step_table;
 class task_instance;
 class task_program;
 struct prepared_state;
-struct responder_numbers;
+struct waitable_stats;
 
 } // namespace troupe

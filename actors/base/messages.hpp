@@ -26,7 +26,8 @@ namespace troupe {
 
 /// Region or exchange -> region: troupe::token (runtime/program/instance.hpp). No answer.
 
-/// Responder -> region: the values that a wait was for, or the error of the wait. No answer.
+/// Waitable resource -> region: the values that a wait was for, or the error of the wait. No
+/// answer.
 struct wait_answer {
   uint32_t wait = 0;
   status outcome;
@@ -34,56 +35,59 @@ struct wait_answer {
   step_id step = {}; ///< the step that waited: the region may serve another step by now
 };
 
-/// Region -> responder: a wait begins. Answered to `region` by wait_answer.
-struct ask {
+/// Region -> waitable resource: a wait begins. Answered to `region` by wait_answer.
+struct wait_request {
   step_id step;
   const node* origin = nullptr; ///< the op that waits; lives as long as `region`
   uint32_t wait = 0;
   std::vector<tensor> inputs;
-  caf::actor region;      ///< an inline actor
-  caf::actor source = {}; ///< the responder of the node's second input, which this one may ask
+  caf::actor region; ///< an inline actor
+  /// The waitable resource of the node's second input, to which this one may send requests.
+  caf::actor source = {};
 };
 
-/// Responder -> responder: the request of a node's second input, on behalf of an errand. Answered
-/// by wait_answer, whose `wait` is the errand.
-struct ask_source {
+/// Waitable resource -> waitable resource: the request of a node's second input, on behalf of a
+/// deferred operation. Answered by wait_answer, whose `wait` is the deferred operation.
+struct source_request {
   step_id step;
   const node* origin = nullptr; ///< lives as long as `region`
-  void (*how)(responder& source, question&& request, std::vector<answer>& answers) = nullptr;
-  uint32_t errand = 0;
+  void (*operation)(waitable_resource& source, question&& request,
+                    std::vector<answer>& answers) = nullptr;
+  uint32_t operation_number = 0;
   caf::actor region, asker;
 };
 
-/// Responder -> the same responder as ask_source: the step of the request has failed. The request
-/// is answered with an error, unless it was answered before.
+/// Waitable resource -> the same waitable resource as source_request: the step of the request has
+/// failed. The request is answered with an error, unless it was answered before.
 struct withdraw_question {
   step_id step;
-  uint32_t errand = 0;
+  uint32_t operation_number = 0;
   caf::actor asker;
 };
 
-/// Input thread -> responder: an errand is done. No answer.
-struct errand_ended {
+/// File thread -> waitable resource: a deferred operation has ended. No answer.
+struct operation_ended {
   uint32_t number = 0;
   status outcome;
 };
 
-/// Conductor -> responder, about a step. No answer.
-/// - `fails`: the step fails; its pending waits are cancelled.
-/// - `failed`: the step has ended with an error; the responder takes back the elements that the
-/// step took.
-/// - `well`: the step has ended everywhere; the elements that it took are consumed.
-/// - `well_here`: the step has ended on this task only; the elements that it took are kept until it
-/// is settled.
+/// Conductor -> waitable resource, about a step. No answer.
+/// - `failing`: the step fails; its pending waits are cancelled.
+/// - `failed`: the step has ended with an error; the waitable resource takes back the elements that
+/// the step took.
+/// - `succeeded`: the step has ended everywhere; the elements that it took are consumed.
+/// - `succeeded_locally`: the step has ended on this task only; the elements that it took are kept
+/// until it is settled.
 struct step_ended {
-  enum class how : uint8_t { fails, failed, well, well_here };
+  enum class outcome_kind : uint8_t { failing, failed, succeeded, succeeded_locally };
   step_id step;
-  how outcome = how::well;
-  bool* holds = nullptr; ///< well_here: set if the step took elements; valid during the send
+  outcome_kind outcome = outcome_kind::succeeded;
+  /// Of `succeeded_locally`: set if the step took elements. Valid during the send.
+  bool* keeps_inputs = nullptr;
 };
 
-/// Worker -> responder: reset to the initial state, and fail all waits. No answer.
-struct responder_reset {};
+/// Worker -> waitable resource: reset to the initial state, and fail all waits. No answer.
+struct waitable_reset {};
 
 /// Region -> conductor: one fetch. No answer.
 struct fetched {
@@ -97,15 +101,15 @@ struct region_ended {
   status outcome;
 };
 
-/// Worker -> responder: write your contents and statistics to those of the pointers that are not
-/// null, before the send returns. No answer.
-struct responder_stats_query {
+/// Worker -> waitable resource: write your contents and statistics to those of the pointers that
+/// are not null, before the send returns. No answer.
+struct waitable_stats_query {
   state_info* info = nullptr;
-  responder_numbers* numbers = nullptr;
+  waitable_stats* numbers = nullptr;
 };
 
 /// Task or session -> worker: a health check. The worker calls `answer` on its thread. No answer.
-struct knock {
+struct health_check {
   std::function<void()> answer;
 };
 
@@ -114,7 +118,7 @@ struct knock {
 /// Master -> worker: compile these partitions and keep the program. Answered by registered, or an
 /// error.
 struct register_partitions {
-  registration_settings how;
+  registration_settings settings;
   std::vector<partition> partitions;
 };
 using register_request = std::shared_ptr<register_partitions>;
@@ -133,9 +137,9 @@ struct forget_program {
   uint64_t handle = 0;
 };
 
-/// Master -> worker or exchange, after a step_result with `holds`: the step has ended well on all
-/// tasks, so the elements that it took are consumed. Answered by a status, which is an error if
-/// they have been put back meanwhile.
+/// Master -> worker or exchange, after a step_result with `keeps_inputs`: the step has ended well
+/// on all tasks, so the elements that it took are consumed. Answered by a status, which is an error
+/// if they have been put back meanwhile.
 struct settle_request {
   step_id step;
 };
@@ -148,7 +152,7 @@ struct run_request {
   std::vector<indexed_tensor> feeds;
   profile_options watch = {};
   uint64_t incarnation = 0;  ///< of the task that is meant; 0: any
-  bool fills = false;        ///< as in step_request
+  bool initializes = false;  ///< as in step_request
   bool retried = false;      ///< as in step_request
   std::stop_token stop = {}; ///< of the caller, if it is in this process
 };
@@ -157,8 +161,10 @@ struct step_result {
   status outcome;
   std::vector<indexed_tensor> fetches;
   task_statistics statistics = {}; ///< if the request asked for times; by the worker's clock
-  bool holds = false; ///< elements that the step took are kept until settle_step or cancel_step
-  fill_stage fill = fill_stage::over; ///< whether the task waits to be initialized
+  /// Elements that the step took are kept until settle_step or cancel_step.
+  bool keeps_inputs = false;
+  /// Whether the task waits to be initialized.
+  initialization_stage initialization = initialization_stage::over;
 };
 
 /// Conductor of a step -> worker: a step that a run_request started has ended. No answer.
@@ -171,16 +177,16 @@ struct background_ended {
 
 /// Worker or master -> membership: connect to that task. Answered by peer_link, or an error.
 struct connect_request {
-  task_name to;
+  task_name task;
   step_clock::time_point deadline;
   bool mutual = false; ///< the peer needs a link to this task, too: one connection serves both
   /// A refused connection is answered at once; otherwise dialling is repeated until the deadline.
-  bool once = false;
+  bool single_attempt = false;
 };
 
 /// Master -> membership: the current waits of steps; empty when no step waits. Membership sends
 /// them to the connected tasks. No answer.
-struct tell_waits {
+struct waits_report {
   client_wait_list waits = {};
 };
 
@@ -197,7 +203,7 @@ struct peer_link {
   task_name task;
   uint64_t incarnation = 0;
   caf::actor exchange;
-  connection_ptr via = {}; ///< says whether the exchange has ended
+  connection_ptr connection = {}; ///< says whether the exchange has ended
 };
 
 /// Any actor -> exchange: send this to the peer. No answer.
@@ -205,16 +211,16 @@ struct outgoing {
   message content;
 };
 
-/// Metrics or inspection -> exchange: write the amounts of pending data to `to`, before the send
-/// returns. No answer.
-struct link_look {
-  struct numbers {
+/// Metrics or inspection -> exchange: write the amounts of pending data to `result`, before the
+/// send returns. No answer.
+struct link_stats_query {
+  struct stats {
     uint64_t messages = 0, payloads = 0; ///< bytes that wait to be sent
     uint64_t pending = 0;                ///< bytes received of incomplete messages
     size_t asked = 0;                    ///< requests that the peer has not answered
     bool drained = false;                ///< all bytes have been sent
   };
-  numbers* to = nullptr;
+  stats* result = nullptr;
 };
 
 /// Observer -> exchange: inspect that part of your peer. Answered by an inspection, or an error.
@@ -243,7 +249,7 @@ struct step_news {
 /// Membership -> its watcher: the connection to a task has ended. No answer.
 struct link_lost {
   task_name task;
-  status why;
+  status reason;
 };
 
 /// Membership -> its watcher: a task has reported that it can no longer run a registered program
@@ -255,15 +261,15 @@ struct part_lost {
 
 /// Exchange -> membership: the peer has sent its hello. No answer.
 struct peer_ready {
-  hello who;
-  connection_ptr via = {};
+  hello peer_hello;
+  connection_ptr connection = {};
   bool inbound = false; ///< the peer opened the connection
 };
 /// Exchange -> membership: the connection has ended. No answer.
 struct peer_gone {
   std::string peer;
-  status why;
-  connection_ptr via = {};
+  status reason;
+  connection_ptr connection = {};
   bool inbound = false; ///< the peer opened the connection
   bool orderly = false; ///< the peer sent goodbye first
 };
@@ -272,14 +278,14 @@ struct peer_gone {
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::token)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_answer)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::ask_source)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::wait_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::source_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::withdraw_question)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::errand_ended)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::operation_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_ended)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_reset)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::responder_stats_query)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::knock)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::waitable_reset)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::waitable_stats_query)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::health_check)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::fetched)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::region_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::register_request)
@@ -291,10 +297,10 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::settle_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::background_ended)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::connect_request)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::tell_waits)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::waits_report)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::peer_link)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::outgoing)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_look)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::link_stats_query)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::inspect_task)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::inspection)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::incoming)

@@ -19,7 +19,7 @@ struct peer_account {
 };
 
 /// Increments `count` and returns true, unless it has reached the limit. 0: no limit.
-inline bool take_one(std::atomic<size_t>& count, size_t limit) noexcept {
+inline bool acquire_slot(std::atomic<size_t>& count, size_t limit) noexcept {
   if (count.fetch_add(1, std::memory_order_relaxed) < limit || limit == 0)
     return true;
   count.fetch_sub(1, std::memory_order_relaxed);

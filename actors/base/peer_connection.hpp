@@ -23,10 +23,10 @@ namespace troupe {
 template <class Key>
 class early_cancels {
 public:
-  static constexpr size_t most = 1024;
+  static constexpr size_t capacity = 1024;
   void add(const Key& key) {
     std::lock_guard guard{mutex_};
-    if (keys_.size() >= most)
+    if (keys_.size() >= capacity)
       keys_.pop_front();
     keys_.push_back(key);
   }
@@ -42,7 +42,7 @@ private:
 };
 
 /// The waits that the client at the other end has reported. Any thread may call.
-class told_waits {
+class reported_waits {
 public:
   /// A client reports its waits every second.
   static constexpr std::chrono::seconds valid_for{5};
@@ -74,18 +74,18 @@ struct peer_connection {
   std::string peer;         ///< "/job:worker/task:1", "client 5", "this process"
   uint64_t incarnation = 0; ///< of the peer
   caf::actor_addr exchange = {};
-  std::atomic<bool> gone{false};
-  std::atomic<size_t> registering{0}; ///< graphs that wait to be compiled
-  std::atomic<size_t> running{0};     ///< steps
-  std::atomic<size_t> questions{0};   ///< inspections that are not answered
-  std::atomic<uint64_t> fed{0};       ///< bytes of the feeds of its running steps
-  std::atomic<bool> near{false};      ///< this process can read the peer's memory
-  std::atomic<uint64_t> received{0};  ///< bytes, including those read from its memory
+  std::atomic<bool> is_closed{false};
+  std::atomic<size_t> registering{0};          ///< graphs that wait to be compiled
+  std::atomic<size_t> running{0};              ///< steps
+  std::atomic<size_t> open_inspections{0};     ///< inspections that are not answered
+  std::atomic<uint64_t> feed_bytes{0};         ///< bytes of the feeds of its running steps
+  std::atomic<bool> is_memory_readable{false}; ///< this process can read the peer's memory
+  std::atomic<uint64_t> received{0};           ///< bytes, including those read from its memory
   std::atomic<uint64_t> sent{0};
   std::atomic<int64_t> heard_ns{steady_ns()}; ///< when bytes last came, by steady_ns()
   std::shared_ptr<peer_account> account = {}; ///< of a client on an access list
   early_cancels<step_id> cancelled = {};      ///< of a client on an access list
-  told_waits waits = {};                      ///< of a client
+  reported_waits waits = {};                  ///< of a client
 
   /// Notes that this number of bytes has come from the peer.
   void hear(size_t bytes) noexcept {
@@ -99,10 +99,10 @@ struct peer_connection {
 
   /// Adds the bytes of a step's feeds, unless that exceeds the limit. A single step may exceed it.
   bool take_feeds(uint64_t bytes, uint64_t limit) noexcept {
-    auto before = fed.fetch_add(bytes, std::memory_order_relaxed);
+    auto before = feed_bytes.fetch_add(bytes, std::memory_order_relaxed);
     if (before == 0 || bytes == 0 || before + bytes <= limit)
       return true;
-    fed.fetch_sub(bytes, std::memory_order_relaxed);
+    feed_bytes.fetch_sub(bytes, std::memory_order_relaxed);
     return false;
   }
 

@@ -11,15 +11,15 @@
 namespace troupe {
 
 /// A request whose answer depends on the answers of other actors.
-class unanswered {
+class pending_answer_base {
 public:
-  virtual ~unanswered() = default;
+  virtual ~pending_answer_base() = default;
   virtual void fail(const status& why) = 0;
 };
 
 /// Answers once: with the result, or with the first error.
 template <class Result>
-class pending_answer final : public unanswered {
+class pending_answer final : public pending_answer_base {
 public:
   explicit pending_answer(caf::typed_response_promise<Result> reply) : reply_(std::move(reply)) {}
   void deliver(Result result) {

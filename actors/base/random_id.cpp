@@ -29,7 +29,7 @@ uint64_t new_incarnation(std::chrono::system_clock::time_point now) {
   return static_cast<uint64_t>(ms) << random_bits | random_id() >> (64 - random_bits) | 1;
 }
 
-void draw_random_ids_from(std::function<uint64_t()> source) {
+void set_random_id_source(std::function<uint64_t()> source) {
   simulated_source() = std::move(source);
 }
 

@@ -15,6 +15,6 @@ uint64_t new_incarnation(std::chrono::system_clock::time_point now);
 
 /// Sets the source of random_id() for simulations, which need the same ids in each run of a seed.
 /// No other thread may call random_id() at the same time.
-void draw_random_ids_from(std::function<uint64_t()> source);
+void set_random_id_source(std::function<uint64_t()> source);
 
 } // namespace troupe

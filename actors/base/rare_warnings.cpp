@@ -10,7 +10,7 @@
 namespace troupe {
 
 std::function<void(const std::string&)>
-at_most_one_in_a_second(std::function<void(const std::string&)> to) {
+limit_to_one_per_second(std::function<void(const std::string&)> to) {
   struct shared {
     std::mutex mutex;
     std::chrono::steady_clock::time_point next{};

@@ -8,6 +8,6 @@ namespace troupe {
 /// Returns a function that passes at most one text per second to `to`. The next text says how many
 /// were left out. Any thread may call it. Returns an empty function if `to` is empty.
 std::function<void(const std::string&)>
-at_most_one_in_a_second(std::function<void(const std::string&)> to);
+limit_to_one_per_second(std::function<void(const std::string&)> to);
 
 } // namespace troupe

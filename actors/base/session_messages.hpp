@@ -1,6 +1,6 @@
 // The messages that a session actor handles. Master and workers handle some of them, too.
 #pragma once
-#include "troupe/runtime/cluster/fill_stage.hpp"
+#include "troupe/runtime/cluster/initialization_stage.hpp"
 #include "troupe/runtime/cluster/known_peer.hpp"
 #include "troupe/runtime/cluster/state_loss.hpp"
 #include "troupe/runtime/cluster/task_survey.hpp"
@@ -31,7 +31,7 @@ struct step_graph;   // runtime/passes/extract.hpp
 /// The inputs and outputs of a step, in the signature's order. Does not refer to the graph, which
 /// may be destroyed while the step runs.
 struct TROUPE_API step_interface {
-  struct fed {
+  struct feed_spec {
     std::string description; ///< of the node, for errors
     dtype type;
     partial_shape dims;
@@ -41,7 +41,7 @@ struct TROUPE_API step_interface {
   /// Checks that these values may be fed: their number, types and shapes.
   status check(std::span<const tensor> feeds) const;
 
-  std::vector<fed> feeds;
+  std::vector<feed_spec> feeds;
   size_t fetches = 0;
   uint64_t graph = 0; ///< graph::id() of the graph that the step was prepared from
 };
@@ -50,13 +50,14 @@ struct TROUPE_API step_interface {
 /// error that from_caf() (actors/base/errors.hpp) reads. Release the prepared step before its actor
 /// system ends.
 struct TROUPE_API prepare_request {
-  std::shared_ptr<step_graph> of; ///< a copy of the step's part of the graph, for the master alone
-  step_interface outside;         ///< inputs and outputs of the step
+  /// A copy of the step's part of the graph, for the master alone.
+  std::shared_ptr<step_graph> graph_copy;
+  step_interface interface; ///< inputs and outputs of the step
   step_clock::time_point deadline;
   bool low_priority = false;
-  /// The number of the last state loss (restore_hooks::lose) that the caller has handled. The
-  /// request fails while there are later ones, until these are handled.
-  uint64_t knows = 0;
+  /// The number of the last state loss (restore_hooks::on_state_lost) that the caller has handled.
+  /// The request fails while there are later ones, until these are handled.
+  uint64_t acknowledged_loss = 0;
   /// Node times that were measured elsewhere, for this graph only.
   std::vector<node_time> costs = {};
   /// The caller prepares again after an error of a task, and may never report this error.
@@ -66,14 +67,14 @@ struct TROUPE_API prepare_request {
 
   /// Copies that part of the graph, on the caller's thread. Neither a late master nor the step
   /// reads the caller's graph. Fails as extract() does.
-  static result<prepare_request> make(const graph& of, const step_signature& signature,
+  static result<prepare_request> make(const graph& nodes, const step_signature& signature,
                                       step_clock::time_point deadline);
 };
 
 /// Client -> session -> master: explain on which devices the nodes of a step would run, and why.
 /// Answered by placement_report, or an error.
 struct explain_request {
-  prepare_request what;
+  prepare_request request;
 };
 
 /// Client -> session -> master: run a step. Answered by step_outcome.
@@ -82,23 +83,23 @@ struct step_request {
   std::vector<tensor> feeds; ///< in the signature's order, of the fed edges' types and shapes
   step_clock::time_point deadline;
   profile_options watch = {};
-  uint64_t knows = 0; ///< as in prepare_request
+  uint64_t acknowledged_loss = 0; ///< as in prepare_request
   /// Not 0: the number of the initialization that this step belongs to. Tasks that wait to be
   /// initialized run the step.
-  uint64_t fill = 0;
+  uint64_t initialization = 0;
   bool retried = false;      ///< as in prepare_request
   std::stop_token stop = {}; ///< requested: the step ends with `cancelled`, once its tasks can
 };
 
-/// Client -> session -> master -> the workers or exchanges of the tasks that initialization `fill`
-/// ran steps on. Answered by status.
+/// Client -> session -> master -> the workers or exchanges of the tasks that initialization
+/// `initialization` ran steps on. Answered by status.
 /// - `done`: the tasks are initialized, and serve all sessions from now on.
 /// - not `done`: another session may initialize the tasks.
 /// A task that takes part in several initializations of the session is notified when the last of
 /// them ends.
-struct end_fill {
+struct end_initialization {
   bool done = false;
-  uint64_t fill = 0;
+  uint64_t initialization = 0;
 };
 
 struct step_outcome {
@@ -106,8 +107,9 @@ struct step_outcome {
   std::vector<tensor> fetches;     ///< in the signature's order
   step_statistics statistics = {}; ///< where the request asked for times, also when the step failed
   /// Tasks whose state the step uses, if their incarnations may differ from the last run's.
-  std::vector<known_peer> held = {};
-  std::vector<task_fill> fills = {}; ///< the answers of tasks that wait to be initialized
+  std::vector<known_peer> state_tasks = {};
+  /// The answers of tasks that wait to be initialized.
+  std::vector<initialization_report> initialization_reports = {};
 };
 
 /// Client -> session -> master -> workers: forget a container's variables. Answered by status.
@@ -129,11 +131,11 @@ struct survey_state {
 };
 
 /// Client -> session -> master -> workers: return the positions of the session's stateful kernels;
-/// first set them to `go_on_from` if that is not empty. The master answers with
+/// first set them to `restore_from` if that is not empty. The master answers with
 /// std::vector<task_positions>, of the tasks that can be reached, a worker with task_positions; or
 /// an error.
 struct ask_positions {
-  kernel_positions go_on_from = {};
+  kernel_positions restore_from = {};
   uint64_t session = 0;                ///< set by the master
   std::vector<std::string> tasks = {}; ///< to ask; empty: all
 };
@@ -161,7 +163,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::explain_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::placement_report)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::step_outcome)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::end_fill)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::end_initialization)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::reset_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::list_state)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::state_list)

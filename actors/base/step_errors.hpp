@@ -10,7 +10,7 @@ inline status stopped_by_caller() {
 }
 
 /// The error of a run whose deadline had passed before it began.
-inline status not_begun_in_time() {
+inline status deadline_passed_before_start() {
   return failure(error_kind::deadline_exceeded,
                  "the deadline had passed before the step began: nothing of it has run");
 }

@@ -16,14 +16,14 @@ namespace troupe {
 class stop_request;
 
 /// Requester's thread -> the actor that runs the request. No answer; the actor calls act().
-struct stop_wanted {
+struct stop_message {
   std::weak_ptr<stop_request> request;
   void act() const;
 };
 
 } // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::stop_wanted)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::stop_message)
 
 namespace troupe {
 
@@ -46,14 +46,14 @@ public:
   stop_request& operator=(const stop_request&) = delete;
 
 private:
-  friend struct stop_wanted;
+  friend struct stop_message;
   // Runs on the thread that requests the stop: another actor's, or the caller's.
   struct notify {
     caf::actor_addr receiver;
     std::weak_ptr<stop_request> request;
     void operator()() const {
       if (auto to = caf::actor_cast<caf::actor>(receiver))
-        caf::anon_send(to, stop_wanted{request});
+        caf::anon_send(to, stop_message{request});
     }
   };
 
@@ -61,7 +61,7 @@ private:
   std::optional<std::stop_callback<notify>> callback_;
 };
 
-inline void stop_wanted::act() const {
+inline void stop_message::act() const {
   if (auto held = request.lock())
     if (auto act = std::exchange(held->act_, nullptr))
       act();

@@ -1,7 +1,7 @@
 #include "troupe/actors/base/system.hpp"
 
 #include "troupe/actors/base/errors.hpp"
-#include "troupe/actors/base/looking_scheduler.hpp"
+#include "troupe/actors/base/spinning_scheduler.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 
 #include <caf/atom.hpp>
@@ -21,7 +21,7 @@ system_config::system_config(size_t threads, bool networked) {
   set("scheduler.max-threads", threads);
   set("scheduler.max-throughput", size_t{30});
   if (networked)
-    load<looking_scheduler>();
+    load<spinning_scheduler>();
 }
 
 size_t count_threads(size_t option) {
@@ -33,7 +33,7 @@ bool has_threads(caf::actor_system& system) {
   return caf::get_or(system.config(), "scheduler.policy", caf::atom("")) != testing;
 }
 
-bool run_on_a_thread(caf::actor_system& system, std::function<void()> act) {
+bool run_on_new_thread(caf::actor_system& system, std::function<void()> act) {
   if (!has_threads(system)) {
     system.spawn([act = std::move(act)](caf::event_based_actor*) { act(); });
     return true;
@@ -60,7 +60,7 @@ caf::error exception_as_error(std::exception_ptr& thrown) {
   }
 }
 
-void end_with_exceptions(caf::scheduled_actor* self) {
+void end_on_exceptions(caf::scheduled_actor* self) {
   self->set_exception_handler(
       [](std::exception_ptr& thrown) -> caf::error { return exception_as_error(thrown); });
 }

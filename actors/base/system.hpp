@@ -11,7 +11,7 @@
 namespace troupe {
 
 /// Configures the sharing scheduler with an explicit number of threads; if the system is networked,
-/// looking_scheduler. Does not apply to an actor system of the application.
+/// spinning_scheduler. Does not apply to an actor system of the application.
 class system_config final : public caf::actor_system_config {
 public:
   system_config(size_t threads, bool networked);
@@ -36,12 +36,12 @@ caf::actor spawn_control(caf::actor_system& system, Function behavior, Args&&...
 /// the system has no threads. `act` must not throw. Returns false if the system cannot create a
 /// thread. (CAF cannot report that: it counts a detached actor before it creates the actor's
 /// thread, and would wait for it forever.)
-bool run_on_a_thread(caf::actor_system& system, std::function<void()> act);
+bool run_on_new_thread(caf::actor_system& system, std::function<void()> act);
 
 /// Converts an exception that an actor's handler has thrown.
 caf::error exception_as_error(std::exception_ptr& thrown);
 /// Ends the actor with an error that describes the exception when one of its handlers throws.
-void end_with_exceptions(caf::scheduled_actor* self);
+void end_on_exceptions(caf::scheduled_actor* self);
 
 /// Returns the clock of a system, which must outlive the function. Tests use a virtual clock.
 std::function<std::chrono::steady_clock::time_point()> clock_of(caf::actor_system& system);

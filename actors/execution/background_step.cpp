@@ -27,15 +27,15 @@ public:
       stop_callback_.emplace(token, abort_step{instance_, step});
   }
 
-  void step_ended(caf::execution_unit*) noexcept override {
+  void on_step_ended(caf::execution_unit*) noexcept override {
     std::unique_ptr<reporter> self{this};
     stop_callback_.reset(); // before the instance serves another step
-    const inline_unit::end_of_step ending{instance_->root()};
+    const inline_unit::ending_step ending{instance_->root()};
     auto& conductor = instance_->conductor();
     steps_->end(instance_->step(), !conductor.outcome().ok());
     step_result result{conductor.outcome(), {}, {}};
     instance_->collect(result.statistics);
-    result.holds = conductor.holds();
+    result.keeps_inputs = conductor.keeps_inputs();
     if (result.outcome.ok()) {
       for (auto index : program_->fetch_indexes())
         result.fetches.push_back({index, std::move(conductor.fetches()[index])});
@@ -97,10 +97,10 @@ status check_feeds(const task_program& program, const feed_map& feeds) {
 
 } // namespace
 
-void begin_in_background(const std::shared_ptr<task_program>& program,
-                         const std::shared_ptr<step_table>& steps, run_request& request,
-                         const std::string& self, step_end on_end, caf::execution_unit* unit,
-                         stop_signal::clock::time_point kernels_until) {
+void start_background_step(const std::shared_ptr<task_program>& program,
+                           const std::shared_ptr<step_table>& steps, run_request& request,
+                           const std::string& self, step_end on_end, caf::execution_unit* unit,
+                           stop_signal::clock::time_point kernels_until) {
   const feed_map feeds{request.feeds};
   auto outcome = check_feeds(*program, feeds);
   if (outcome)
@@ -110,13 +110,13 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
     outcome = guarded("making room for the step", [&] {
       step = std::make_unique<reporter>(program, steps, self, on_end);
       if (request.watch.any())
-        step->instance()->watch(request.watch);
+        step->instance()->profile(request.watch);
       step->instance()->set_feeds([&](uint32_t index) { return *feeds.find(index); });
       step->stop_with(request.stop, request.step.sequence);
     });
   if (outcome)
     // Before the start, so that a cancelled step runs nothing.
-    outcome = steps->announce(request.step);
+    outcome = steps->admit(request.step);
   if (!outcome) {
     if (step)
       step->instance()->retire();
@@ -126,7 +126,8 @@ void begin_in_background(const std::shared_ptr<task_program>& program,
   auto* observer = step.release(); // deletes itself when the step ends
   instance->conductor().begin(request.step.sequence, *observer, unit, kernels_until, true);
   // Early tensors are delivered after the start, because a step that has not started accepts none.
-  if (auto attached = steps->attach(request.step, instance, unit, request.deadline); !attached)
+  if (auto attached = steps->deliver_early_tensors(request.step, instance, unit, request.deadline);
+      !attached)
     instance->conductor().abort(request.step.sequence, std::move(attached), unit);
   if (request.stop.stop_requested()) // possibly before the step began
     instance->conductor().abort(request.step.sequence, stopped_by_caller(), unit);

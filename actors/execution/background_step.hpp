@@ -12,10 +12,10 @@ using step_end = std::function<void(step_result)>;
 
 /// Starts the step on the given unit. `self` names the task in errors. Kernels stop at
 /// `kernels_until`. The deadline of the step is by the clock of the actor system.
-void begin_in_background(const std::shared_ptr<task_program>& program,
-                         const std::shared_ptr<step_table>& steps, run_request& request,
-                         const std::string& self, step_end on_end, caf::execution_unit* unit,
-                         stop_signal::clock::time_point kernels_until);
+void start_background_step(const std::shared_ptr<task_program>& program,
+                           const std::shared_ptr<step_table>& steps, run_request& request,
+                           const std::string& self, step_end on_end, caf::execution_unit* unit,
+                           stop_signal::clock::time_point kernels_until);
 
 /// Converts a deadline to the steady clock, which kernels read even if the actor system has a
 /// virtual clock, as in tests.

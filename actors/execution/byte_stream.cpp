@@ -36,8 +36,8 @@ public:
     return ::sendmsg(socket_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
   int socket() const noexcept override { return socket_; }
-  void end_writing() override { ::shutdown(socket_, SHUT_WR); }
-  void end() override { ::shutdown(socket_, SHUT_RDWR); }
+  void shut_down_writing() override { ::shutdown(socket_, SHUT_WR); }
+  void shut_down() override { ::shutdown(socket_, SHUT_RDWR); }
   void drop_input() override {
     char discarded[4096];
     ssize_t received = 1;
@@ -73,15 +73,15 @@ public:
     return received;
   }
   ssize_t write(std::span<const iovec> pieces) override { return next_->write(pieces); }
-  void end_writing() override { next_->end_writing(); }
-  void end() override { next_->end(); }
+  void shut_down_writing() override { next_->shut_down_writing(); }
+  void shut_down() override { next_->shut_down(); }
   void drop_input() override { next_->drop_input(); }
   int socket() const noexcept override { return next_->socket(); }
-  bool holds_input() const noexcept override {
-    return position_ < first_.size() || next_->holds_input();
+  bool has_buffered_input() const noexcept override {
+    return position_ < first_.size() || next_->has_buffered_input();
   }
-  bool holds_output() const noexcept override { return next_->holds_output(); }
-  status why_failed(int error) const override { return next_->why_failed(error); }
+  bool has_unsent_output() const noexcept override { return next_->has_unsent_output(); }
+  status error_of(int error) const override { return next_->error_of(error); }
   const std::vector<certificate_name>* names() const noexcept override { return next_->names(); }
 
 private:
@@ -93,7 +93,7 @@ private:
 
 } // namespace
 
-status byte_stream::why_failed(int error) const {
+status byte_stream::error_of(int error) const {
   return failure(error_kind::unavailable, std::strerror(error));
 }
 

@@ -21,19 +21,19 @@ public:
   virtual int id() const noexcept = 0; ///< the descriptor of a socket; identifies it in its loop
   virtual ssize_t read(std::span<const iovec> places) = 0;
   virtual ssize_t write(std::span<const iovec> pieces) = 0;
-  virtual void end_writing() = 0; ///< the peer reads what was written, and then end of file
-  virtual void end() = 0;         ///< both directions: the next read returns end of file
-  virtual void drop_input() = 0;  ///< discards unread input, or a bounded part of it
+  virtual void shut_down_writing() = 0; ///< the peer reads what was written, and then end of file
+  virtual void shut_down() = 0;         ///< both directions: the next read returns end of file
+  virtual void drop_input() = 0;        ///< discards unread input, or a bounded part of it
   virtual int socket() const noexcept { return -1; } ///< the descriptor, or -1
 
   /// Returns whether read() has buffered input, for which the socket does not become readable.
   /// Called on the reading thread.
-  virtual bool holds_input() const noexcept { return false; }
+  virtual bool has_buffered_input() const noexcept { return false; }
   /// Returns whether bytes that write() accepted have not been sent. The stream sends them without
   /// a further call. Any thread may call.
-  virtual bool holds_output() const noexcept { return false; }
+  virtual bool has_unsent_output() const noexcept { return false; }
   /// Describes a failed read or write, in words that the peer's name follows.
-  virtual status why_failed(int error) const;
+  virtual status error_of(int error) const;
   /// Returns the names that the peer has proven; null if it has proven none.
   virtual const std::vector<certificate_name>* names() const noexcept { return nullptr; }
 };

@@ -9,7 +9,7 @@
 
 namespace troupe {
 
-status overdue(uint64_t step) {
+status deadline_error(uint64_t step) {
   return failure(error_kind::deadline_exceeded, "step ", step, " was not done in time");
 }
 
@@ -18,7 +18,7 @@ void conductor_actor::begin(uint64_t step, step_observer& observer, caf::executi
   const auto& program = instance_.program();
   observer_ = &observer;
   parts_elsewhere_ = parts_elsewhere;
-  holds_ = false;
+  keeps_inputs_ = false;
   stop_.arm(deadline);
   error_ = {};
   has_error_.store(false, std::memory_order_relaxed);
@@ -67,8 +67,8 @@ void conductor_actor::fail(status why) {
   auto kind = why.kind();
   auto& root = instance_.root();
   if (&root != &instance_ && wants_flight_report(why)) // the root step reports the waits
-    root.conductor().abort(step(), instance_.in_nest(why), nullptr);
-  error_ = stop_.is_late() ? overdue(step()) : std::move(why);
+    root.conductor().abort(step(), instance_.within_iterations(why), nullptr);
+  error_ = stop_.is_late() ? deadline_error(step()) : std::move(why);
   if (&root == &instance_ && wants_flight_report(error_)) { // on the thread that noticed it
     state_.fetch_or(failed, std::memory_order_acq_rel);     // no iteration begins during the report
     error_ = status{error_.kind(), error_.message() + flight_report(instance_, step())};
@@ -76,34 +76,36 @@ void conductor_actor::fail(status why) {
   stop_.raise();
   state_.fetch_or(failed, std::memory_order_acq_rel);
   instance_.program().recorder().note(flight_event::failed, step(), 0, static_cast<uint32_t>(kind));
-  notify_responders(step_ended::how::fails);
+  notify_waitable_resources(step_ended::outcome_kind::failing);
   if (auto* frames = instance_.frames())
     frames->abort_all(nullptr);
 }
 
-void conductor_actor::notify_responders(step_ended::how outcome) {
+void conductor_actor::notify_waitable_resources(step_ended::outcome_kind outcome) {
   if (instance_.program().runs_within_steps())
     return; // the root step does
-  const auto& responders = instance_.program().responders();
-  if (!responders.empty() && !error_.ok())
+  const auto& waitable_resources = instance_.program().waitable_resources();
+  if (!waitable_resources.empty() && !error_.ok())
     instance_.program().recorder().note(flight_event::waits_cancelled, step());
-  for (auto* receiver : responders)
-    deliver(*receiver, step_ended{instance_.step(), outcome, &holds_}, nullptr);
+  for (auto* receiver : waitable_resources)
+    deliver(*receiver, step_ended{instance_.step(), outcome, &keeps_inputs_}, nullptr);
 }
 
 void conductor_actor::end(bool has_failed, caf::execution_unit* unit) {
   if (has_failed) {
     if (error_.kind() == error_kind::resource_exhausted) // here, because nothing runs now
       error_ = std::move(error_).with_suffix(instance_.describe_largest_tensors());
-    // The responders take back the elements that the step took, now that nothing of it runs.
-    notify_responders(step_ended::how::failed);
+    // The waitable resources take back the elements that the step took, now that nothing of it
+    // runs.
+    notify_waitable_resources(step_ended::outcome_kind::failed);
     // Errors of its kernels that the devices have not reported yet must not reach another step.
     for (auto* device : instance_.program().accelerators())
       device->notify_when_done([](const status&) {});
   } else if (instance_.program().has_revocable_inputs()) {
-    notify_responders(parts_elsewhere_ ? step_ended::how::well_here : step_ended::how::well);
+    notify_waitable_resources(parts_elsewhere_ ? step_ended::outcome_kind::succeeded_locally
+                                               : step_ended::outcome_kind::succeeded);
   }
-  std::exchange(observer_, nullptr)->step_ended(unit);
+  std::exchange(observer_, nullptr)->on_step_ended(unit);
 }
 
 // Enters that step only, as long as it has not ended.
@@ -148,7 +150,8 @@ void conductor_actor::await_accelerators() {
 
 bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
   if (auto* result = content_if<fetched>(message)) {
-    if (!observer_->fetched(result->index, result->value, unit) && result->index < fetches_.size())
+    if (!observer_->on_fetched(result->index, result->value, unit) &&
+        result->index < fetches_.size())
       fetches_[result->index] = std::move(result->value); // each index has one sender
     return true;
   }

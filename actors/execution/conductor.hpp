@@ -10,16 +10,16 @@ namespace troupe {
 /// Notified once per step, on the thread that ended it.
 class step_observer {
 public:
-  virtual void step_ended(caf::execution_unit* unit) noexcept = 0;
+  virtual void on_step_ended(caf::execution_unit* unit) noexcept = 0;
   /// Receives a result while the step runs. False: the conductor keeps it until the end.
-  virtual bool fetched(uint32_t, tensor&, caf::execution_unit*) { return false; }
+  virtual bool on_fetched(uint32_t, tensor&, caf::execution_unit*) { return false; }
 
 protected:
   ~step_observer() = default;
 };
 
 /// The error of a step whose deadline has passed.
-status overdue(uint64_t step);
+status deadline_error(uint64_t step);
 
 /// Handles fetched and region_ended. Takes no lock: many threads run steps of one program. A step
 /// has ended when none of its regions is active, and all have run or the step has failed.
@@ -30,7 +30,7 @@ public:
 
   /// Starts a step: sends the start tokens. `observer` must live until it is notified. Running
   /// regions check the deadline; while none runs, it is not checked. If the step has parts
-  /// elsewhere, the responders may keep the elements that it took after it has ended here.
+  /// elsewhere, the waitable resources may keep the elements that it took after it has ended here.
   void begin(uint64_t step, step_observer& observer, caf::execution_unit* unit,
              stop_signal::clock::time_point deadline = stop_signal::clock::time_point::max(),
              bool parts_elsewhere = false);
@@ -61,9 +61,9 @@ public:
   // After the observer was notified:
   const status& outcome() const noexcept { return error_; }
   std::vector<tensor>& fetches() noexcept { return fetches_; }
-  /// Whether responders keep the elements that the step took until it has ended well elsewhere,
-  /// too.
-  bool holds() const noexcept { return holds_; }
+  /// Whether waitable resources keep the elements that the step took until it has ended well
+  /// elsewhere, too.
+  bool keeps_inputs() const noexcept { return keeps_inputs_; }
   uint64_t step() const noexcept { return step_.load(std::memory_order_relaxed); }
 
   const char* name() const override { return "troupe.conductor"; }
@@ -84,7 +84,7 @@ private:
   void await_accelerators();
   void leave(bool region_done, caf::execution_unit* unit);
   void fail(status why);
-  void notify_responders(step_ended::how outcome);
+  void notify_waitable_resources(step_ended::outcome_kind outcome);
   void end(bool has_failed, caf::execution_unit* unit);
 
   task_instance& instance_;
@@ -92,7 +92,7 @@ private:
   std::atomic<uint64_t> step_{0};
   std::atomic<bool> has_error_{false}; // whether error_ is set
   step_observer* observer_ = nullptr;
-  bool parts_elsewhere_ = false, holds_ = false;
+  bool parts_elsewhere_ = false, keeps_inputs_ = false;
   stop_signal stop_;
   status error_;
   std::vector<tensor> fetches_;

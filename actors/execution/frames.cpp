@@ -69,7 +69,7 @@ public:
     auto& first = iteration_at(frame_.is_loop() ? frame_iteration::before_first : 0);
     first.function = *function;
     first.inputs.assign(inputs.end() - static_cast<std::ptrdiff_t>(values_), inputs.end());
-    for (size_t i = 0; i < frame_.orders; ++i)
+    for (size_t i = 0; i < frame_.order_count; ++i)
       first.inputs.push_back(tensor::scalar(true));
     for (auto index : frame_.unchanged)
       unchanged_.push_back(first.inputs[index]);
@@ -86,11 +86,11 @@ private:
   struct iteration final : step_observer {
     iteration(frame_run& owner, int64_t index) : run(owner), number(index) {}
 
-    bool fetched(uint32_t index, tensor& value, caf::execution_unit* unit) override {
+    bool on_fetched(uint32_t index, tensor& value, caf::execution_unit* unit) override {
       run.take(*this, index, std::move(value), unit);
       return true;
     }
-    void step_ended(caf::execution_unit* unit) noexcept override { run.ended(*this, unit); }
+    void on_step_ended(caf::execution_unit* unit) noexcept override { run.ended(*this, unit); }
 
     frame_run& run;
     const int64_t number;
@@ -105,7 +105,7 @@ private:
 
   result<uint32_t> choose(std::span<const tensor> inputs) const {
     auto last = static_cast<int32_t>(frame_.functions.size()) - 1;
-    switch (frame_.calls) {
+    switch (frame_.call_rule) {
       case call_kind::if_true: return is_true(inputs[0]) ? 0u : 1u;
       case call_kind::by_number: {
         if (inputs[0].rank() != 0)
@@ -123,8 +123,8 @@ private:
     while (iterations_.back()->number < number)
       iterations_.push_back(std::make_unique<iteration>(*this, iterations_.back()->number + 1));
     auto& chosen = *iterations_[static_cast<size_t>(number - iterations_.front()->number)];
-    if (!chosen.has_begun && chosen.inputs.size() < values_ + frame_.orders) {
-      chosen.inputs.resize(values_ + frame_.orders);
+    if (!chosen.has_begun && chosen.inputs.size() < values_ + frame_.order_count) {
+      chosen.inputs.resize(values_ + frame_.order_count);
       for (size_t i = 0; i < unchanged_.size(); ++i)
         chosen.inputs[frame_.unchanged[i]] = unchanged_[i];
     }
@@ -139,7 +139,8 @@ private:
 
   // Returns the iteration that may begin now, or null.
   iteration* next_iteration() {
-    if (!next_ || failed_ || running_ >= frame_.parallel || (*next_ == 0 && running_ > 0))
+    if (!next_ || failed_ || running_ >= frame_.parallel_iterations ||
+        (*next_ == 0 && running_ > 0))
       return nullptr;
     auto& chosen = iteration_at(*next_);
     next_.reset();
@@ -209,7 +210,7 @@ private:
       }
       return;
     }
-    if (index < values + frame_.orders)
+    if (index < values + frame_.order_count)
       return pass_on(from.number + 1, index < values ? size_t{index} : values_ + index - values,
                      std::move(value), unit);
     std::unique_lock lock{mutex_};
@@ -266,7 +267,8 @@ private:
 
   void fail(status why, int64_t number) {
     if (why.kind() != error_kind::deadline_exceeded)
-      why = instance_->in_nest(std::move(why).with_context(iteration_of(number).description()));
+      why = instance_->within_iterations(
+          std::move(why).with_context(iteration_of(number).description()));
     frames_.root().conductor().abort(frames_.root().step().sequence, std::move(why), nullptr);
   }
 
@@ -333,8 +335,8 @@ bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& in
     std::lock_guard guard{mutex_};
     running_.push_back(instance);
   }
-  if (root_.watched())
-    instance->watch(root_.watching());
+  if (root_.is_profiled())
+    instance->profile(root_.profiling());
   instance->belong_to(root_, run.first, run.second, iteration);
   instance->conductor().begin(root_.step().sequence, observer, unit,
                               root_.conductor().stop().deadline());
@@ -366,7 +368,7 @@ void step_frames::end_if_failed(task_instance& instance, caf::execution_unit* un
 }
 
 void step_frames::end_run(run_id run, const task_instance& instance) noexcept {
-  if (root_.watching().times)
+  if (root_.profiling().times)
     (void)guarded("adding up the times of an iteration", [&] { times_.add(instance); });
   std::lock_guard guard{mutex_};
   shared_runs_.erase(run);
@@ -416,7 +418,7 @@ step_memory& step_frames::account_on(device& account_device) {
   auto& account = accounts_[&account_device];
   if (!account)
     account = step_memory::make(account_device.memory());
-  account->set_full_account(root_.watched());
+  account->set_full_account(root_.is_profiled());
   return *account;
 }
 
@@ -441,7 +443,7 @@ public:
 
   const std::shared_ptr<task_instance>& instance() const noexcept { return instance_; }
 
-  void step_ended(caf::execution_unit* unit) noexcept override {
+  void on_step_ended(caf::execution_unit* unit) noexcept override {
     std::unique_ptr<guest> self{this};
     auto outcome = instance_->conductor().outcome();
     frames_.end_run(run_, *instance_);
@@ -450,7 +452,7 @@ public:
     } else {
       instance_->retire();
       frames_.root_.conductor().abort(frames_.root_.step().sequence,
-                                      instance_->in_nest(std::move(outcome)), unit);
+                                      instance_->within_iterations(std::move(outcome)), unit);
     }
     auto& frames = frames_;
     self.reset();

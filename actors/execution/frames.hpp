@@ -2,8 +2,8 @@
 // instances (docs/decisions/051). A frame is owned by the task that has its node. Other tasks take
 // part in it as guests: they get one tensor_push for each run of a function.
 #pragma once
+#include "troupe/actors/execution/iteration_times.hpp"
 #include "troupe/actors/execution/task_program.hpp"
-#include "troupe/actors/execution/turn_times.hpp"
 #include "troupe/runtime/cluster/rendezvous.hpp"
 
 #include <map>
@@ -75,7 +75,7 @@ private:
   std::vector<std::shared_ptr<task_instance>> running_;
   std::map<run_id, shared_run> shared_runs_; // of frames of several tasks
   size_t early_bytes_ = 0;
-  turn_times times_;
+  iteration_times times_;
   std::map<const device*, step_memory::owner> accounts_; // of devices that the step has no part on
 };
 

@@ -29,19 +29,19 @@ public:
   /// Returns the innermost unit of this thread, if it belongs to that system. Returns null while
   /// the unit runs a region, for which new work would have to wait, unless the region's step is
   /// about to end.
-  static inline_unit* here(const caf::actor_system& system) {
+  static inline_unit* current(const caf::actor_system& system) {
     return current_ && (!current_->running_ || current_->running_ == ending_) &&
                    &current_->system() == &system
                ? current_
                : nullptr;
   }
   /// While an object exists, this thread ends that step.
-  class end_of_step {
+  class ending_step {
   public:
-    explicit end_of_step(const task_instance& step) : outer_(std::exchange(ending_, &step)) {}
-    end_of_step(const end_of_step&) = delete;
-    end_of_step& operator=(const end_of_step&) = delete;
-    ~end_of_step() { ending_ = outer_; }
+    explicit ending_step(const task_instance& step) : outer_(std::exchange(ending_, &step)) {}
+    ending_step(const ending_step&) = delete;
+    ending_step& operator=(const ending_step&) = delete;
+    ~ending_step() { ending_ = outer_; }
 
   private:
     const task_instance* const outer_;

@@ -1,7 +1,7 @@
 #include "troupe/actors/execution/io_loop.hpp"
 
-#include "troupe/actors/base/brief_look.hpp"
-#include "troupe/actors/execution/outlet.hpp"
+#include "troupe/actors/base/adaptive_spin.hpp"
+#include "troupe/actors/execution/socket_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -178,7 +178,7 @@ struct state {
   std::vector<int> pending_calls; // sockets whose handlers are to be called again
   size_t traffic = 0;
   clock::time_point measured_since = clock::now();
-  brief_look spin;
+  adaptive_spin spin;
   alignas(64) std::array<std::byte, scratch_bytes> scratch;
 
   std::thread thread;

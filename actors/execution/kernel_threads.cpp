@@ -1,6 +1,6 @@
 #include "troupe/actors/execution/kernel_threads.hpp"
 
-#include "troupe/actors/base/brief_look.hpp"
+#include "troupe/actors/base/adaptive_spin.hpp"
 #include "troupe/actors/base/caf_internals.hpp"
 #include "troupe/actors/execution/inline_unit.hpp"
 #include "troupe/actors/execution/region.hpp"
@@ -39,10 +39,10 @@ class kernel_threads::crew final : public caf::execution_unit,
                                    public std::enable_shared_from_this<crew> {
 public:
   crew(caf::actor_system& system, const options& settings)
-      : caf::execution_unit(&system), most_(std::max<size_t>(settings.most, 1)),
-        spins_(settings.looks), handles_messages_(settings.handles_messages) {}
+      : caf::execution_unit(&system), max_threads_(std::max<size_t>(settings.max_threads, 1)),
+        spins_(settings.spins), handles_messages_(settings.handles_messages) {}
 
-  size_t most() const noexcept { return most_; }
+  size_t max_threads() const noexcept { return max_threads_; }
 
   void exec_later(caf::resumable* ready) override { schedule_elsewhere(system(), ready); }
 
@@ -58,7 +58,7 @@ public:
       added_.notify_one();
       return;
     }
-    if (threads_ < most_ && start(threads_, &crew::work))
+    if (threads_ < max_threads_ && start(threads_, &crew::work))
       return;
     if (threads_ == 0) { // the system cannot create one
       take(queue_, ready);
@@ -257,13 +257,13 @@ private:
     return nullptr;
   }
 
-  const size_t most_;
+  const size_t max_threads_;
   const bool spins_, handles_messages_;
   std::mutex mutex_;
   std::condition_variable added_, spare_, watcher_;
   region_queue stopped_, quick_, queue_; // by descending priority; each region holds a reference
   std::atomic<size_t> size_{0};          // of the three queues
-  brief_look spin_;                      // of the spinning thread
+  adaptive_spin spin_;                   // of the spinning thread
   bool is_spinning_ = false;
   clock::time_point next_search_ = {};
   size_t threads_ = 0, idle_ = 0, spares_ = 0, idle_spares_ = 0, running_spares_ = 0;
@@ -278,7 +278,7 @@ kernel_threads::kernel_threads(caf::actor_system& system, const options& setting
 
 kernel_threads::~kernel_threads() { crew_->end(); }
 
-size_t kernel_threads::most() const noexcept { return crew_->most(); }
+size_t kernel_threads::max_threads() const noexcept { return crew_->max_threads(); }
 
 void kernel_threads::run_later(region_actor* ready) noexcept {
   auto kept = crew_; // the region may destroy this object
@@ -289,12 +289,14 @@ region_actor* kernel_threads::take_back(task_instance& step) noexcept {
   return crew_->take_back(step);
 }
 
-kernel_threads::caller_in_line::caller_in_line(kernel_threads& threads, task_instance& step,
-                                               waiting_caller& caller) noexcept
+kernel_threads::registered_caller::registered_caller(kernel_threads& threads, task_instance& step,
+                                                     waiting_caller& caller) noexcept
     : threads_(threads), step_(step) {
   threads.crew_->set_caller(step, &caller);
 }
 
-kernel_threads::caller_in_line::~caller_in_line() { threads_.crew_->set_caller(step_, nullptr); }
+kernel_threads::registered_caller::~registered_caller() {
+  threads_.crew_->set_caller(step_, nullptr);
+}
 
 } // namespace troupe

@@ -27,16 +27,16 @@ struct step_queue_state {
   size_t regions = 0;               ///< queued regions, which no thread has begun
 };
 
-/// Runs regions in the order in which they became ready, on at most `most` threads, which start
-/// with the first work. Queued regions of steps that have stopped are removed soon. While kernels
-/// occupy all of these threads, a spare thread runs quick regions (region_actor::quick), so that a
-/// long step does not block a short one. Any thread may call. The queue allocates no memory.
+/// Runs regions in the order in which they became ready, on at most `max_threads` threads, which
+/// start with the first work. Queued regions of steps that have stopped are removed soon. While
+/// kernels occupy all of these threads, a spare thread runs quick regions (region_actor::quick), so
+/// that a long step does not block a short one. Any thread may call. The queue allocates no memory.
 class kernel_threads {
 public:
   struct options {
-    size_t most = 1;
-    /// A thread spins for a moment before it sleeps (brief_look.hpp), for steps between tasks.
-    bool looks = false;
+    size_t max_threads = 1;
+    /// A thread spins for a moment before it sleeps (adaptive_spin.hpp), for steps between tasks.
+    bool spins = false;
     /// The system has no actors but a session's, whose handlers are brief: a thread that sends them
     /// a message handles it, instead of waking another thread.
     bool handles_messages = false;
@@ -46,7 +46,7 @@ public:
   /// Does not wait: the threads run the queued regions, then end.
   ~kernel_threads();
 
-  size_t most() const noexcept;
+  size_t max_threads() const noexcept;
   /// Takes over one reference.
   void run_later(region_actor* ready) noexcept;
   /// Takes a queued region of that step out of the queue, with one reference; null if there is
@@ -54,12 +54,13 @@ public:
   region_actor* take_back(task_instance& step) noexcept;
   /// While an object exists, the caller is notified when no thread is free for a region of its
   /// step. A step has one caller.
-  class caller_in_line {
+  class registered_caller {
   public:
-    caller_in_line(kernel_threads& threads, task_instance& step, waiting_caller& caller) noexcept;
-    caller_in_line(const caller_in_line&) = delete;
-    caller_in_line& operator=(const caller_in_line&) = delete;
-    ~caller_in_line();
+    registered_caller(kernel_threads& threads, task_instance& step,
+                      waiting_caller& caller) noexcept;
+    registered_caller(const registered_caller&) = delete;
+    registered_caller& operator=(const registered_caller&) = delete;
+    ~registered_caller();
 
   private:
     kernel_threads& threads_;

@@ -1,6 +1,6 @@
 #include "troupe/actors/execution/long_worker.hpp"
 
-#include "troupe/actors/base/clerk.hpp"
+#include "troupe/actors/base/background_executor.hpp"
 #include "troupe/actors/base/inline_actor.hpp"
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/runtime/graph/graph.hpp"
@@ -15,13 +15,13 @@
 namespace troupe {
 namespace {
 
-// One request, which the clerk's thread answers.
+// One request, which the background executor's thread answers.
 struct pending_work {
-  ask request;
+  wait_request request;
   std::atomic<bool> stop = false;
   std::atomic<bool> taken = false; // by the thread that does the work, or that drops it
 
-  explicit pending_work(ask&& received) : request(std::move(received)) {}
+  explicit pending_work(wait_request&& received) : request(std::move(received)) {}
 
   status shuts_down() const { return failure(error_kind::cancelled, "its task shuts down"); }
 
@@ -52,27 +52,30 @@ struct pending_work {
 class long_worker final : public inline_actor {
 public:
   explicit long_worker(caf::actor_config& config)
-      : inline_actor(config), clerk_(spawn_clerk(home_system())) {}
-  ~long_worker() override { caf::anon_send_exit(clerk_, caf::exit_reason::user_shutdown); }
+      : inline_actor(config), background_executor_(spawn_background_executor(home_system())) {}
+  ~long_worker() override {
+    caf::anon_send_exit(background_executor_, caf::exit_reason::user_shutdown);
+  }
 
   const char* name() const override { return "troupe.long_worker"; }
 
 private:
   bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
-    if (auto* request = content_if<ask>(message)) {
+    if (auto* request = content_if<wait_request>(message)) {
       begin(std::make_shared<pending_work>(std::move(*request)));
       return true;
     }
     if (auto* end = content_if<step_ended>(message)) {
       // The work of a failed step is stopped at `failed`, too, because requests may come after
       // `fails`.
-      if (end->outcome == step_ended::how::fails || end->outcome == step_ended::how::failed)
+      if (end->outcome == step_ended::outcome_kind::failing ||
+          end->outcome == step_ended::outcome_kind::failed)
         stop([&](const pending_work& work) { return work.request.step == end->step; });
       return true;
     }
     if (content_if<caf::exit_msg>(message)) {
       stop([](const pending_work&) { return true; }, true);
-      caf::anon_send_exit(clerk_, caf::exit_reason::user_shutdown);
+      caf::anon_send_exit(background_executor_, caf::exit_reason::user_shutdown);
       return true;
     }
     return false;
@@ -89,7 +92,7 @@ private:
     }
     if (closed)
       return work->answer(work->shuts_down());
-    caf::anon_send(clerk_, job{[work = std::move(work)]() mutable {
+    caf::anon_send(background_executor_, job{[work = std::move(work)]() mutable {
                      work->run();
                      work.reset(); // it owns the region, so release it while the system lives
                    }});
@@ -116,7 +119,7 @@ private:
     }
   }
 
-  const caf::actor clerk_;
+  const caf::actor background_executor_;
   std::mutex mutex_;
   bool closed_ = false;
   std::vector<std::weak_ptr<pending_work>> pending_;

@@ -5,9 +5,9 @@
 
 namespace troupe {
 
-/// Spawns an inline actor that handles ask and step_ended. It has a clerk with its own thread,
-/// which does one work after another. Work of a step that has failed is not begun. After an exit
-/// message it answers all requests with `cancelled`.
+/// Spawns an inline actor that handles wait_request and step_ended. It has a background executor
+/// with its own thread, which does one work after another. Work of a step that has failed is not
+/// begun. After an exit message it answers all requests with `cancelled`.
 caf::actor spawn_long_worker(caf::actor_system& system);
 
 } // namespace troupe

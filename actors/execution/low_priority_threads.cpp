@@ -1,7 +1,7 @@
 #include "troupe/actors/execution/low_priority_threads.hpp"
 
 #include "troupe/actors/base/caf_internals.hpp"
-#include "troupe/actors/base/give_way.hpp"
+#include "troupe/actors/base/lower_thread_priority.hpp"
 #include "troupe/actors/execution/region.hpp"
 
 #include <caf/actor_system.hpp>
@@ -61,7 +61,7 @@ public:
 
 private:
   void work() {
-    give_way();
+    lower_thread_priority();
     while (auto* next = wait_for_next()) {
       next->resume(this, 1); // a region handles one message
       next->intrusive_ptr_release_impl();

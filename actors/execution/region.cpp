@@ -3,7 +3,7 @@
 #include "troupe/actors/base/caf_internals.hpp"
 #include "troupe/actors/execution/frames.hpp"
 #include "troupe/actors/execution/kernel_threads.hpp"
-#include "troupe/actors/execution/outlet.hpp"
+#include "troupe/actors/execution/socket_writer.hpp"
 #include "troupe/actors/execution/task_program.hpp"
 #include "troupe/devices/collective/run_collective.hpp"
 #include "troupe/runtime/simulation.hpp"
@@ -54,8 +54,9 @@ public:
     if (auto slot = instance_.program().slot_of(program_, wait_index);
         slot.group != collective_slot::none)
       return join(slot, inputs.empty() ? tensor{} : inputs.front());
-    deliver(instance_.program().responder(program_, wait_index),
-            ask{.step = instance_.step(),
+    deliver(instance_.program().waitable_resource(program_, wait_index),
+            wait_request{
+                .step = instance_.step(),
                 .origin = wait.origin,
                 .wait = wait_index,
                 .inputs = {std::move_iterator{inputs.begin()}, std::move_iterator{inputs.end()}},
@@ -236,8 +237,8 @@ bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* u
   return false;
 }
 
-// Values of a responder are checked like those of peers, because graphs are compiled for declared
-// types and shapes.
+// Values of a waitable resource are checked like those of peers, because graphs are compiled for
+// declared types and shapes.
 status region_actor::check(const wait_answer& answer) const {
   const auto& wait = instance_->part(program_).program().waits()[answer.wait];
   const auto& origin = *wait.origin;
@@ -300,7 +301,7 @@ void region_actor::receive_answer(wait_answer& answer, caf::execution_unit* unit
   transfer_values(std::make_shared<wait_answer>(std::move(answer)), 0);
 }
 
-// If the step has ended meanwhile, the responder takes back the values.
+// If the step has ended meanwhile, the waitable resource takes back the values.
 void region_actor::apply_answer(wait_answer& answer, caf::execution_unit* unit) {
   instance_->conductor().act_for(
       answer.step.sequence,

@@ -3,7 +3,7 @@
 #include "troupe/actors/base/caf_internals.hpp"
 #include "troupe/actors/base/inline_actor.hpp"
 #include "troupe/actors/base/messages.hpp"
-#include "troupe/actors/execution/run_length.hpp"
+#include "troupe/actors/execution/duration_classifier.hpp"
 
 #include <boost/intrusive/list_hook.hpp>
 
@@ -58,7 +58,7 @@ private:
 
   std::shared_ptr<task_instance> instance_;
   uint32_t program_, region_;
-  run_length duration_;
+  duration_classifier duration_;
 };
 
 /// Passes on ready work: regions to the threads that run them elsewhere, other actors to the

@@ -29,7 +29,7 @@ void step_gate::leave() {
   }
   auto* next = queue_.front(); // takes the slot of the step that leaves
   queue_.pop_front();
-  next->let_in(); // with the lock held, so that it cannot withdraw and be destroyed meanwhile
+  next->admitted(); // with the lock held, so that it cannot withdraw and be destroyed meanwhile
 }
 
 size_t step_gate::waiting() const {

@@ -13,7 +13,7 @@ public:
   class waiter {
   public:
     /// Called once, on the thread that left; must not block.
-    virtual void let_in() = 0;
+    virtual void admitted() = 0;
 
   protected:
     ~waiter() = default;
@@ -28,12 +28,12 @@ public:
   bool withdraw(waiter& step);
   void leave();
   /// Calls leave() when it ends, for an admitted step.
-  class turn {
+  class admission {
   public:
-    explicit turn(step_gate& gate) : gate_(gate) {}
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-    ~turn() { gate_.leave(); }
+    explicit admission(step_gate& gate) : gate_(gate) {}
+    admission(const admission&) = delete;
+    admission& operator=(const admission&) = delete;
+    ~admission() { gate_.leave(); }
 
   private:
     step_gate& gate_;

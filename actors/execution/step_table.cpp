@@ -19,7 +19,7 @@ void bring_to_region(task_instance& instance, arrival&& message, caf::execution_
 
 } // namespace
 
-status step_table::announce(step_id step) {
+status step_table::admit(step_id step) {
   watchers exchanges;
   auto permission = [&] {
     std::lock_guard guard{mutex_};
@@ -33,8 +33,10 @@ status step_table::announce(step_id step) {
   return permission;
 }
 
-status step_table::attach(step_id step, const std::shared_ptr<task_instance>& instance,
-                          caf::execution_unit* unit, step_clock::time_point deadline) {
+status step_table::deliver_early_tensors(step_id step,
+                                         const std::shared_ptr<task_instance>& instance,
+                                         caf::execution_unit* unit,
+                                         step_clock::time_point deadline) {
   auto early = [&] {
     std::lock_guard guard{mutex_};
     return steps_.attach(step, instance, deadline);
@@ -57,17 +59,17 @@ void step_table::end(step_id step, bool failed) {
   notify(exchanges, step, failed);
 }
 
-demand step_table::expect(step_id step, const caf::actor_addr& exchange) {
+fetch_decision step_table::expect(step_id step, const caf::actor_addr& exchange) {
   std::lock_guard guard{mutex_};
   auto decision = steps_.expect(step, now_());
-  if (decision != demand::never)
+  if (decision != fetch_decision::never)
     note_watcher(step, exchange);
   return decision;
 }
 
 void step_table::watch(step_id step, const caf::actor_addr& exchange) {
   std::lock_guard guard{mutex_};
-  if (steps_.runs(step))
+  if (steps_.is_running(step))
     note_watcher(step, exchange);
 }
 
@@ -84,7 +86,7 @@ step_table::watchers step_table::watchers_of(step_id step) {
   auto position = watchers_.find(step);
   if (position == watchers_.end())
     return {};
-  if (steps_.awaits(step))
+  if (steps_.expects(step))
     return position->second;
   auto exchanges = std::move(position->second);
   watchers_.erase(position);
@@ -98,7 +100,7 @@ void step_table::notify(const watchers& exchanges, step_id step, bool failed) {
       caf::anon_send(exchange, step_news{step, failed});
 }
 
-void step_table::push(tensor_push&& message, caf::execution_unit* unit) {
+void step_table::deliver(tensor_push&& message, caf::execution_unit* unit) {
   arrival received{message.step,  message.key,      message.dead, std::move(message.value),
                    message.frame, message.iteration};
   auto result = [&] {
@@ -111,15 +113,15 @@ void step_table::push(tensor_push&& message, caf::execution_unit* unit) {
     abort(message.step, failure(error_kind::resource_exhausted, "simulated: no room"), unit);
   if (result.fate == arrival_fate::deliver)
     bring_to_region(*result.step, std::move(received), unit);
-  else if (result.fate == arrival_fate::twice)
+  else if (result.fate == arrival_fate::duplicate)
     result.step->conductor().abort(message.step.sequence,
                                    invalid("a tensor came twice for the key ", message.key), unit);
 }
 
-bool step_table::abort_if_come(step_id step, status why, caf::execution_unit* unit) {
+bool step_table::abort_if_begun(step_id step, status why, caf::execution_unit* unit) {
   {
     std::lock_guard guard{mutex_};
-    if (!steps_.has_come(step))
+    if (!steps_.has_begun(step))
       return false;
   }
   abort(step, std::move(why), unit); // does nothing if the step has ended meanwhile
@@ -185,7 +187,7 @@ void step_table::expire(step_clock::time_point now, const task_name& self,
     std::lock_guard guard{mutex_};
     steps_.age(now_());
     for (const auto& entry : watchers_)
-      if (!steps_.awaits(entry.first))
+      if (!steps_.expects(entry.first))
         forgotten.emplace_back(entry.first, entry.second);
     for (const auto& entry : forgotten)
       watchers_.erase(entry.first);

@@ -19,27 +19,27 @@ public:
   explicit step_table(clock now = step_clock::now) : now_(std::move(now)) {}
 
   /// Returns the error of a step that must not begin, and then forgets it.
-  status announce(step_id step);
+  status admit(step_id step);
   /// Delivers the early tensors of a step that has begun. Fails if the step must end at once.
-  status attach(step_id step, const std::shared_ptr<task_instance>& instance,
-                caf::execution_unit* unit,
-                step_clock::time_point deadline = step_clock::time_point::max());
+  status deliver_early_tensors(step_id step, const std::shared_ptr<task_instance>& instance,
+                               caf::execution_unit* unit,
+                               step_clock::time_point deadline = step_clock::time_point::max());
   /// Removes an ended step; later messages for it are dropped.
   void end(step_id step, bool failed = false);
 
   /// Returns whether announced tensors of a step are to be fetched. The exchange gets step_news
   /// when that may have changed.
-  demand expect(step_id step, const caf::actor_addr& exchange);
+  fetch_decision expect(step_id step, const caf::actor_addr& exchange);
   /// Notes that an exchange will announce tensors of a running step: it gets step_news if the step
   /// fails.
   void watch(step_id step, const caf::actor_addr& exchange);
   /// Delivers a tensor to its region. A tensor that comes before its step is kept. If there is no
   /// room for it, the step fails with resource_exhausted when it begins.
-  void push(tensor_push&& message, caf::execution_unit* unit);
+  void deliver(tensor_push&& message, caf::execution_unit* unit);
   /// Fails a step, even if it has not begun yet.
   void abort(step_id step, status why, caf::execution_unit* unit);
   /// Fails a step that has begun; returns false if it has not.
-  bool abort_if_come(step_id step, status why, caf::execution_unit* unit);
+  bool abort_if_begun(step_id step, status why, caf::execution_unit* unit);
   /// Fails the steps whose deadlines have passed, and drops the tensors of steps that never began.
   void expire(step_clock::time_point now, const task_name& self, caf::execution_unit* unit);
   /// Fails all steps that exchange tensors with that incarnation of a task.

@@ -32,15 +32,16 @@ std::string_view to_string(step_wait::wait_kind kind) noexcept {
 }
 
 std::string describe(const step_wait& wait) {
-  auto nest = wait.nest.empty() ? "" : wait.nest + ' ';
+  auto iterations = wait.iterations.empty() ? "" : wait.iterations + ' ';
   switch (wait.kind) {
-    case step_wait::wait_kind::tensor: return concat(nest, wait.node, " from ", wait.target);
-    case step_wait::wait_kind::collective: return concat(nest, wait.node, " of ", wait.target);
-    case step_wait::wait_kind::state: return concat(nest, wait.node, " on ", wait.target);
+    case step_wait::wait_kind::tensor: return concat(iterations, wait.node, " from ", wait.target);
+    case step_wait::wait_kind::collective:
+      return concat(iterations, wait.node, " of ", wait.target);
+    case step_wait::wait_kind::state: return concat(iterations, wait.node, " on ", wait.target);
     case step_wait::wait_kind::files:
-      return concat(nest, wait.node, ", which reads or writes files");
-    case step_wait::wait_kind::functions: return concat(nest, "the functions of ", wait.node);
-    default: return nest + wait.node;
+      return concat(iterations, wait.node, ", which reads or writes files");
+    case step_wait::wait_kind::functions: return concat(iterations, "the functions of ", wait.node);
+    default: return iterations + wait.node;
   }
 }
 
@@ -82,11 +83,11 @@ std::string describe_region(const program& part, uint32_t region) {
 std::vector<step_wait> list_waits(task_instance& instance, size_t most) {
   std::vector<step_wait> waits;
   auto scale = instance.program().recorder().scale();
-  const auto nest = instance.nest();
+  const auto iterations = instance.enclosing_iterations();
   auto count = static_cast<uint32_t>(instance.program().programs().size());
   auto add = [&](step_wait wait, int64_t ticks) {
     wait.since_ns = scale.ns(ticks);
-    wait.nest = nest;
+    wait.iterations = iterations;
     waits.push_back(std::move(wait));
   };
   for (uint32_t p = 0; p < count; ++p)

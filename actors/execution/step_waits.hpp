@@ -18,19 +18,19 @@ struct step_wait {
   enum class wait_kind : uint8_t {
     tensor,     ///< a tensor of another device or task
     collective, ///< peers on other devices
-    state,      ///< a responder of this task, such as a queue
+    state,      ///< a waitable resource of this task, such as a queue
     files,      ///< files that are read or written
     functions,  ///< functions that run within the step
     caller,     ///< an argument of such a function
     region      ///< no wait: a running region
   };
   wait_kind kind = wait_kind::tensor;
-  std::string nest = {};   ///< enclosing iterations of loops: "[While 'train' iteration 3]"
-  std::string node = {};   ///< "QueueDequeue 'next' (train.cpp:17)"
-  std::string target = {}; ///< "/job:ps/task:0/device:cpu:0", "queue 'next'", "group 3"
-  std::string detail = {}; ///< of a collective operation, the missing members
-  std::string state = {};  ///< the name in its container
-  int64_t since_ns = 0;    ///< steady clock
+  std::string iterations = {}; ///< enclosing iterations of loops: "[While 'train' iteration 3]"
+  std::string node = {};       ///< "QueueDequeue 'next' (train.cpp:17)"
+  std::string target = {};     ///< "/job:ps/task:0/device:cpu:0", "queue 'next'", "group 3"
+  std::string detail = {};     ///< of a collective operation, the missing members
+  std::string state = {};      ///< the name in its container
+  int64_t since_ns = 0;        ///< steady clock
 };
 
 std::string_view to_string(step_wait::wait_kind kind) noexcept;

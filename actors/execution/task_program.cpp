@@ -59,17 +59,18 @@ status task_program::check_retirements(uint64_t retirements) const {
   return {};
 }
 
-inline_actor* task_program::add_responder(const caf::actor& handle) {
-  auto* responder = static_cast<inline_actor*>(caf::actor_cast<caf::abstract_actor*>(handle));
-  if (std::ranges::find(distinct_responders_, responder) == distinct_responders_.end()) {
-    distinct_responders_.push_back(responder);
-    responder_handles_.push_back(handle);
+inline_actor* task_program::add_waitable_resource(const caf::actor& handle) {
+  auto* waitable_resource =
+      static_cast<inline_actor*>(caf::actor_cast<caf::abstract_actor*>(handle));
+  if (std::ranges::find(distinct_resources_, waitable_resource) == distinct_resources_.end()) {
+    distinct_resources_.push_back(waitable_resource);
+    resource_handles_.push_back(handle);
   }
-  return responder;
+  return waitable_resource;
 }
 
 status task_program::link(const task_name& self, const std::vector<device_name>& devices,
-                          const responder_finder& find_responder) {
+                          const waitable_finder& find_waitable_resource) {
   if (fetches_ > max_fetches)
     return invalid("a fetch has index ", fetches_ - 1, ", at most ", max_fetches - 1,
                    " are allowed");
@@ -78,17 +79,17 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
     device_names_.push_back(to_string(name));
   std::map<std::pair<uint32_t, std::string>, import_route> receives; // by key and device
   for (uint32_t p = 0; p < programs_.size(); ++p) {
-    auto& responders = responders_.emplace_back();
+    auto& waitable_resources = waitable_resources_.emplace_back();
     auto& sources = sources_.emplace_back();
     for (const auto& wait : programs_[p]->waits()) {
-      responders.emplace_back();
+      waitable_resources.emplace_back();
       sources.emplace_back();
       if (wait.answered_by == answer_source::state || wait.answered_by == answer_source::work) {
-        TROUPE_ASSIGN(auto actor, find_responder(wait.state ? *wait.state : *wait.origin));
-        responders.back() = add_responder(actor);
+        TROUPE_ASSIGN(auto actor, find_waitable_resource(wait.state ? *wait.state : *wait.origin));
+        waitable_resources.back() = add_waitable_resource(actor);
         if (wait.source) {
-          TROUPE_ASSIGN(sources.back(), find_responder(*wait.source));
-          add_responder(sources.back());
+          TROUPE_ASSIGN(sources.back(), find_waitable_resource(*wait.source));
+          add_waitable_resource(sources.back());
         }
         has_revocable_inputs_ |= wait.origin->op().returns_answer_on_failure;
         continue;
@@ -153,7 +154,7 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
   return {};
 }
 
-// The responders and receivers of its functions count as those of its steps.
+// The waitable resources and receivers of its functions count as those of its steps.
 status task_program::add(task_frame frame) {
   auto number = frame.number;
   if (frames_.contains(number))
@@ -163,7 +164,7 @@ status task_program::add(task_frame frame) {
       peers_.push_back(task);
     partners_.emplace(to_string(task), 0);
   };
-  for (const auto& task : frame.others)
+  for (const auto& task : frame.other_tasks)
     note_peer(task);
   for (const auto& function : frame.functions) {
     if (!function)
@@ -172,8 +173,8 @@ status task_program::add(task_frame frame) {
       note_peer(task);
     partners_.insert(function->partners_.begin(), function->partners_.end());
     senders_.insert(function->senders_.begin(), function->senders_.end());
-    for (const auto& responder : function->responder_handles_)
-      add_responder(responder);
+    for (const auto& waitable_resource : function->resource_handles_)
+      add_waitable_resource(waitable_resource);
     has_revocable_inputs_ |= function->has_revocable_inputs_;
     for (auto* device : function->accelerators_)
       if (std::ranges::find(accelerators_, device) == accelerators_.end())
@@ -214,7 +215,7 @@ void task_program::set_exchanges(std::vector<caf::actor> exchanges) {
   };
   for (auto& [number, frame] : frames_) {
     frame.exchanges.clear();
-    for (const auto& task : frame.others)
+    for (const auto& task : frame.other_tasks)
       frame.exchanges.push_back(exchange_with(task));
     for (const auto& function : frame.functions) {
       if (!function)
@@ -232,7 +233,7 @@ void task_program::expect(const std::vector<known_peer>& peers) {
       partner->second = peer.incarnation;
 }
 
-uint64_t task_program::expected(const task_name& task) const {
+uint64_t task_program::expected_incarnation(const task_name& task) const {
   auto partner = partners_.find(to_string(task));
   return partner == partners_.end() ? 0 : partner->second;
 }
@@ -288,8 +289,8 @@ std::shared_ptr<task_instance> task_program::check_out() {
 
 void task_program::check_in(std::shared_ptr<task_instance> idle) {
   idle->reset();
-  if (idle->watched())
-    idle->watch({});
+  if (idle->is_profiled())
+    idle->profile({});
   auto since = shrinks_.load(std::memory_order_relaxed);
   auto is_pooled = use_a_shard([&](auto& shard) {
     shard.push_back({std::move(idle), since});
@@ -387,14 +388,14 @@ std::string frame_iteration::description() const {
   return concat('[', frame->description, suffix, ']');
 }
 
-std::string task_instance::nest() const {
+std::string task_instance::enclosing_iterations() const {
   if (!iteration_.frame)
     return {};
-  auto outer = iteration_.enclosing ? iteration_.enclosing->nest() : "";
+  auto outer = iteration_.enclosing ? iteration_.enclosing->enclosing_iterations() : "";
   return concat(outer, outer.empty() ? "" : " ", iteration_.description());
 }
 
-status task_instance::in_nest(status why) const {
+status task_instance::within_iterations(status why) const {
   if (why.kind() == error_kind::deadline_exceeded)
     return why; // the report of the root step covers all waits
   for (const auto* inner = this; inner && inner->iteration_.frame;
@@ -479,11 +480,11 @@ void task_instance::end_wait(uint32_t of_program, uint32_t of_wait, uint64_t byt
   timestamps_[of_program].waits[of_wait].store(0, std::memory_order_relaxed);
   program_.recorder().note(flight_event::wait_ended, conductor_->step(),
                            program_.first_number() + of_program, of_wait);
-  if (watched())
+  if (is_profiled())
     profilers_[of_program]->end_wait(of_wait, bytes);
 }
 
-void task_instance::watch(profile_options options) {
+void task_instance::profile(profile_options options) {
   profiling_ = options;
   profiled_since_ = steady_ns();
   if (options.any() && profilers_.empty())

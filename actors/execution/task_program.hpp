@@ -48,16 +48,17 @@ struct task_frame {
   uint32_t number = 0;          ///< within the step
   const node* origin = nullptr; ///< the _Frame; null if another task has it
   std::string description;
-  call_kind calls = call_kind::once;
-  size_t values = 0, orders = 0, results = 0; ///< counts of arguments, of two kinds, and of results
+  call_kind call_rule = call_kind::once;
+  /// Counts of arguments, of two kinds, and of results.
+  size_t values = 0, order_count = 0, results = 0;
   std::vector<size_t> unchanged; ///< values of a loop that are the same in all iterations
-  int64_t parallel = 1;
+  int64_t parallel_iterations = 1;
   std::vector<std::shared_ptr<task_program>> functions; ///< null: this task has no part in it
-  std::vector<task_name> others;                        ///< tasks that have a part
+  std::vector<task_name> other_tasks;                   ///< tasks that have a part
   std::vector<caf::actor> exchanges;                    ///< with the other tasks
 
-  bool is_loop() const noexcept { return calls == call_kind::while_true; }
-  bool is_shared() const noexcept { return !origin || !others.empty(); }
+  bool is_loop() const noexcept { return call_rule == call_kind::while_true; }
+  bool is_shared() const noexcept { return !origin || !other_tasks.empty(); }
 };
 
 class task_instance;
@@ -86,8 +87,8 @@ public:
                std::shared_ptr<flight_recorder> recorder = std::make_shared<flight_recorder>());
   ~task_program();
 
-  /// Finds a responder's actor; called while linking.
-  using responder_finder = std::function<result<caf::actor>(const node&)>;
+  /// Finds a waitable resource's actor; called while linking.
+  using waitable_finder = std::function<result<caf::actor>(const node&)>;
 
   /// The subjects of the spans of its steps.
   std::shared_ptr<const std::vector<span_subject>> subjects() const;
@@ -103,7 +104,7 @@ public:
 
   /// Connects exports with imports. `devices` names each program's device.
   status link(const task_name& self, const std::vector<device_name>& devices,
-              const responder_finder& find_responder);
+              const waitable_finder& find_waitable_resource);
 
   /// Adds a frame of its steps, and links the functions of the frame with the other programs.
   status add(task_frame frame);
@@ -113,7 +114,7 @@ public:
     return frame(static_cast<uint32_t>(wait.origin->attr<int64_t>("frame")));
   }
   bool has_frames() const noexcept { return !frames_.empty(); }
-  /// Marks it as a program that runs within steps: the enclosing step handles responders.
+  /// Marks it as a program that runs within steps: the enclosing step handles waitable resources.
   void run_within_steps() noexcept { within_steps_ = true; }
   bool runs_within_steps() const noexcept { return within_steps_; }
   /// The number of its first program in the flight recorder. The programs of frames' functions
@@ -154,12 +155,12 @@ public:
   /// Sets the expected incarnations of other tasks, as far as the registering master knows them.
   void expect(const std::vector<known_peer>& peers);
   /// The incarnation of a task that it expects; 0: any.
-  uint64_t expected(const task_name& task) const;
+  uint64_t expected_incarnation(const task_name& task) const;
   /// Returns whether it exchanges tensors with that task, whose loss then ends its steps.
   bool exchanges_with(const std::string& task, uint64_t incarnation) const noexcept;
 
   /// Returns whether that task sends to it.
-  bool hears_from(const task_name& task) const { return senders_.contains(to_string(task)); }
+  bool receives_from(const task_name& task) const { return senders_.contains(to_string(task)); }
 
   /// The session that its steps belong to.
   uint64_t session() const noexcept { return session_; }
@@ -197,17 +198,19 @@ public:
     return exports_[of_program][of_export];
   }
   const import_route* import(uint32_t key) const noexcept;
-  inline_actor& responder(uint32_t of_program, uint32_t of_wait) const {
-    return *responders_[of_program][of_wait];
+  inline_actor& waitable_resource(uint32_t of_program, uint32_t of_wait) const {
+    return *waitable_resources_[of_program][of_wait];
   }
-  /// The responder that a wait's responder may ask in turn; null if none.
+  /// The waitable resource that a wait's waitable resource may ask in turn; null if none.
   const caf::actor& source(uint32_t of_program, uint32_t of_wait) const {
     return sources_[of_program][of_wait];
   }
-  /// All responders that its steps use.
-  const std::vector<inline_actor*>& responders() const noexcept { return distinct_responders_; }
-  /// Whether a step takes values that responders take back if it fails: then they are notified of
-  /// its end.
+  /// All waitable resources that its steps use.
+  const std::vector<inline_actor*>& waitable_resources() const noexcept {
+    return distinct_resources_;
+  }
+  /// Whether a step takes values that waitable resources take back if it fails: then they are
+  /// notified of its end.
   bool has_revocable_inputs() const noexcept { return has_revocable_inputs_; }
   const caf::actor& exchange(size_t peer) const { return exchanges_[peer]; }
   /// The groups of its collective operations.
@@ -219,7 +222,7 @@ public:
 private:
   void append_subjects(std::vector<span_subject>& to) const;
   status check_retirements(uint64_t retirements) const;
-  inline_actor* add_responder(const caf::actor& handle);
+  inline_actor* add_waitable_resource(const caf::actor& handle);
 
   caf::actor_system& system_;
   std::vector<std::shared_ptr<device>> devices_;
@@ -236,10 +239,10 @@ private:
   std::vector<std::optional<import_route>> arguments_;
   std::vector<std::shared_ptr<named_state>> kept_states_;
   mutable std::atomic<uint64_t> seen_retirements_{0};
-  std::vector<std::vector<inline_actor*>> responders_; // per program and wait
-  std::vector<std::vector<caf::actor>> sources_;       // likewise
-  std::vector<inline_actor*> distinct_responders_;
-  std::vector<caf::actor> responder_handles_, exchanges_;
+  std::vector<std::vector<inline_actor*>> waitable_resources_; // per program and wait
+  std::vector<std::vector<caf::actor>> sources_;               // likewise
+  std::vector<inline_actor*> distinct_resources_;
+  std::vector<caf::actor> resource_handles_, exchanges_;
   bool has_revocable_inputs_ = false;
   std::vector<collective_group> collectives_;
   std::vector<std::vector<collective_slot>> collective_slots_; // per program and wait
@@ -308,9 +311,9 @@ public:
   }
   /// The enclosing iterations, the outermost first: "[While 'train' iteration 3] [While 'rnn'
   /// iteration 7]"; empty for a step. Call it while the step runs.
-  std::string nest() const;
+  std::string enclosing_iterations() const;
   /// Returns the error with the enclosing iterations.
-  status in_nest(status why) const;
+  status within_iterations(status why) const;
   /// The runs within it; not null for a root whose program has frames.
   step_frames* frames() noexcept { return frames_.get(); }
   /// Takes a tensor from another task, while the step runs.
@@ -323,14 +326,14 @@ public:
   void reset() noexcept;
 
   /// Profiles the next step, until the instance is checked in.
-  void watch(profile_options options);
+  void profile(profile_options options);
   /// Replaces the contents of `to` with the profile of the step, which has ended; reuses the memory
   /// of `to`. Empty if the step was not profiled.
   void collect(task_statistics& to) const;
   /// Appends the times of its own nodes only.
   void collect_spans(task_statistics& to) const;
-  bool watched() const noexcept { return profiling_.any(); }
-  const profile_options& watching() const noexcept { return profiling_; }
+  bool is_profiled() const noexcept { return profiling_.any(); }
+  const profile_options& profiling() const noexcept { return profiling_; }
 
   // Start times of waits and of running regions. Any thread may call.
   void begin_step(uint64_t step) noexcept; ///< the waits for other devices begin

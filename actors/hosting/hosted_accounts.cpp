@@ -37,7 +37,7 @@ std::shared_ptr<hosted_account> hosted_accounts::of(const connection_ptr& owner,
       limit = std::min(limit, most);
   };
   if (listed) {
-    lower_to(account->limits.sessions_each, listed->rights.sessions);
+    lower_to(account->limits.sessions_per_client, listed->rights.sessions);
     lower_to(account->limits.programs, listed->rights.programs);
     lower_to(account->limits.steps, listed->rights.steps);
   }

@@ -13,7 +13,7 @@ namespace troupe {
 /// The use and the limits of one client.
 struct hosted_account {
   std::string name;
-  uint64_t number = 0; ///< of the client, in `turns`
+  uint64_t number = 0; ///< of the client, in the admission queue
   size_t sessions = 0, programs = 0, steps = 0;
   uint64_t bytes = 0;
   hosting_limits limits;

@@ -5,7 +5,7 @@
 #include "troupe/actors/hosting/hosted_accounts.hpp"
 #include "troupe/actors/hosting/session_host.hpp"
 #include "troupe/actors/task/step_server.hpp"
-#include "troupe/runtime/cluster/turns.hpp"
+#include "troupe/runtime/cluster/admission_queue.hpp"
 #include "troupe/runtime/platform/tsc_clock.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -62,8 +62,8 @@ struct host_state {
   std::string task;
   caf::actor background; // the executor that reads graphs
   deadlines due;
-  std::unique_ptr<turns> admission;
-  turns reads{1};             // reads one graph of each client after the other
+  std::unique_ptr<admission_queue> admission;
+  admission_queue reads{1};   // reads one graph of each client after the other
   bool watches_queue = false; // a timer checks whether any running step has ended
   std::map<caf::actor_addr, session_ptr> sessions; // by exchange
   hosted_accounts accounts;
@@ -105,10 +105,11 @@ public:
     session_->listed->bytes += bytes;
   }
   template <class Answer>
-  void answer(status outcome, Answer value, std::vector<known_peer> held = {},
-              std::vector<task_fill> fills = {}) {
-    session_reply reply{
-        .outcome = std::move(outcome), .held = std::move(held), .fills = std::move(fills)};
+  void answer(status outcome, Answer value, std::vector<known_peer> state_tasks = {},
+              std::vector<initialization_report> initialization_reports = {}) {
+    session_reply reply{.outcome = std::move(outcome),
+                        .held = std::move(state_tasks),
+                        .fills = std::move(initialization_reports)};
     reply.what = std::move(value);
     send(std::move(reply));
   }

@@ -106,7 +106,7 @@ caf::behavior gateway_behavior(gateway_self self, const caf::actor& session,
       spawn_session_host(self->system(), options, share, std::make_shared<std::atomic<size_t>>(0));
   self->monitor(session);
   self->set_default_handler(caf::drop);
-  end_with_exceptions(self);
+  end_on_exceptions(self);
   auto end = [=](const caf::error& why) {
     self->send_exit(self->state.host, caf::exit_reason::user_shutdown);
     for (const auto& [address, client] : self->state.clients)
@@ -129,19 +129,20 @@ caf::behavior gateway_behavior(gateway_self self, const caf::actor& session,
 struct link_state {
   explicit link_state() {}
   static inline const char* name = "troupe.caf_link";
-  connection_ptr via = std::make_shared<peer_connection>();
+  connection_ptr connection = std::make_shared<peer_connection>();
 };
 
 using link_self = caf::stateful_actor<link_state>*;
 
 caf::behavior link_behavior(link_self self, const caf::actor& published, const caf::actor& owner,
                             const caf::actor_addr& opener) {
-  const auto& via = self->state.via;
-  via->peer = "the published session";
-  via->exchange = self->address();
+  const auto& connection = self->state.connection;
+  connection->peer = "the published session";
+  connection->exchange = self->address();
   auto lose = [=](status why) {
     if (auto receiver = caf::actor_cast<caf::actor>(opener))
-      self->send(receiver, peer_gone{self->state.via->peer, std::move(why), self->state.via});
+      self->send(receiver,
+                 peer_gone{self->state.connection->peer, std::move(why), self->state.connection});
     self->quit();
   };
   self->set_default_handler(caf::drop);
@@ -150,7 +151,7 @@ caf::behavior link_behavior(link_self self, const caf::actor& published, const c
   self->monitor(published);
   hello greeting{.software = {}, .role = "task", .job = {}};
   if (auto receiver = caf::actor_cast<caf::actor>(opener))
-    self->send(receiver, peer_ready{greeting, via});
+    self->send(receiver, peer_ready{greeting, connection});
   return {
       [=](outgoing& message) {
         auto bytes = in_one_piece(message.content);
@@ -158,7 +159,7 @@ caf::behavior link_behavior(link_self self, const caf::actor& published, const c
           return self->send(published, hosted_atom::value, *std::move(bytes));
         if (auto* request = std::get_if<session_request>(&message.content))
           self->send(owner, incoming{session_reply{request->request, bytes.status()},
-                                     caf::actor_cast<caf::actor>(self), self->state.via});
+                                     caf::actor_cast<caf::actor>(self), self->state.connection});
       },
       [=](hosted_atom, const hosted_bytes& bytes) {
         auto content = from_one_piece(bytes);
@@ -167,7 +168,7 @@ caf::behavior link_behavior(link_self self, const caf::actor& published, const c
         if (auto* refused = std::get_if<refusal>(&*content))
           return lose(std::move(refused->why));
         self->send(owner, incoming{*std::move(content), caf::actor_cast<caf::actor>(self),
-                                   self->state.via});
+                                   self->state.connection});
       },
   };
 }
@@ -183,18 +184,19 @@ caf::actor spawn_published_session(caf::actor_system& system, const caf::actor& 
                       std::make_shared<const hosting_options>(std::move(options)));
 }
 
-caf::actor spawn_session_by(caf::actor_system& system, const caf::actor& published,
-                            std::chrono::milliseconds timeout) {
-  membership_ways ways;
-  ways.dial = [](caf::actor_system&, dialed call, const std::string&,
-                 const std::shared_ptr<std::atomic<bool>>&,
-                 const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
-  ways.open = [published](caf::actor_system& client_system, dialed&, exchange_options exchange_of) {
+caf::actor spawn_published_client(caf::actor_system& system, const caf::actor& published,
+                                  std::chrono::milliseconds timeout) {
+  membership_transport transport;
+  transport.dial = [](caf::actor_system&, dial_result call, const std::string&,
+                      const std::shared_ptr<std::atomic<bool>>&,
+                      const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
+  transport.open = [published](caf::actor_system& client_system, dial_result&,
+                               exchange_options exchange_of) {
     return client_system.spawn(link_behavior, published, exchange_of.owner, exchange_of.opener);
   };
   client_options options;
   options.timeout = timeout;
-  auto session = spawn_remote_session(system, {"another CAF node"}, options, nullptr, &ways);
+  auto session = spawn_remote_session(system, {"another CAF node"}, options, nullptr, &transport);
   return *std::move(session); // fails only if TLS files cannot be read
 }
 

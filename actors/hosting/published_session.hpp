@@ -23,7 +23,7 @@ caf::actor spawn_published_session(caf::actor_system& system, const caf::actor& 
                                    const registry& ops, const hosting_limits& limits);
 
 /// Spawns the session actor of a client of a published session.
-caf::actor spawn_session_by(caf::actor_system& system, const caf::actor& published,
-                            std::chrono::milliseconds timeout);
+caf::actor spawn_published_client(caf::actor_system& system, const caf::actor& published,
+                                  std::chrono::milliseconds timeout);
 
 } // namespace troupe

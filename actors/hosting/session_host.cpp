@@ -1,6 +1,6 @@
 #include "troupe/actors/hosting/session_host.hpp"
 
-#include "troupe/actors/base/clerk.hpp"
+#include "troupe/actors/base/background_executor.hpp"
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/random_id.hpp"
 #include "troupe/actors/base/system.hpp"
@@ -69,7 +69,7 @@ client_options options_of(const client_options& defaults, const session_open& re
   options.container = request.container;
   options.passes = request.passes;
   options.programs = {.region_per_node = request.region_per_node,
-                      .max_concurrent = request.max_concurrent,
+                      .max_concurrent_steps = request.max_concurrent,
                       .deterministic = request.deterministic,
                       .replay = request.replay,
                       .place_by_cost = request.place_by_cost,
@@ -82,14 +82,14 @@ client_options options_of(const client_options& defaults, const session_open& re
       news->warnings.push_back(text.substr(0, max_warning_bytes));
   };
   if (request.restores)
-    options.lost_state = {.lose =
+    options.lost_state = {.on_state_lost =
                               [news](const state_loss& loss) {
                                 std::lock_guard guard{news->mutex};
                                 news->losses.push_back(loss);
                                 return true;
                               },
                           // Each request says which losses its client knows.
-                          .awaits = [](const std::string&) { return true; }};
+                          .awaits_restore = [](const std::string&) { return true; }};
   return options;
 }
 
@@ -109,7 +109,7 @@ result<session_ptr> open(host_self self, const incoming& from, const session_ope
   session->exchange = from.from;
   session->account = state.accounts.of(from.owner, options.limits, state.next_number);
   auto& account = *session->account;
-  if (account.sessions >= account.limits.sessions_each)
+  if (account.sessions >= account.limits.sessions_per_client)
     return account.limit_error(account.sessions, "sessions", state.task);
   auto session_options = options_of(options.session, request, session->news);
   TROUPE_ASSIGN(session->session, state.make(self->system(), session_options));
@@ -171,7 +171,7 @@ void keep(const request_ptr& request, const std::shared_ptr<prepared_step>& step
   session.account->bytes += bytes;
   session.listed->bytes += bytes;
   // No run of the step has begun, so the master does not change it now.
-  request->answer({}, prepared_handle{handle}, step->held());
+  request->answer({}, prepared_handle{handle}, step->state_holders());
 }
 
 void compile(host_self self, const request_ptr& request, bool explain, prepare_request to_prepare,
@@ -208,7 +208,7 @@ void prepare(host_self self, const request_ptr& request, session_prepare& receiv
   auto graph_to_read = std::make_shared<session_prepare>(std::move(received));
   auto read_graph = [=, closed = session.closed, ops = self->state.options->session.ops] {
     auto late = self->clock().now() >= until;
-    leave_to(
+    run_in_background(
         self, self->state.background,
         [=]() -> result<prepare_request> {
           if (late)
@@ -252,7 +252,7 @@ void watch_queue(host_self self) {
     auto& current = self->state;
     current.watches_queue = false;
     if (current.admission->left() == left)
-      current.admission->let_one_more();
+      current.admission->admit_one_more();
     watch_queue(self);
   });
 }
@@ -275,8 +275,8 @@ void begin(host_self self, const request_ptr& request, step_request& step, bool 
   auto end = [=, begin_ns = steady_ns()](status outcome, step_outcome* done) {
     call_guarded(request, [&] {
       if (done)
-        request->answer(std::move(outcome), ran(*done, begin_ns, times), std::move(done->held),
-                        std::move(done->fills));
+        request->answer(std::move(outcome), ran(*done, begin_ns, times),
+                        std::move(done->state_tasks), std::move(done->initialization_reports));
       else
         request->answer(std::move(outcome));
     });
@@ -327,7 +327,7 @@ void run(host_self self, const request_ptr& request, session_run& received, dead
     if (has_waited) {
       self->state.due.remove(waited->second.due);
       admitted.queued.erase(waited);
-      admitted.listed->leave_line(number);
+      admitted.listed->dequeue_step(number);
     }
     call_guarded(request, [&] { begin(self, request, *step, has_waited); });
   };
@@ -338,24 +338,24 @@ void run(host_self self, const request_ptr& request, session_run& received, dead
     admission.withdraw(client, number);
     if (auto queued = request->session().queued.extract(number))
       self->state.due.remove(queued.mapped().due);
-    request->session().listed->leave_line(number);
+    request->session().listed->dequeue_step(number);
     call_guarded(request, [&] { request->refuse(make_error(admission)); });
   };
-  auto timed_out = [task = self->state.task](const turns& admission) {
+  auto timed_out = [task = self->state.task](const admission_queue& admission) {
     return failure(error_kind::deadline_exceeded,
                    "the step waited for a free slot until its deadline: ", admission.running(),
                    " steps are running on ", task, ", and ", admission.waiting(), " are queued");
   };
-  auto stopped = [](const turns&) { return stopped_by_caller(); };
+  auto stopped = [](const admission_queue&) { return stopped_by_caller(); };
   session.queued[number] = {self->state.due.add(self, until, [=] { leave_queue(timed_out); }),
                             stop_request::watch(self, step->stop, [=] { leave_queue(stopped); })};
-  session.listed->wait_in_line(number, steady_ns());
+  session.listed->enqueue_step(number, steady_ns());
   watch_queue(self);
 }
 
 void positions(host_self self, const request_ptr& request, session_positions& received) {
   forward<std::vector<task_positions>>(self, request,
-                                       ask_positions{.go_on_from = std::move(received.go_on_from),
+                                       ask_positions{.restore_from = std::move(received.go_on_from),
                                                      .tasks = std::move(received.tasks)});
 }
 
@@ -394,7 +394,7 @@ deadline deadline_of(host_self self, uint64_t ms) {
 
 void serve(host_self self, incoming& received) {
   auto* content = std::get_if<session_request>(&received.content);
-  if (!content || received.owner->gone)
+  if (!content || received.owner->is_closed)
     return;
   auto& state = self->state;
   if (auto* to_open = std::get_if<session_open>(&content->what)) {
@@ -437,7 +437,7 @@ void serve(host_self self, incoming& received) {
   else if (auto* to_reset = std::get_if<session_reset>(&content->what))
     forward<status>(self, request, reset_request{std::move(to_reset->container)});
   else if (auto* filled = std::get_if<session_fill_end>(&content->what))
-    forward<status>(self, request, end_fill{filled->done, filled->fill});
+    forward<status>(self, request, end_initialization{filled->done, filled->fill});
   else if (auto* to_list = std::get_if<session_state_of>(&content->what))
     forward<state_survey>(self, request, survey_state{std::move(to_list->task), early});
   else if (auto* to_position = std::get_if<session_positions>(&content->what))
@@ -456,9 +456,9 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
   state.options = options;
   state.in_flight = in_flight;
   state.task = to_string(options->server->self());
-  state.background = spawn_clerk(self->system());
+  state.background = spawn_background_executor(self->system());
   state.admission =
-      std::make_unique<turns>(std::max<size_t>(options->limits.max_concurrent_steps, 1));
+      std::make_unique<admission_queue>(std::max<size_t>(options->limits.max_concurrent_steps, 1));
   self->set_default_handler(caf::drop);
   self->set_exception_handler([=](std::exception_ptr& error) -> caf::error {
     // Closes the connections, so that the clients go to another host.
@@ -479,7 +479,7 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
         if (auto served = guarded("serving a client", [&] { serve(self, received); }); !served)
           refuse(self, received, content ? content->request : 0, std::move(served), false);
       },
-      [=](const stop_wanted& request) { request.act(); },
+      [=](const stop_message& request) { request.act(); },
       [=](wake_atom) { self->state.due.wake(self); },
   };
 }

@@ -66,15 +66,17 @@ public:
 private:
   struct engine {
     explicit engine(const connection_trust& trust)
-        : ways(std::make_shared<membership_ways>(usual_ways(io_loop::make(), trust))) {
-      ways->read = [](caf::actor_system&, const std::shared_ptr<address_source>& source,
-                      const caf::actor& reply) {
-        caf::anon_send(reply, source_read{source->read()});
+        : transport(
+              std::make_shared<membership_transport>(socket_transport(io_loop::make(), trust))) {
+      transport->read = [](caf::actor_system&, const std::shared_ptr<address_source>& source,
+                           const caf::actor& reply) {
+        caf::anon_send(reply, address_update{source->read()});
       };
     }
     system_config config{2, true};
     caf::actor_system system{config};
-    std::shared_ptr<membership_ways> ways; // ends first: its thread runs actors of the system
+    // Ends first: its thread runs actors of the system.
+    std::shared_ptr<membership_transport> transport;
   };
 
   // A host that an exception has ended is replaced. If descriptors or threads are exhausted, the
@@ -99,17 +101,18 @@ private:
 
   // Makes sessions on the cluster as the task knows it.
   session_factory maker() const {
-    return [options = options_, weak_ways = std::weak_ptr<const membership_ways>{threads_->ways}](
+    return [options = options_,
+            weak_transport = std::weak_ptr<const membership_transport>{threads_->transport}](
                caf::actor_system& system,
                const client_options& session_options) -> result<caf::actor> {
-      auto ways = weak_ways.lock();
-      if (!ways)
+      auto transport = weak_transport.lock();
+      if (!transport)
         return failure(error_kind::unavailable, options->server->self(), " shuts down");
       cluster_access cluster;
       cluster.known = options->view->now();
       if (options->may_change)
         cluster.source = std::make_shared<view_source>(options->view);
-      return spawn_cluster_session(system, cluster, session_options, nullptr, ways.get());
+      return spawn_cluster_session(system, cluster, session_options, nullptr, transport.get());
     };
   }
 

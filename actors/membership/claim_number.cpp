@@ -96,13 +96,13 @@ void call(claimant_self self) {
       number % 2 == 0 || seeds.size() == 1 ? seeds[0] : seeds[1 + number / 2 % (seeds.size() - 1)];
   if (!state.referred_address.empty())
     state.called_address = std::exchange(state.referred_address, {});
-  dialed call{
+  dial_result call{
       .to = {}, .deadline = until, .outcome = {}, .socket = {}, .address = state.called_address};
-  state.options.ways.dial(self->system(), std::move(call), state.called_address, state.stop,
-                          caf::actor_cast<caf::actor>(self));
+  state.options.transport.dial(self->system(), std::move(call), state.called_address, state.stop,
+                               caf::actor_cast<caf::actor>(self));
 }
 
-void connected(claimant_self self, dialed& call) {
+void connected(claimant_self self, dial_result& call) {
   auto& state = self->state;
   state.calling = false;
   if (state.outcome)
@@ -115,13 +115,13 @@ void connected(claimant_self self, dialed& call) {
   exchange_options exchange;
   exchange.self.software = library_version;
   exchange.self.role = "client";
-  exchange.self.incarnation = state.options.what.incarnation;
+  exchange.self.incarnation = state.options.claim.incarnation;
   exchange.self.cluster = state.options.cluster;
   exchange.address = state.called_address;
   exchange.opener = self->address();
   exchange.peer_timeout = state.options.peer_timeout;
   exchange.same_host_reads = false;
-  state.exchange = state.options.ways.open(self->system(), call, std::move(exchange));
+  state.exchange = state.options.transport.open(self->system(), call, std::move(exchange));
   self->delayed_send(self, longest_call, check_introduced{++state.calls});
 }
 
@@ -138,9 +138,9 @@ void take_answer(claimant_self self, const number_grant& grant) {
   if (grant.outcome.kind() != error_kind::unavailable)
     return settle(self, grant.outcome);
   state.last_error = grant.outcome;
-  if (!grant.ask.empty() && grant.ask != state.called_address &&
-      grant.ask != state.options.what.address) {
-    state.referred_address = grant.ask;
+  if (!grant.coordinator_address.empty() && grant.coordinator_address != state.called_address &&
+      grant.coordinator_address != state.options.claim.address) {
+    state.referred_address = grant.coordinator_address;
     return hang_up(self);
   }
   self->delayed_send(self, pause, retry_atom::value);
@@ -158,15 +158,15 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
     hang_up(self);
     self->quit(message.reason);
   });
-  end_with_exceptions(self);
+  end_on_exceptions(self);
   call(self);
   return {
-      [=](dialed& call) { connected(self, call); },
+      [=](dial_result& call) { connected(self, call); },
       [=](const peer_ready& ready) {
-        if (ready.who.role != "task")
+        if (ready.peer_hello.role != "task")
           return;
         self->state.introduced = true;
-        self->send(self->state.exchange, outgoing{self->state.options.what});
+        self->send(self->state.exchange, outgoing{self->state.options.claim});
       },
       [=](const incoming& received) {
         if (const auto* grant = std::get_if<number_grant>(&received.content))
@@ -175,10 +175,10 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
       [=](const peer_gone& gone) {
         auto& current = self->state;
         current.exchange = nullptr;
-        if (gone.why.kind() != error_kind::cancelled)
-          current.last_error = gone.why;
-        if (gone.why.kind() == error_kind::failed_precondition)
-          return settle(self, gone.why);
+        if (gone.reason.kind() != error_kind::cancelled)
+          current.last_error = gone.reason;
+        if (gone.reason.kind() == error_kind::failed_precondition)
+          return settle(self, gone.reason);
         if (!current.outcome)
           self->delayed_send(self, pause, retry_atom::value);
       },
@@ -188,7 +188,7 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
         if (!self->state.exchange)
           call(self);
         else if (self->state.introduced)
-          self->send(self->state.exchange, outgoing{self->state.options.what});
+          self->send(self->state.exchange, outgoing{self->state.options.claim});
       },
       [=](const check_introduced& call_to_check) {
         auto& current = self->state;

@@ -13,12 +13,12 @@ namespace troupe {
 
 struct claim_options {
   std::vector<std::string> seeds; ///< addresses; usually the task at the first gives out numbers
-  number_claim what;
+  number_claim claim;
   std::string cluster;                         ///< its name, if it has one
   std::chrono::milliseconds patience{300'000}; ///< for a task that is not there or not ready yet
   std::chrono::milliseconds peer_timeout{10'000};
   std::function<bool()> give_up = {}; ///< asked five times a second
-  membership_ways ways;
+  membership_transport transport;
 };
 
 /// Blocks until the number is granted or refused; fails with `unavailable` after the patience.

@@ -26,15 +26,15 @@ result<cluster_access> find_cluster(std::string_view text) {
   return first_look(std::move(source));
 }
 
-status knows_tasks(const cluster_access& cluster) {
+status check_names_tasks(const cluster_access& cluster) {
   return cluster.hosts.empty() ? status{}
                                : invalid("master:", cluster.hosts.front(),
                                          " names tasks that host sessions, not the tasks of a "
                                          "cluster");
 }
 
-result<task_name> self_in(const cluster_access& cluster, const std::string& job,
-                          std::optional<int> number) {
+result<task_name> own_task(const cluster_access& cluster, const std::string& job,
+                           std::optional<int> number) {
   auto job_or_default = job.empty() ? std::string{"worker"} : job;
   if (number || !cluster.source || cluster.source->takes_announcements())
     return task_name{std::move(job_or_default), number.value_or(-1)};

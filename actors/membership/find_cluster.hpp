@@ -13,12 +13,12 @@ namespace troupe {
 result<cluster_access> find_cluster(std::string_view text);
 
 /// Fails for "master:", which only sessions understand.
-status knows_tasks(const cluster_access& cluster);
+status check_names_tasks(const cluster_access& cluster);
 
 /// Returns the task that this process is: from `number` if given, else from the environment (host
 /// names, Slurm, Kubernetes). The number is -1 if the cluster assigns it. An empty job means
 /// "worker".
-result<task_name> self_in(const cluster_access& cluster, const std::string& job,
-                          std::optional<int> number);
+result<task_name> own_task(const cluster_access& cluster, const std::string& job,
+                           std::optional<int> number);
 
 } // namespace troupe

@@ -49,18 +49,18 @@ bool joined_cluster::shares_list() const {
 }
 
 void joined_cluster::connected(const peer_ready& ready) {
-  if (!ready.via)
+  if (!ready.connection)
     return;
-  auto exchange = caf::actor_cast<caf::actor>(ready.via->exchange);
-  if (!exchange || ready.via->gone)
+  auto exchange = caf::actor_cast<caf::actor>(ready.connection->exchange);
+  if (!exchange || ready.connection->is_closed)
     return;
-  auto& added = peers_[ready.via.get()];
+  auto& added = peers_[ready.connection.get()];
   added.id = next_peer_++;
   by_id_[added.id] = &added;
   added.exchange = std::move(exchange);
-  added.incarnation = ready.who.incarnation;
-  if (ready.who.role == "task")
-    added.task = task_name{ready.who.job, ready.who.task};
+  added.incarnation = ready.peer_hello.incarnation;
+  if (ready.peer_hello.role == "task")
+    added.task = task_name{ready.peer_hello.job, ready.peer_hello.task};
   gossip_.connected(added.id);
   if (coordinator_ && added.task)
     coordinator_->connected(*added.task, added.incarnation);
@@ -70,8 +70,8 @@ void joined_cluster::connected(const peer_ready& ready) {
   publish();
 }
 
-void joined_cluster::reached_first(const connection_ptr& via) {
-  auto entry = peers_.find(via.get());
+void joined_cluster::reached_first(const connection_ptr& connection) {
+  auto entry = peers_.find(connection.get());
   if (entry == peers_.end() || !entry->second.task || options_.is_first())
     return;
   entry->second.is_first = true;
@@ -79,7 +79,7 @@ void joined_cluster::reached_first(const connection_ptr& via) {
 }
 
 void joined_cluster::disconnected(const peer_gone& gone) {
-  auto entry = peers_.find(gone.via.get());
+  auto entry = peers_.find(gone.connection.get());
   if (entry == peers_.end())
     return;
   const auto lost = std::move(entry->second);
@@ -95,8 +95,8 @@ void joined_cluster::disconnected(const peer_gone& gone) {
     succession_.left(copy_.epoch().term);
   // The coordinator refuses this process: another process has its number.
   if (is_coordinator(lost) && !coordinator_ && !options_.address.empty() &&
-      gone.why.kind() == error_kind::failed_precondition)
-    return host_.fail(gone.why);
+      gone.reason.kind() == error_kind::failed_precondition)
+    return host_.end_process(gone.reason);
   publish();
 }
 
@@ -127,7 +127,7 @@ void joined_cluster::claim_own(const peer& receiver) {
   send(receiver, number_claim{self_.job, self_.task, incarnation_, options_.address, true});
 }
 
-bool joined_cluster::take(const incoming& received) {
+bool joined_cluster::handle_message(const incoming& received) {
   auto from = peers_.find(received.owner.get());
   if (from == peers_.end())
     return false;
@@ -155,7 +155,7 @@ void joined_cluster::take_changes(peer& from, const member_changes& changes) {
   if ((!from.task && !list_gossip::is_greeting(changes)) || !is_valid(changes))
     return;
   if (!coordinator_) {
-    auto reply = gossip_.hear(from.id, changes, copy_);
+    auto reply = gossip_.merge(from.id, changes, copy_);
     if (reply.answer)
       send(from, *std::move(reply.answer));
     return publish();
@@ -164,25 +164,26 @@ void joined_cluster::take_changes(peer& from, const member_changes& changes) {
   if (former && list_gossip::is_greeting(changes)) {
     TROUPE_REACHED("a member of a former life of the coordinator calls late");
     if (!from.task) { // clients are not asked for their lists
-      gossip_.note(from.id, {});
+      gossip_.set_epoch(from.id, {});
       return publish();
     }
     if (shares_list()) // else greet_peers() has asked already
       send(from, list_gossip::greeting(list(), true));
     return;
   }
-  gossip_.note(from.id, changes.epoch);
+  gossip_.set_epoch(from.id, changes.epoch);
   if (former) {
     member_list heard;
-    if (heard.take(changes) == member_list::taken::gap) { // the changes start from an unknown list
+    // A gap: the changes start from an unknown list.
+    if (heard.merge(changes) == member_list::merge_outcome::gap) {
       send(from, list_gossip::greeting(list(), true));
       return publish();
     }
     auto later = heard.epoch().term > list().epoch().term;
     if (later && (was_elected_ || coordinator_->settled(host_.now())))
       return step_down(changes);
-    if (auto accepted = coordinator_->hear(heard, host_.now()); !accepted)
-      return host_.fail(std::move(accepted));
+    if (auto accepted = coordinator_->merge(heard, host_.now()); !accepted)
+      return host_.end_process(std::move(accepted));
   }
   publish();
 }
@@ -205,12 +206,12 @@ number_grant joined_cluster::refer(const number_claim& claim) const {
   number_grant grant;
   // The claim follows the ended process of the coordinator at its address.
   if (coordinator && coordinator->address == claim.address && coordinator->task.job == claim.job &&
-      !claim.holds && !reaches_coordinator())
+      !claim.is_confirmed && !reaches_coordinator())
     return {.outcome = {},
             .task = coordinator->task,
             .incarnation = std::max(claim.incarnation, coordinator->incarnation + 1),
-            .ask = claim.address};
-  grant.ask = coordinator ? coordinator->address : "";
+            .coordinator_address = claim.address};
+  grant.coordinator_address = coordinator ? coordinator->address : "";
   grant.outcome =
       failure(error_kind::unavailable, self_, " at ", options_.address, " gives out no numbers; ",
               coordinator ? concat(coordinator->task, " at ", coordinator->address, " does, and ",
@@ -225,11 +226,11 @@ void joined_cluster::take_grant(const peer& from, const number_grant& grant) {
       grant.outcome.kind() == error_kind::unavailable)
     return; // the claim is repeated with the next list
   if (!grant.outcome)
-    return host_.fail(grant.outcome);
+    return host_.end_process(grant.outcome);
   if (grant.task != self_ || grant.incarnation != incarnation_)
-    host_.fail(failure(error_kind::failed_precondition, self_, " with the incarnation ",
-                       incarnation_, " has been replaced by ", grant.incarnation,
-                       ": end the old process"));
+    host_.end_process(failure(error_kind::failed_precondition, self_, " with the incarnation ",
+                              incarnation_, " has been replaced by ", grant.incarnation,
+                              ": end the old process"));
 }
 
 // A coordinator asks whether this task reaches a member. If this process was suspended meanwhile,
@@ -240,8 +241,8 @@ void joined_cluster::take_probe(peer& from, const probe_request& request) {
       reaching_ == max_reaching || TROUPE_BUGGIFY("a member has no time for a probe"))
     return;
   ++reaching_;
-  host_.reach(request.task, [this, request, exchange = from.exchange,
-                             began = host_.now()](uint64_t incarnation) {
+  host_.find_incarnation(request.task, [this, request, exchange = from.exchange,
+                                        began = host_.now()](uint64_t incarnation) {
     --reaching_;
     auto reached = incarnation == request.incarnation;
     auto was_suspended = host_.now() - ticked_ > longest_pause || late_at_ >= began;
@@ -253,13 +254,13 @@ void joined_cluster::take_probe(peer& from, const probe_request& request) {
 void joined_cluster::take_answer(const peer& from, const probe_answer& answer) {
   if (!coordinator_ || !from.task)
     return;
-  coordinator_->hear(answer, host_.now());
+  coordinator_->record(answer, host_.now());
   publish();
 }
 
 void joined_cluster::send_probes() {
   for (const auto& probe : coordinator_->probes(host_.now()))
-    send_to(probe.by, probe.about);
+    send_to(probe.prober, probe.subject);
 }
 
 // Connects to members without a connection here, which may not know the new coordinator yet.
@@ -275,7 +276,7 @@ void joined_cluster::call_unreachable() {
       return;
     ++reaching_;
     last_called_ = task;
-    host_.reach(task, [this](uint64_t) { --reaching_; });
+    host_.find_incarnation(task, [this](uint64_t) { --reaching_; });
   }
 }
 
@@ -286,8 +287,8 @@ void joined_cluster::send_to(const task_name& task, const message& content) {
 }
 
 void joined_cluster::log(std::string_view event, std::string text) const {
-  if (host_.tell)
-    host_.tell(event, std::move(text));
+  if (host_.log)
+    host_.log(event, std::move(text));
 }
 
 // -- election of another coordinator -------------------------------------------------------------
@@ -297,19 +298,19 @@ void joined_cluster::check_election() {
     return;
   auto hears = reaches_coordinator();
   auto request = succession_.tick(copy_, hears, host_.now());
-  if (options_.is_first() && succession_.is_left_alone(host_.now())) {
+  if (options_.is_first() && succession_.is_isolated(host_.now())) {
     log("coordinator_returned", concat(self_, ", the first seed, gives out numbers again: ",
                                        copy_.coordinator(), " is not heard"));
     return begin_term();
   }
   if (std::exchange(reported_silence_, reported_silence_ && !hears) && hears)
-    log("coordinator_heard", concat(copy_.coordinator(), " is heard again"));
+    log("coordinator_reconnected", concat(copy_.coordinator(), " is heard again"));
   if (!request)
     return;
   TROUPE_REACHED("a member asks for votes");
   if (!std::exchange(reported_silence_, true)) {
-    auto votes = succession_.standing(copy_);
-    log("coordinator_silent",
+    auto votes = succession_.vote_count(copy_);
+    log("coordinator_unreachable",
         concat(copy_.coordinator(), " is not heard: ", self_, " asks for the votes of ",
                votes->needs, " members, itself included, to give out numbers"));
   }
@@ -317,7 +318,7 @@ void joined_cluster::check_election() {
     return become_elected(term);
   for (const auto& [task, member] : copy_.members())
     if (member.holds_number() && task != self_ && task != copy_.coordinator())
-      host_.reach(task, [this, task, to_send = *request](uint64_t incarnation) {
+      host_.find_incarnation(task, [this, task, to_send = *request](uint64_t incarnation) {
         if (incarnation != 0)
           send_to(task, to_send);
       });
@@ -369,8 +370,8 @@ void joined_cluster::begin_term() {
   coordinator_.emplace(self_, incarnation_, options_.address, options_.times, host_.now());
   coordinator_->reserve(options_.seeds.front());
   was_elected_ = !options_.is_first();
-  if (auto accepted = coordinator_->hear(former, host_.now()); !accepted)
-    return host_.fail(std::move(accepted));
+  if (auto accepted = coordinator_->merge(former, host_.now()); !accepted)
+    return host_.end_process(std::move(accepted));
   greet_peers();
 }
 
@@ -389,7 +390,7 @@ void joined_cluster::step_down(const member_changes& later) {
   coordinator_.reset();
   was_elected_ = false;
   copy_ = {};
-  copy_.take(later);
+  copy_.merge(later);
   log("coordinator_replaced", concat(copy_.coordinator(), " gives out numbers now"));
   publish();
 }
@@ -426,19 +427,19 @@ void joined_cluster::tick() {
 void joined_cluster::publish() {
   if (!shares_list() || TROUPE_BUGGIFY_ORDER("news of members waits for the next moment"))
     return;
-  for (auto& [id, changes] : gossip_.spread(list()))
+  for (auto& [id, changes] : gossip_.take_messages(list()))
     send(*by_id_.at(id), std::move(changes));
   if (list().epoch() == published_)
     return;
   expect_members();
   published_ = list().epoch();
-  if (host_.show)
-    host_.show(list());
+  if (host_.show_list)
+    host_.show_list(list());
   task_addresses addresses;
   for (const auto& [task, member] : list().members())
     if (member.holds_number())
       addresses.tasks.emplace(task, member.address);
-  host_.learn(std::move(addresses));
+  host_.set_tasks(std::move(addresses));
   if (!coordinator_)
     contradict_losses();
   if (!options_.address.empty())
@@ -447,27 +448,28 @@ void joined_cluster::publish() {
 
 // Reports the members that have become reachable since the last published list.
 void joined_cluster::expect_members() const {
-  if (!host_.expect)
+  if (!host_.expect_member)
     return;
   auto other_term = list().epoch().term != published_.term;
   for (const auto& [task, member] : list().members())
     if (member.state == presence::here && (other_term || member.changed > published_.change))
-      host_.expect(member.address);
+      host_.expect_member(member.address);
 }
 
 // Compares the list's entry of this task with this process.
 void joined_cluster::check_own_entry() {
   const auto* own_entry = list().find(self_);
   if (own_entry && own_entry->incarnation > incarnation_ && own_entry->holds_number())
-    return host_.fail(failure(error_kind::failed_precondition, self_, " with the incarnation ",
-                              incarnation_, " has been replaced by ", own_entry->incarnation,
-                              " at ", own_entry->address, ": end the old process"));
+    return host_.end_process(failure(error_kind::failed_precondition, self_,
+                                     " with the incarnation ", incarnation_,
+                                     " has been replaced by ", own_entry->incarnation, " at ",
+                                     own_entry->address, ": end the old process"));
   if (coordinator_)
     return;
   if (names_itself())
     return; // the new coordinator may not be known yet
-  if (const auto* known = list().find(list().coordinator()); known && host_.keep)
-    host_.keep(known->address);
+  if (const auto* known = list().find(list().coordinator()); known && host_.keep_connection)
+    host_.keep_connection(known->address);
   if (!own_entry || own_entry->incarnation != incarnation_ || own_entry->state != presence::here)
     for (const auto& [id, other] : by_id_)
       if (is_coordinator(*other))

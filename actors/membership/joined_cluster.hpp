@@ -20,19 +20,19 @@ namespace troupe {
 
 /// The functions of a membership that a joined_cluster calls.
 struct join_host {
-  std::function<void(task_addresses)> learn; ///< takes the tasks that the cluster has now
-  std::function<void(status)> fail;          ///< ends this process with an error
+  std::function<void(task_addresses)> set_tasks; ///< takes the tasks that the cluster has now
+  std::function<void(status)> end_process;       ///< ends this process with an error
   /// Passes on the incarnation of the task that answers; 0 if none answers. Takes bounded time.
-  std::function<void(const task_name&, std::function<void(uint64_t)>)> reach;
+  std::function<void(const task_name&, std::function<void(uint64_t)>)> find_incarnation;
   std::function<cluster_coordinator::time_point()> now;
   /// Keeps a connection to the address as to a seed, instead of the last such address.
-  std::function<void(const std::string&)> keep = {};
+  std::function<void(const std::string&)> keep_connection = {};
   /// Notes that the member at the address may be reachable now.
-  std::function<void(const std::string&)> expect = {};
+  std::function<void(const std::string&)> expect_member = {};
   /// Takes a changed list, for operators.
-  std::function<void(const member_list&)> show = {};
+  std::function<void(const member_list&)> show_list = {};
   /// Writes an event to the log.
-  std::function<void(std::string_view event, std::string text)> tell = {};
+  std::function<void(std::string_view event, std::string text)> log = {};
 };
 
 /// Runs on the thread of the membership.
@@ -44,14 +44,14 @@ public:
   void connected(const peer_ready& ready);
   void disconnected(const peer_gone& gone);
   /// Marks the connection to the first seed. connected() is called for it, too.
-  void reached_first(const connection_ptr& via);
+  void reached_first(const connection_ptr& connection);
 
   /// Handles a message between members; returns false for other messages.
-  bool take(const incoming& received);
+  bool handle_message(const incoming& received);
   /// Must be called every half second.
   void tick();
   /// Returns whether this process has a connection to a coordinator other than itself.
-  bool follows() const { return !coordinator_ && reaches_coordinator(); }
+  bool has_coordinator_connection() const { return !coordinator_ && reaches_coordinator(); }
 
 private:
   struct peer {

@@ -64,18 +64,18 @@ struct waiting_link {
   on_link then;
   step_clock::time_point deadline;
   deadlines::key due;
-  bool once = false; // as in connect_request
+  bool single_attempt = false; // as in connect_request
 };
 
 // The address of one task, and the link to it.
 struct member_link {
-  std::string address;     // empty while the cluster does not have the task
-  caf::actor exchange;     // null without a connection
-  bool ready = false;      // the peer has introduced itself
-  bool dialing = false;    // this process calls the task, or waits for its call
-  bool tries_once = false; // the current call makes one attempt
+  std::string address;               // empty while the cluster does not have the task
+  caf::actor exchange;               // null without a connection
+  bool ready = false;                // the peer has introduced itself
+  bool dialing = false;              // this process calls the task, or waits for its call
+  bool makes_single_attempt = false; // the current call makes one attempt
   uint64_t incarnation = 0;
-  connection_ptr via;
+  connection_ptr connection;
   status last_error; // why there is no connection
   std::vector<waiting_link> waiting;
   std::shared_ptr<std::atomic<bool>> stop = {}; // ends the current call
@@ -127,8 +127,9 @@ void refuse(membership_self self, member_link& link, const status& why,
 
 // Fails the requests that want one attempt.
 void refuse_once(membership_self self, member_link& link, const status& why) {
-  auto first_refused = std::stable_partition(link.waiting.begin(), link.waiting.end(),
-                                             [](const auto& request) { return !request.once; });
+  auto first_refused =
+      std::stable_partition(link.waiting.begin(), link.waiting.end(),
+                            [](const auto& request) { return !request.single_attempt; });
   std::vector<waiting_link> refused{std::make_move_iterator(first_refused),
                                     std::make_move_iterator(link.waiting.end())};
   link.waiting.erase(first_refused, link.waiting.end());
@@ -144,17 +145,17 @@ void refuse_all(membership_self self, const status& why) {
 // Dials until the last deadline of the waiting requests, or once if a request wants one attempt.
 void start_dialing(membership_self self, const task_name& to, member_link& link) {
   link.dialing = true;
-  link.tries_once = std::ranges::any_of(link.waiting, &waiting_link::once);
+  link.makes_single_attempt = std::ranges::any_of(link.waiting, &waiting_link::single_attempt);
   link.stop = std::make_shared<std::atomic<bool>>(false);
   auto deadline = std::ranges::max_element(link.waiting, {}, &waiting_link::deadline)->deadline;
-  dialed call{.to = to,
-              .deadline = deadline,
-              .outcome = {},
-              .socket = {},
-              .address = link.address,
-              .once = link.tries_once};
-  self->state.options.ways.dial(self->system(), std::move(call), link.address, link.stop,
-                                caf::actor_cast<caf::actor>(self));
+  dial_result call{.to = to,
+                   .deadline = deadline,
+                   .outcome = {},
+                   .socket = {},
+                   .address = link.address,
+                   .single_attempt = link.makes_single_attempt};
+  self->state.options.transport.dial(self->system(), std::move(call), link.address, link.stop,
+                                     caf::actor_cast<caf::actor>(self));
 }
 
 bool wants_call(const member_link& link) {
@@ -171,15 +172,15 @@ void read_source(membership_self self) {
   if (state.reading || !state.options.cluster.reads_again())
     return;
   state.reading = true;
-  state.options.ways.read(self->system(), state.options.cluster.source,
-                          caf::actor_cast<caf::actor>(self));
+  state.options.transport.read(self->system(), state.options.cluster.source,
+                               caf::actor_cast<caf::actor>(self));
 }
 
 void tell_tasks(membership_self self) {
   auto watcher = caf::actor_cast<caf::actor>(self->state.watcher);
   if (!watcher || !self->state.options.cluster.may_change())
     return;
-  tasks_known known;
+  task_list known;
   for (const auto& [task, address] : self->state.options.cluster.known.tasks)
     known.tasks.push_back(task);
   self->send(watcher, std::move(known));
@@ -213,14 +214,14 @@ void take_addresses(membership_self self, task_addresses addresses) {
   tell_tasks(self);
 }
 
-void take_source(membership_self self, source_read& read) {
+void take_source(membership_self self, address_update& update) {
   auto& state = self->state;
   state.reading = false;
   ++state.reads;
   state.read_at = self->clock().now();
-  state.source_error = read.says ? status{} : read.says.status();
-  if (read.says)
-    take_addresses(self, *std::move(read.says));
+  state.source_error = update.addresses ? status{} : update.addresses.status();
+  if (update.addresses)
+    take_addresses(self, *std::move(update.addresses));
   auto is_awaited = std::ranges::any_of(state.members, [](const auto& entry) {
     return !entry.second.waiting.empty() && !entry.second.ready;
   });
@@ -232,7 +233,7 @@ void take_source(membership_self self, source_read& read) {
 
 // Reports the waits of steps to one task, the first with a link: operators who ask two tasks would
 // see each wait twice.
-void report_waits_to_task(membership_self self, tell_waits& report) {
+void report_waits_to_task(membership_self self, waits_report& report) {
   auto& state = self->state;
   auto linked = std::ranges::find_if(
       state.members, [](const auto& entry) { return entry.second.ready && entry.second.exchange; });
@@ -246,11 +247,12 @@ void report_waits_to_task(membership_self self, tell_waits& report) {
 }
 
 // Notifies the watcher that a linked task can no longer run a part of a step.
-void pass_on(membership_self self, const program_lost& lost_program, const connection_ptr& via) {
+void pass_on(membership_self self, const program_lost& lost_program,
+             const connection_ptr& connection) {
   auto& state = self->state;
   auto watcher = caf::actor_cast<caf::actor>(state.watcher);
-  auto entry =
-      std::ranges::find(state.members, via, [](const auto& member) { return member.second.via; });
+  auto entry = std::ranges::find(state.members, connection,
+                                 [](const auto& member) { return member.second.connection; });
   if (watcher && entry != state.members.end())
     self->send(watcher, part_lost{entry->first, lost_program.handle});
 }
@@ -283,30 +285,30 @@ void refuse_overdue(membership_self self, const task_name& task) {
 // Calls `then` before returning if the link is ready.
 void connect(membership_self self, const connect_request& request, on_link then) {
   auto& members = self->state.members;
-  auto entry = members.find(request.to);
+  auto entry = members.find(request.task);
   if (entry == members.end()) {
     if (!self->state.options.cluster.may_change())
-      return then(failure(error_kind::not_found, "the cluster has no task ", request.to));
-    entry = members.try_emplace(request.to).first;
+      return then(failure(error_kind::not_found, "the cluster has no task ", request.task));
+    entry = members.try_emplace(request.task).first;
   }
   auto& link = entry->second;
   if (link.ready)
-    return then(peer_link{request.to, link.incarnation, link.exchange, link.via});
+    return then(peer_link{request.task, link.incarnation, link.exchange, link.connection});
   auto due = self->state.due.add(self, request.deadline,
-                                 [=, to = request.to] { refuse_overdue(self, to); });
-  link.waiting.push_back({std::move(then), request.deadline, due, request.once});
+                                 [=, task = request.task] { refuse_overdue(self, task); });
+  link.waiting.push_back({std::move(then), request.deadline, due, request.single_attempt});
   // Ends the call that repeats its attempts; a call with one attempt follows.
-  if (request.once && link.stop && !link.tries_once)
+  if (request.single_attempt && link.stop && !link.makes_single_attempt)
     *link.stop = true;
   if (self->clock().now() - self->state.read_at >= pause_between_reads)
     read_source(self);
   if (wants_call(link)) {
     // Of two tasks that need each other, the one with the lesser name calls.
-    if (request.mutual && request.to < self->state.options.self) {
+    if (request.mutual && request.task < self->state.options.self) {
       link.dialing = true;
-      self->delayed_send(self, patience_with_caller, call_again{request.to});
+      self->delayed_send(self, patience_with_caller, call_again{request.task});
     } else {
-      start_dialing(self, request.to, link);
+      start_dialing(self, request.task, link);
     }
   }
 }
@@ -322,7 +324,7 @@ caf::result<peer_link> connect(membership_self self, const connect_request& requ
   return promise;
 }
 
-caf::actor open(membership_self self, dialed& call, std::optional<task_name> expected) {
+caf::actor open(membership_self self, dial_result& call, std::optional<task_name> expected) {
   const auto& options = self->state.options;
   exchange_options exchange;
   exchange.self.software = library_version;
@@ -335,12 +337,12 @@ caf::actor open(membership_self self, dialed& call, std::optional<task_name> exp
   exchange.owner = options.owner;
   exchange.opener = self->address();
   exchange.server = options.server;
-  exchange.known = options.known;
+  exchange.incarnations = options.incarnations;
   exchange.self.cluster = options.cluster.known.cluster;
   exchange.self.access_token = std::move(call.access_token);
   exchange.peer_timeout = options.peer_timeout;
   exchange.same_host_reads = options.same_host_reads;
-  return options.ways.open(self->system(), call, std::move(exchange));
+  return options.transport.open(self->system(), call, std::move(exchange));
 }
 
 // -- a cluster that tasks join
@@ -371,38 +373,42 @@ void join(membership_self self) {
   auto& options = state.options;
   state.seeds = std::make_unique<seed_links>(
       self, options.join.seeds, options.join.address,
-      seed_links::transport{.dial =
-                                [=](dialed call, std::shared_ptr<std::atomic<bool>> stop) {
-                                  auto address = call.address;
-                                  self->state.options.ways.dial(self->system(), std::move(call),
-                                                                address, std::move(stop),
-                                                                caf::actor_cast<caf::actor>(self));
-                                },
-                            .open = [=](dialed& call) { return open(self, call, {}); },
-                            .follows = [=] { return self->state.joined->follows(); }});
+      seed_links::transport{
+          .dial =
+              [=](dial_result call, std::shared_ptr<std::atomic<bool>> stop) {
+                auto address = call.address;
+                self->state.options.transport.dial(self->system(), std::move(call), address,
+                                                   std::move(stop),
+                                                   caf::actor_cast<caf::actor>(self));
+              },
+          .open = [=](dial_result& call) { return open(self, call, {}); },
+          .follows = [=] { return self->state.joined->has_coordinator_connection(); }});
   state.joined = std::make_unique<joined_cluster>(
       options.join, options.self, options.incarnation,
       join_host{
-          .learn = [=](task_addresses addresses) { take_addresses(self, std::move(addresses)); },
-          .fail =
+          .set_tasks =
+              [=](task_addresses addresses) { take_addresses(self, std::move(addresses)); },
+          .end_process =
               [=](const status& why) {
                 refuse_all(self, why);
                 self->quit(to_caf(why));
               },
-          .reach = [=](const task_name& task,
-                       const std::function<void(uint64_t)>& then) { reach(self, task, then); },
+          .find_incarnation =
+              [=](const task_name& task, const std::function<void(uint64_t)>& then) {
+                reach(self, task, then);
+              },
           .now = [=] { return self->clock().now(); },
-          .keep = [=](const std::string& address) { self->state.seeds->keep(address); },
-          .expect = [=](const std::string& address) { self->state.seeds->expect(address); },
-          .show = [=](const member_list& changed) { show(self, changed); },
-          .tell = [=](std::string_view event,
-                      std::string text) { log_warning(self, event, text); }});
+          .keep_connection = [=](const std::string& address) { self->state.seeds->keep(address); },
+          .expect_member = [=](const std::string& address) { self->state.seeds->expect(address); },
+          .show_list = [=](const member_list& changed) { show(self, changed); },
+          .log = [=](std::string_view event,
+                     std::string text) { log_warning(self, event, text); }});
   state.seeds->call_all();
   self->set_down_handler([=](const caf::down_msg& down) { self->state.seeds->lost(down.source); });
   self->delayed_send(self, joined_tick, joined_tick_atom::value);
 }
 
-void connected(membership_self self, dialed& call) {
+void connected(membership_self self, dial_result& call) {
   if (call.to.job.empty())
     return self->state.seeds->connected(call);
   auto& link = self->state.members.at(call.to); // exists as long as the call
@@ -424,7 +430,7 @@ void connected(membership_self self, dialed& call) {
                           {{"other", to_string(call.to)},
                            {"address", link.address},
                            {"why", call.outcome.message()}});
-    if (call.once)
+    if (call.single_attempt)
       refuse_once(self, link, call.outcome);
     else
       refuse(self, link, call.outcome, call.deadline);
@@ -438,12 +444,12 @@ void connected(membership_self self, dialed& call) {
 }
 
 void introduced(membership_self self, const peer_ready& ready) {
-  const auto& greeting = ready.who;
+  const auto& greeting = ready.peer_hello;
   auto& state = self->state;
   if (state.joined) {
     state.joined->connected(ready);
-    if (ready.via && state.seeds->is_first(ready.via->exchange))
-      state.joined->reached_first(ready.via);
+    if (ready.connection && state.seeds->is_first(ready.connection->exchange))
+      state.joined->reached_first(ready.connection);
     state.seeds->check_coordinator();
   }
   if (greeting.role != "task")
@@ -459,8 +465,8 @@ void introduced(membership_self self, const peer_ready& ready) {
   if (ready.inbound) {
     // An existing connection is kept, unless it leads to a process that this one has replaced.
     auto is_kept = link.ready ? link.incarnation == greeting.incarnation : link.exchange != nullptr;
-    auto exchange = caf::actor_cast<caf::actor>(ready.via->exchange);
-    if (is_kept || !exchange || ready.via->gone)
+    auto exchange = caf::actor_cast<caf::actor>(ready.connection->exchange);
+    if (is_kept || !exchange || ready.connection->is_closed)
       return;
     TROUPE_REACHED("a task's own call serves as a link to it");
     // The session must not use parts that it has prepared at the replaced process.
@@ -472,15 +478,16 @@ void introduced(membership_self self, const peer_ready& ready) {
     link.exchange = std::move(exchange);
   } else if (!link.exchange || link.ready) {
     return;
-  } else if (state.joined && ready.via && link.exchange.address() != ready.via->exchange) {
+  } else if (state.joined && ready.connection &&
+             link.exchange.address() != ready.connection->exchange) {
     return; // the connection to a seed
   }
   link.ready = true;
   link.last_error = {};
   link.incarnation = greeting.incarnation;
-  link.via = ready.via;
+  link.connection = ready.connection;
   answer(self, std::exchange(link.waiting, {}),
-         peer_link{task, link.incarnation, link.exchange, link.via});
+         peer_link{task, link.incarnation, link.exchange, link.connection});
 }
 
 void lost(membership_self self, const peer_gone& gone) {
@@ -491,26 +498,27 @@ void lost(membership_self self, const peer_gone& gone) {
   for (auto& [task, link] : self->state.members)
     if (to_string(task) == gone.peer) {
       // Only the connection that serves as the link counts.
-      if (link.ready ? link.via != gone.via : gone.inbound)
+      if (link.ready ? link.connection != gone.connection : gone.inbound)
         continue;
       link.exchange = nullptr;
-      link.via = nullptr;
+      link.connection = nullptr;
       if (auto watcher = caf::actor_cast<caf::actor>(self->state.watcher); watcher && link.ready)
-        self->send(watcher, link_lost{task, gone.why});
+        self->send(watcher, link_lost{task, gone.reason});
       // A peer that closes a connection before it has introduced itself may be a process that is
       // ending, or a proxy: another process may be there soon.
-      if (!std::exchange(link.ready, false) && gone.why.kind() == error_kind::unavailable) {
+      if (!std::exchange(link.ready, false) && gone.reason.kind() == error_kind::unavailable) {
         TROUPE_REACHED("a connection ends before its peer has introduced itself");
-        link.last_error = gone.why;
-        refuse_once(self, link, gone.why);
+        link.last_error = gone.reason;
+        refuse_once(self, link, gone.reason);
         if (!std::exchange(link.dialing, true))
           self->delayed_send(self, pause_between_calls, call_again{task});
         continue;
       }
       refuse(self, link,
-             failure(gone.why.kind() == error_kind::failed_precondition ? gone.why.kind()
-                                                                        : error_kind::unavailable,
-                     task, " at ", link.address, ": ", gone.why.message()));
+             failure(gone.reason.kind() == error_kind::failed_precondition
+                         ? gone.reason.kind()
+                         : error_kind::unavailable,
+                     task, " at ", link.address, ": ", gone.reason.message()));
     }
   if (self->state.joined) // a task without an address is a member only while it is connected
     std::erase_if(self->state.members, [](const auto& entry) { return is_unused(entry.second); });
@@ -519,8 +527,8 @@ void lost(membership_self self, const peer_gone& gone) {
 caf::behavior membership_behavior(membership_self self, membership_options options) {
   auto& state = self->state;
   state.options = std::move(options);
-  if (!state.options.known)
-    state.options.known = std::make_shared<incarnations>();
+  if (!state.options.incarnations)
+    state.options.incarnations = std::make_shared<incarnations>();
   for (const auto& [task, address] : state.options.cluster.known.tasks)
     state.members[task].address = address;
   if (state.options.cluster.reads_again())
@@ -548,7 +556,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
   });
   return {
       [=](const connect_request& request) { return connect(self, request); },
-      [=](dialed& call) { connected(self, call); },
+      [=](dial_result& call) { connected(self, call); },
       [=](const peer_ready& ready) { introduced(self, ready); },
       [=](const peer_gone& gone) { lost(self, gone); },
       [=](wake_atom) { self->state.due.wake(self); },
@@ -562,16 +570,16 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
         if (const auto* lost_program = std::get_if<program_lost>(&received.content))
           pass_on(self, *lost_program, received.owner);
         else if (self->state.joined)
-          self->state.joined->take(received);
+          self->state.joined->handle_message(received);
       },
       [=](const call_seed& due) { self->state.seeds->call(due); },
-      [=](tell_waits& report) { report_waits_to_task(self, report); },
+      [=](waits_report& report) { report_waits_to_task(self, report); },
       [=](joined_tick_atom) {
         self->state.joined->tick();
         self->state.seeds->check_coordinator();
         self->delayed_send(self, joined_tick, joined_tick_atom::value);
       },
-      [=](source_read& read) { take_source(self, read); },
+      [=](address_update& update) { take_source(self, update); },
       [=](const read_again& due) {
         if (due.reads == self->state.reads)
           read_source(self);
@@ -587,10 +595,10 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
 } // namespace
 
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {
-  if (!options.ways.open)
-    options.ways = usual_ways(io_loop::make(), options.trust);
-  if (!options.ways.read)
-    options.ways.read = read_on_a_thread;
+  if (!options.transport.open)
+    options.transport = socket_transport(io_loop::make(), options.trust);
+  if (!options.transport.read)
+    options.transport.read = read_on_new_thread;
   return options.own_thread ? spawn_control(system, membership_behavior, std::move(options))
                             : system.spawn(membership_behavior, std::move(options));
 }

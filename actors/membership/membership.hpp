@@ -27,7 +27,7 @@ class tls_identity;
 struct exchange_options;
 
 /// Dialer -> membership: a connection, or why there was none by the deadline. No answer.
-struct dialed {
+struct dial_result {
   task_name to; ///< without a job: the seed of that number, whichever task runs there
   std::chrono::steady_clock::time_point deadline;
   status outcome;
@@ -35,35 +35,35 @@ struct dialed {
   std::string address = {};                                  ///< that was called
   std::shared_ptr<std::unique_ptr<byte_stream>> stream = {}; ///< with TLS, instead of the socket
   std::string access_token = {};                             ///< to be sent to the peer
-  bool once = false;                                         ///< one attempt; the caller retries
+  bool single_attempt = false;                               ///< one attempt; the caller retries
 };
 
 /// Reader -> membership: what the address source has returned. No answer.
-struct source_read {
-  result<task_addresses> says;
+struct address_update {
+  result<task_addresses> addresses;
 };
 
 /// Membership -> its watcher, in a cluster that may change: all tasks that it has now. No answer.
-struct tasks_known {
+struct task_list {
   std::vector<task_name> tasks;
 };
 
 /// The transport of a membership; tests replace it.
-struct membership_ways {
-  /// Calls the address until the deadline or `stop`; sends `dialed` to the membership.
-  std::function<void(caf::actor_system&, dialed call, const std::string& address,
+struct membership_transport {
+  /// Calls the address until the deadline or `stop`; sends `dial_result` to the membership.
+  std::function<void(caf::actor_system&, dial_result call, const std::string& address,
                      std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply)>
       dial;
   /// Spawns the exchange of a connection.
-  std::function<caf::actor(caf::actor_system&, dialed&, exchange_options)> open;
-  /// Reads the source; sends `source_read` to the membership. Default: read_on_a_thread.
+  std::function<caf::actor(caf::actor_system&, dial_result&, exchange_options)> open;
+  /// Reads the source; sends `address_update` to the membership. Default: read_on_new_thread.
   std::function<void(caf::actor_system&, const std::shared_ptr<address_source>&,
                      const caf::actor& reply)>
       read = {};
 };
 
-void read_on_a_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
-                      const caf::actor& reply);
+void read_on_new_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
+                        const caf::actor& reply);
 
 /// How the ends of connections trust each other.
 struct connection_trust {
@@ -74,7 +74,7 @@ struct connection_trust {
 };
 
 /// The transport over sockets, for which `loop` waits.
-membership_ways usual_ways(std::shared_ptr<io_loop> loop, connection_trust trust = {});
+membership_transport socket_transport(std::shared_ptr<io_loop> loop, connection_trust trust = {});
 
 struct membership_options {
   cluster_access cluster; ///< read repeatedly if it may change
@@ -82,12 +82,12 @@ struct membership_options {
   task_name self;         ///< of a task
   uint64_t incarnation = 0;
   std::chrono::milliseconds peer_timeout{10'000};
-  caf::actor owner;                         ///< of the exchanges: the worker; none in a client
-  std::shared_ptr<step_server> server;      ///< of a task
-  std::shared_ptr<incarnations> known = {}; ///< of a task: shared with its listener
-  membership_ways ways = {};                ///< default: sockets, with an io_loop of their own
-  connection_trust trust = {};              ///< of the default transport
-  bool same_host_reads = true;              ///< as in exchange_options
+  caf::actor owner;                    ///< of the exchanges: the worker; none in a client
+  std::shared_ptr<step_server> server; ///< of a task
+  std::shared_ptr<troupe::incarnations> incarnations = {}; ///< of a task: shared with its listener
+  membership_transport transport = {};     ///< default: sockets, with an io_loop of their own
+  connection_trust trust = {};             ///< of the default transport
+  bool same_host_reads = true;             ///< as in exchange_options
   bool own_thread = false;                 ///< it has its own thread, and does not wait for kernels
   std::shared_ptr<cluster_view> view = {}; ///< receives the tasks of the cluster
   join_options join = {};                  ///< with seeds: tasks join the cluster
@@ -107,6 +107,6 @@ caf::actor spawn_membership(caf::actor_system& system, membership_options option
 
 } // namespace troupe
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::dialed)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::source_read)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::tasks_known)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::dial_result)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::address_update)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::task_list)

@@ -49,7 +49,7 @@ void seed_links::dial(size_t index) {
                    .outcome = {},
                    .socket = {},
                    .address = link.address,
-                   .once = true},
+                   .single_attempt = true},
                   link.stop);
 }
 
@@ -63,7 +63,7 @@ void seed_links::schedule_call(size_t index) {
                       call_seed{index, ++link.calls});
 }
 
-void seed_links::connected(dialed& call) {
+void seed_links::connected(dial_result& call) {
   auto index = static_cast<size_t>(call.to.task);
   if (!call.outcome)
     return schedule_call(index);

@@ -27,9 +27,9 @@ class seed_links {
 public:
   struct transport {
     /// Calls once. connected() gets the result, with a task without a job and the seed's number.
-    std::function<void(dialed call, std::shared_ptr<std::atomic<bool>> stop)> dial;
+    std::function<void(dial_result call, std::shared_ptr<std::atomic<bool>> stop)> dial;
     /// Spawns the exchange of a connection.
-    std::function<caf::actor(dialed&)> open;
+    std::function<caf::actor(dial_result&)> open;
     /// Returns whether this process has a connection to a coordinator other than itself.
     std::function<bool()> follows;
   };
@@ -42,7 +42,7 @@ public:
 
   void call_all();
   /// Handles the end of a call.
-  void connected(dialed& call);
+  void connected(dial_result& call);
   /// Makes the next call to a seed, after a pause.
   void call(const call_seed& due);
   /// Handles the end of an exchange.

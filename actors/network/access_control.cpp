@@ -43,7 +43,7 @@ public:
       : path_(std::move(path)), on_warning_(std::move(on_warning)), stamp_(stamp),
         list_(std::make_shared<const access_list>(std::move(list))) {}
 
-  bool takes_tokens() override { return current()->has_tokens(); }
+  bool accepts_tokens() override { return current()->has_tokens(); }
 
   status check_token(const hello& peer) override {
     auto client = known(*current(), peer, {});
@@ -57,7 +57,7 @@ public:
     auto list = current();
     TROUPE_ASSIGN(auto client, known(*list, peer, proven));
     auto account = account_of(client, !peer.access_token.empty());
-    if (take_one(account->connections, client.rights.connections))
+    if (acquire_slot(account->connections, client.rights.connections))
       return account;
     return failure(error_kind::resource_exhausted, "client '", client.name, "' has ",
                    client.rights.connections, " connections already, which is its limit");
@@ -141,8 +141,8 @@ status check_claim(const hello& peer, const std::vector<certificate_name>& prove
                  ", but its certificate names ", list_of(proven));
 }
 
-status may_say(const std::vector<certificate_name>& proven, const message& sent,
-               const std::string& cluster) {
+status check_cluster_message(const std::vector<certificate_name>& proven, const message& sent,
+                             const std::string& cluster) {
   auto is_task_here = [&](const auto& name) { return name.cluster == cluster && is_task(name); };
   auto only_tasks = [&](const char* action) {
     return std::ranges::any_of(proven, is_task_here)
@@ -151,9 +151,8 @@ status may_say(const std::vector<certificate_name>& proven, const message& sent,
   };
   // Clients may send empty changes, which say the epoch of their list, but no members.
   if (const auto* list = std::get_if<member_changes>(&sent))
-    return list->since == list->epoch && list->members.empty()
-               ? status{}
-               : only_tasks("say who the tasks are");
+    return list->base == list->epoch && list->members.empty() ? status{}
+                                                              : only_tasks("say who the tasks are");
   if (std::holds_alternative<number_grant>(sent))
     return only_tasks("give out numbers");
   const auto* claim = std::get_if<number_claim>(&sent);
@@ -167,7 +166,8 @@ status may_say(const std::vector<certificate_name>& proven, const message& sent,
                  "' was requested with a certificate that names ", list_of(proven));
 }
 
-status may_ask(const peer_account& client, const message& request, const task_name& task) {
+status check_request_rights(const peer_account& client, const message& request,
+                            const task_name& task) {
   const auto& rights = client.rights;
   auto need = [&](bool right, const auto&... words) {
     return right ? status{}
@@ -211,7 +211,7 @@ status may_ask(const peer_account& client, const message& request, const task_na
       request);
 }
 
-std::optional<message> answer_of_refused(const message& request, status why) {
+std::optional<message> refusal_reply(const message& request, status why) {
   if (auto* refused = std::get_if<register_graph>(&request))
     return register_reply{refused->request, 0, std::move(why)};
   if (auto* refused = std::get_if<run_step>(&request))

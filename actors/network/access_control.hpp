@@ -23,7 +23,7 @@ public:
   virtual ~access_control() = default;
 
   /// Returns whether peers without a certificate may connect, to show a token.
-  virtual bool takes_tokens() = 0;
+  virtual bool accepts_tokens() = 0;
   /// Checks the token in the hello of a peer that shows no certificate.
   virtual status check_token(const hello& peer) = 0;
   /// Returns the account of a client that has sent its hello, with one connection more; null for a
@@ -39,11 +39,12 @@ status check_claim(const hello& peer, const std::vector<certificate_name>& prove
                    const std::string& cluster);
 /// Fails if the peer may not send that message about the members of the cluster: only tasks may,
 /// and they may request numbers of their own job only.
-status may_say(const std::vector<certificate_name>& proven, const message& sent,
-               const std::string& cluster);
+status check_cluster_message(const std::vector<certificate_name>& proven, const message& sent,
+                             const std::string& cluster);
 /// Fails if a client lacks the right for that request to a task.
-status may_ask(const peer_account& client, const message& request, const task_name& task);
+status check_request_rights(const peer_account& client, const message& request,
+                            const task_name& task);
 /// Returns the answer to a request that was refused; nothing if the peer waits for none.
-std::optional<message> answer_of_refused(const message& request, status why);
+std::optional<message> refusal_reply(const message& request, status why);
 
 } // namespace troupe

@@ -187,7 +187,7 @@ socket_handle::~socket_handle() {
 }
 
 result<socket_handle> dial(const address& endpoint, step_clock::time_point deadline,
-                           const std::atomic<bool>& stop, bool once) {
+                           const std::atomic<bool>& stop, bool single_attempt) {
   auto pause = std::chrono::milliseconds{20};
   for (;;) {
     // Resolved in each attempt: a task that restarts may have another address.
@@ -198,7 +198,7 @@ result<socket_handle> dial(const address& endpoint, step_clock::time_point deadl
     if (socket)
       return socket;
     auto last_error = socket.status();
-    if (stop || once || step_clock::now() + pause >= deadline)
+    if (stop || single_attempt || step_clock::now() + pause >= deadline)
       return failure(error_kind::unavailable, "cannot connect to ", to_string(endpoint), ": ",
                      last_error.message());
     std::this_thread::sleep_for(pause); // on a detached actor's thread, for a bounded time

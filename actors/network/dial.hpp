@@ -38,10 +38,10 @@ private:
 };
 
 /// Returns a connected, non-blocking socket. Retries with pauses until the deadline while no
-/// process listens, because tasks may start in any order; with `once`, tries only once. Fails soon
-/// after `stop` becomes true. Blocks the thread.
+/// process listens, because tasks may start in any order; with `single_attempt`, tries only once.
+/// Fails soon after `stop` becomes true. Blocks the thread.
 result<socket_handle> dial(const address& endpoint, step_clock::time_point deadline,
-                           const std::atomic<bool>& stop, bool once = false);
+                           const std::atomic<bool>& stop, bool single_attempt = false);
 
 /// Returns a listening, non-blocking socket and its port, which the system chooses if that of
 /// `endpoint` is 0.

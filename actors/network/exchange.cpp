@@ -7,14 +7,14 @@
 #include "troupe/actors/execution/byte_stream.hpp"
 #include "troupe/actors/execution/inline_unit.hpp"
 #include "troupe/actors/execution/io_loop.hpp"
-#include "troupe/actors/execution/outlet.hpp"
+#include "troupe/actors/execution/socket_writer.hpp"
 #include "troupe/actors/network/access_control.hpp"
 #include "troupe/actors/network/link_log.hpp"
-#include "troupe/actors/network/near_memory.hpp"
 #include "troupe/actors/network/pending_request.hpp"
-#include "troupe/actors/network/question_to_wire.hpp"
-#include "troupe/actors/network/run_to_wire.hpp"
+#include "troupe/actors/network/process_memory_reader.hpp"
+#include "troupe/actors/network/request_to_wire.hpp"
 #include "troupe/actors/network/session_request_handler.hpp"
+#include "troupe/actors/network/to_run_step.hpp"
 #include "troupe/actors/task/step_server.hpp"
 #include "troupe/runtime/simulation.hpp"
 #include "troupe/serialization/reports/inspection_json.hpp"
@@ -69,7 +69,7 @@ public:
                                       .max_from_memory = max_cached,
                                       .lends = lends_},
                                      callbacks()),
-        outlet_(*stream_, *loop_, link_, *this, &connection_->sent) {}
+        socket_writer_(*stream_, *loop_, link_, *this, &connection_->sent) {}
 
   const char* name() const override { return "troupe.exchange"; }
 
@@ -80,7 +80,7 @@ public:
       actor->get()->attach(
           caf::default_attachable::make_monitor(actor->get()->address(), address()));
     auto id = stream_->id(); // read now, because the actor may end soon
-    auto holds_input = stream_->holds_input();
+    auto has_buffered_input = stream_->has_buffered_input();
     auto outcome = loop_->add(id, *this, options_.peer_timeout / ticks_per_timeout,
                               std::make_shared<caf::actor>(as_actor()));
     {
@@ -91,7 +91,7 @@ public:
     }
     if (!outcome)
       return end(std::move(outcome));
-    if (holds_input) // buffered input does not make the socket readable
+    if (has_buffered_input) // buffered input does not make the socket readable
       loop_->call_soon(id);
     tick(home_system().clock().now());
   }
@@ -115,12 +115,12 @@ public:
     ends_on_exception([&] {
       if (auto outcome = link_.tick(now); !outcome)
         return end(std::move(outcome));
-      outlet_.write_some();
+      socket_writer_.write_some();
     });
   }
 
   void removed() override {
-    outlet_.close();
+    socket_writer_.close();
     link_.abandon(failure(error_kind::unavailable, "the connection has ended"));
     // Closing with unread input would reset the connection, and the peer would lose the last
     // message.
@@ -151,7 +151,7 @@ protected:
 private:
   // Says in the hello of this process where a peer on this machine finds the lent memory.
   std::shared_ptr<lending_token> lend_memory() {
-    if (!options_.same_host_reads || !near_memory::within_machine(stream_->socket()))
+    if (!options_.same_host_reads || !process_memory_reader::within_machine(stream_->socket()))
       return nullptr;
     auto token = std::make_shared<lending_token>();
     options_.self.process = static_cast<uint32_t>(::getpid());
@@ -169,7 +169,7 @@ private:
       // A client sends tensors as feeds only: announced ones are refused, and take no memory of
       // tasks.
       result.wanted = [=, this](step_id step) {
-        return connection_->account ? demand::never : server->expect(step, address());
+        return connection_->account ? fetch_decision::never : server->expect(step, address());
       };
       result.on_lost = [=](step_id step, status why) {
         server->steps().abort(step, std::move(why), nullptr);
@@ -197,15 +197,15 @@ private:
     pending_request requester{message.sender, message.mid};
     if (auto* sent = content_if<outgoing>(message))
       send(sent->content);
-    else if (auto* query = content_if<link_look>(message))
-      *query->to = link_numbers();
+    else if (auto* query = content_if<link_stats_query>(message))
+      *query->result = link_stats();
     else if (auto* run_message = content_if<run_request>(message))
-      send_request(to_wire(*run_message, home_system().clock().now()), requester);
+      send_request(to_run_step(*run_message, home_system().clock().now()), requester);
     else if (auto* step_change = content_if<step_news>(message))
       review_step(*step_change);
     else if (auto* dropped = content_if<forget_program>(message))
       send(deregister_graph{dropped->handle});
-    else if (auto question = question_to_wire(message))
+    else if (auto question = request_to_wire(message))
       send_request(*std::move(question), requester);
     else if (content_if<caf::exit_msg>(message) || content_if<caf::down_msg>(message))
       say_goodbye();
@@ -215,10 +215,10 @@ private:
   }
 
   size_t move(bool readable, bool writable, std::span<std::byte> scratch) {
-    auto moved = writable ? outlet_.flush() : 0;
+    auto moved = writable ? socket_writer_.flush() : 0;
     inline_unit unit{home_system()};
     unit_ = &unit;
-    readable = readable || stream_->holds_input();
+    readable = readable || stream_->has_buffered_input();
     for (int i = 0; readable && i < max_reads && !is_closed(); ++i) {
       auto gap = link_.gap();
       // Behind a chunk, reads little more than the next header: the following payload is then read
@@ -233,7 +233,7 @@ private:
         break;
       if (received <= 0) {
         end(received == 0 ? failure(error_kind::unavailable, "the connection was closed")
-                          : stream_->why_failed(errno));
+                          : stream_->error_of(errno));
         break;
       }
       auto size = static_cast<size_t>(received);
@@ -245,7 +245,7 @@ private:
       if (size < gap.size() + beside_gap.size())
         break;
     }
-    if (!is_closed() && stream_->holds_input())
+    if (!is_closed() && stream_->has_buffered_input())
       loop_->call_again(stream_->id());
     return moved;
   }
@@ -257,7 +257,7 @@ private:
     auto bytes_read = link_.read_lent(max_lent_read);
     if (bytes_read && link_.reading())
       loop_->call_again(stream_->id());
-    outlet_.write_some();
+    socket_writer_.write_some();
     unit.run();
     if (!bytes_read) {
       end(bytes_read.status());
@@ -289,7 +289,7 @@ private:
       outcome = link_.filled(in_place);
     if (outcome.ok() && size > in_place)
       outcome = link_.receive(scratch.first(size - in_place));
-    outlet_.write_some();
+    socket_writer_.write_some();
     unit_->run();
     return outcome;
   }
@@ -301,17 +301,17 @@ private:
       count_answer(0); // the answer is inline in the message
     auto sent = link_.send(content);
     if (sent.ok())
-      outlet_.write_some();
+      socket_writer_.write_some();
     else
       cannot_send(content, std::move(sent));
   }
 
-  link_look::numbers link_numbers() const {
+  link_stats_query::stats link_stats() const {
     auto waiting = link_.waiting();
     auto pending = link_.pending_bytes();
     auto drained = link_.drained();
     std::lock_guard guard{mutex_};
-    drained = is_closed_ || (drained && !(stream_ && stream_->holds_output()));
+    drained = is_closed_ || (drained && !(stream_ && stream_->has_unsent_output()));
     return {waiting.messages, waiting.payloads, pending, pending_.size(), drained};
   }
 
@@ -324,7 +324,7 @@ private:
       outcome = link_.review(change.step);
     if (!outcome)
       end(std::move(outcome));
-    outlet_.write_some();
+    socket_writer_.write_some();
   }
 
   // Sends a request. Its answer, or the end of the connection, answers the requester.
@@ -347,7 +347,7 @@ private:
       return settle(number, [&](const pending_request& failed_request) {
         failed_request.answer(to_caf(std::move(sent).with_context(peer())));
       });
-    outlet_.write_some();
+    socket_writer_.write_some();
   }
 
   void end(status why, bool orderly = false) {
@@ -369,7 +369,7 @@ private:
       options_.on_warning(concat("the connection from ", closed.peer, " ends: ", why.message()));
     // Before the answers: a requester that gets the error asks the membership for another link.
     if (options_.server)
-      options_.server->lose(*connection_, why);
+      options_.server->connection_ended(*connection_, why);
     if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
       caf::anon_send(opener, closed);
     std::unique_lock lock{mutex_};
@@ -379,7 +379,7 @@ private:
     for (auto& [request, requester] : unanswered_requests)
       requester.answer(to_caf(lost_));
     // A refusal may still have to be sent. Later requests are answered with lost_ (decision 003).
-    outlet_.finish();
+    socket_writer_.finish();
     lock.lock();
     has_ended_ = true;
     if (is_known_)
@@ -388,7 +388,7 @@ private:
 
   void say_goodbye() {
     if (!is_closed() && link_.send(goodbye{"it shuts down"}).ok())
-      outlet_.write_some();
+      socket_writer_.write_some();
     end(failure(error_kind::cancelled, "this process shuts down"));
   }
 
@@ -415,14 +415,14 @@ private:
         peer_hello.cluster != options_.self.cluster)
       return failure(error_kind::failed_precondition, peer(), " belongs to the cluster '",
                      peer_hello.cluster, "', this process to '", options_.self.cluster, "'");
-    if (options_.access && !options_.expected)
+    if (options_.access_control && !options_.expected)
       TROUPE_TRY(admit(peer_hello));
-    if (options_.known && peer_hello.role == "task")
-      TROUPE_TRY(
-          options_.known->meet(peer(), peer_hello.incarnation, options_.expected.has_value()));
-    if (options_.same_host_reads && near_memory::within_machine(stream_->socket()))
-      if (auto memory = near_memory::find(stream_->socket(), peer_hello)) {
-        connection_->near = true;
+    if (options_.incarnations && peer_hello.role == "task")
+      TROUPE_TRY(options_.incarnations->register_task(peer(), peer_hello.incarnation,
+                                                      options_.expected.has_value()));
+    if (options_.same_host_reads && process_memory_reader::within_machine(stream_->socket()))
+      if (auto memory = process_memory_reader::find(stream_->socket(), peer_hello)) {
+        connection_->is_memory_readable = true;
         link_.read_near([memory = *memory](auto target,
                                            uint64_t source) { return memory.read(target, source); },
                         min_lent_payload);
@@ -447,9 +447,9 @@ private:
   // Gets the account of a client, which counts this connection until its end.
   status admit(const hello& peer_hello) {
     const auto* proven = stream_->names();
-    TROUPE_ASSIGN(
-        auto account,
-        options_.access->admit(peer_hello, proven ? *proven : std::vector<certificate_name>{}));
+    TROUPE_ASSIGN(auto account,
+                  options_.access_control->admit(
+                      peer_hello, proven ? *proven : std::vector<certificate_name>{}));
     if (!account)
       return {};
     const auto& rights = account->rights;
@@ -469,13 +469,13 @@ private:
   void count_answer(uint64_t bytes) {
     if (bytes > encode_options{}.inline_tensor) // it is sent as a payload beside the message
       answer_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-    connection_->questions.fetch_sub(1, std::memory_order_relaxed);
+    connection_->open_inspections.fetch_sub(1, std::memory_order_relaxed);
   }
 
   status allowed(const message& request) {
     if (std::holds_alternative<inspect_request>(request) ||
         std::holds_alternative<state_list_request>(request)) {
-      if (connection_->questions.fetch_add(1, std::memory_order_relaxed) >= max_inspections)
+      if (connection_->open_inspections.fetch_add(1, std::memory_order_relaxed) >= max_inspections)
         return failure(error_kind::resource_exhausted, peer(), " has ", max_inspections,
                        " unanswered requests, which is the limit");
       auto unread = link_.waiting().payloads;
@@ -486,9 +486,10 @@ private:
                        " bytes of answers yet");
     }
     if (const auto* proven = stream_->names())
-      TROUPE_TRY(may_say(*proven, request, options_.self.cluster));
+      TROUPE_TRY(check_cluster_message(*proven, request, options_.self.cluster));
     if (connection_->account)
-      TROUPE_TRY(may_ask(*connection_->account, request, {options_.self.job, options_.self.task}));
+      TROUPE_TRY(check_request_rights(*connection_->account, request,
+                                      {options_.self.job, options_.self.task}));
     return {};
   }
 
@@ -499,13 +500,13 @@ private:
 
   void dispatch(message&& received) {
     if (auto permission = allowed(received); !permission) {
-      if (auto answer = answer_of_refused(received, std::move(permission)))
+      if (auto answer = refusal_reply(received, std::move(permission)))
         send(*answer);
       return;
     }
     if (options_.server && options_.server->serve(received, connection_, as_actor(), unit_)) {
       // It belonged to a running step.
-    } else if (give_answer(received, unit_, [&](uint64_t request, auto answer_request) {
+    } else if (dispatch_answer(received, unit_, [&](uint64_t request, auto answer_request) {
                  settle(request, answer_request);
                })) {
       // It has answered a pending request.
@@ -514,8 +515,8 @@ private:
     } else if (is_for_membership(received)) {
       if (auto opener = caf::actor_cast<caf::actor>(options_.opener))
         caf::anon_send(opener, incoming{std::move(received), as_actor(), connection_});
-    } else if (options_.host && is_for_host(received)) {
-      options_.host->serve({std::move(received), as_actor(), connection_});
+    } else if (options_.session_handler && is_for_host(received)) {
+      options_.session_handler->serve({std::move(received), as_actor(), connection_});
     } else if (options_.owner) {
       caf::anon_send(options_.owner, incoming{std::move(received), as_actor(), connection_});
     }
@@ -544,7 +545,7 @@ private:
     TROUPE_REACHED("a message cannot be sent");
     if (auto* push = std::get_if<tensor_push>(&unsent)) {
       if (options_.server)
-        options_.server->cannot_send(push->step, address(),
+        options_.server->send_failed(push->step, address(),
                                      std::move(why).with_context(concat("sending to ", peer())));
     } else if (auto* step_answer = std::get_if<step_done>(&unsent);
                step_answer && step_answer->outcome) {
@@ -587,7 +588,7 @@ private:
   const std::shared_ptr<lending_token> lends_;
   inline_unit* unit_ = nullptr; // of the loop's thread, while it reads
   troupe::link link_;
-  outlet outlet_;
+  socket_writer socket_writer_;
 };
 
 } // namespace

@@ -32,21 +32,22 @@ struct exchange_options {
   std::shared_ptr<io_loop> loop = {}; ///< watches the socket; null: a new one
   bool same_host_reads = true; ///< lends tensors to processes of this machine, and reads theirs
   size_t max_connections = 0;  ///< of a listener; 0: limited by descriptors
-  std::shared_ptr<incarnations> known = {};    ///< to refuse tasks that have been replaced
-  std::shared_ptr<tls_identity> tls = {};      ///< of a listener: peers must use TLS
-  std::shared_ptr<access_control> access = {}; ///< the rights of clients; null: all
+  /// To refuse tasks that have been replaced.
+  std::shared_ptr<troupe::incarnations> incarnations = {};
+  std::shared_ptr<tls_identity> tls = {}; ///< of a listener: peers must use TLS
+  std::shared_ptr<troupe::access_control> access_control = {}; ///< the rights of clients; null: all
   /// Of a listener: serves the sessions of clients.
-  std::shared_ptr<session_request_handler> host = {};
+  std::shared_ptr<session_request_handler> session_handler = {};
   /// Of a listener: called on any thread, at a limited rate, when a peer is refused or breaks the
   /// protocol.
   std::function<void(const std::string&)> on_warning = {};
 };
 
 /// Spawns the exchange over a connected socket, which it owns from now on. Handles outgoing, and on
-/// behalf of its peer wire_registration, run_request, settle_request, end_fill, reset_request and
-/// list_devices_atom. Each request is answered: when the connection ends, with `unavailable`. It is
-/// an inline actor: messages are sent on the sender's thread, as far as the socket accepts them at
-/// once.
+/// behalf of its peer wire_registration, run_request, settle_request, end_initialization,
+/// reset_request and list_devices_atom. Each request is answered: when the connection ends, with
+/// `unavailable`. It is an inline actor: messages are sent on the sender's thread, as far as the
+/// socket accepts them at once.
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options);
 /// As above, over any byte stream. `options` has the loop that watches it.
 caf::actor spawn_exchange(caf::actor_system& system, std::unique_ptr<byte_stream> stream,

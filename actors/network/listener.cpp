@@ -5,7 +5,7 @@
 #include "troupe/actors/execution/byte_stream.hpp"
 #include "troupe/actors/execution/io_loop.hpp"
 #include "troupe/actors/network/exchange.hpp"
-#include "troupe/actors/network/half_open.hpp"
+#include "troupe/actors/network/pending_handshakes.hpp"
 #include "troupe/actors/task/step_server.hpp"
 
 #include <caf/default_attachable.hpp>
@@ -36,7 +36,7 @@ size_t allowed_connections() {
 }
 
 // Returns how many of these may be of peers that have not proven their identity.
-size_t max_half_open() { return std::min<size_t>(256, allowed_connections() / 4); }
+size_t max_pending() { return std::min<size_t>(256, allowed_connections() / 4); }
 
 // Logs a refusal; warns if there is no log.
 void report_refused(const std::shared_ptr<step_server>& server,
@@ -54,19 +54,19 @@ public:
   listener_actor(caf::actor_config& config, int socket, exchange_options options)
       : inline_actor(config), socket_(socket), options_(std::move(options)),
         max_(options_.max_connections ? options_.max_connections
-                                      : allowed_connections() - max_half_open()) {}
+                                      : allowed_connections() - max_pending()) {}
 
   const char* name() const override { return "troupe.listener"; }
 
   status start() {
     register_at_system();
-    options_.on_warning = at_most_one_in_a_second(std::move(options_.on_warning));
-    pending_ = half_open_connections::make(
+    options_.on_warning = limit_to_one_per_second(std::move(options_.on_warning));
+    pending_ = pending_handshakes::make(
         loop_,
         {.tls = options_.tls,
-         .access = options_.access,
-         .max = max_half_open(),
-         .patience = std::min(options_.peer_timeout, max_handshake_time),
+         .access = options_.access_control,
+         .max_connections = max_pending(),
+         .timeout = std::min(options_.peer_timeout, max_handshake_time),
          .on_ready = [this, kept = handle()](
                          std::unique_ptr<byte_stream> stream) { admit_or_drop(std::move(stream)); },
          .on_refused = [server = options_.server, warn = options_.on_warning](
@@ -175,7 +175,7 @@ private:
                                      open, " connections already, at most ", max_));
     iovec place{why.data(), why.size()};
     [[maybe_unused]] auto sent = stream.write({&place, 1});
-    stream.end_writing();
+    stream.shut_down_writing();
     stream.drop_input();
   }
 
@@ -215,7 +215,7 @@ private:
   std::mutex mutex_; // guards the members below
   std::set<caf::actor_addr> exchanges_;
   bool has_left_ = false;
-  std::shared_ptr<half_open_connections> pending_; // of peers that must prove their identity
+  std::shared_ptr<pending_handshakes> pending_; // of peers that must prove their identity
 };
 
 } // namespace

@@ -30,7 +30,7 @@ struct pending_request {
 /// If the message is an answer, calls `settle` with the number of the request, and a function that
 /// answers the request. Returns whether it is an answer.
 template <class Settle>
-bool give_answer(message& received, caf::execution_unit* unit, const Settle& settle) {
+bool dispatch_answer(message& received, caf::execution_unit* unit, const Settle& settle) {
   if (auto* registration = std::get_if<register_reply>(&received)) {
     settle(registration->request, [&](const pending_request& requester) {
       if (registration->outcome)

@@ -38,11 +38,11 @@ public:
 
   int id() const noexcept override { return stream_->id(); }
   int socket() const noexcept override { return stream_->socket(); }
-  void end() override { stream_->end(); }
+  void shut_down() override { stream_->shut_down(); }
   void drop_input() override { stream_->drop_input(); }
   // The protocol above sends goodbye, and an end without it is an error. So TLS need not send its
   // own close alert, which two threads could not do at once.
-  void end_writing() override { stream_->end_writing(); }
+  void shut_down_writing() override { stream_->shut_down_writing(); }
 
   result<handshake_state> shake_hands() override {
     result<bool> done = false;
@@ -87,7 +87,7 @@ public:
     return received;
   }
 
-  bool holds_input() const noexcept override { return holds_input_; }
+  bool has_buffered_input() const noexcept override { return has_buffered_input_; }
 
   ssize_t write(std::span<const iovec> pieces) override {
     size_t taken = 0;
@@ -109,15 +109,15 @@ public:
     return static_cast<ssize_t>(taken);
   }
 
-  bool holds_output() const noexcept override {
+  bool has_unsent_output() const noexcept override {
     std::lock_guard guard{mutex_};
     return is_sending_ || !session_->output().empty();
   }
 
-  status why_failed(int error) const override {
+  status error_of(int error) const override {
     std::lock_guard guard{mutex_};
     return error == EPROTO && !session_->failed().ok() ? session_->failed()
-                                                       : byte_stream::why_failed(error);
+                                                       : byte_stream::error_of(error);
   }
 
   const std::vector<certificate_name>* names() const noexcept override {
@@ -231,7 +231,7 @@ private:
       unread_ = {};
     }
     std::lock_guard guard{mutex_};
-    holds_input_ = !input_.empty() || session_->pending() > 0 || !session_->failed().ok();
+    has_buffered_input_ = !input_.empty() || session_->pending() > 0 || !session_->failed().ok();
   }
 
   const std::shared_ptr<tls_identity> identity_;
@@ -243,7 +243,7 @@ private:
   // Of the reading thread:
   std::span<const std::byte> input_; // encrypted
   std::vector<std::byte> unread_;
-  bool holds_input_ = false;
+  bool has_buffered_input_ = false;
   // Of the writing thread:
   std::vector<std::byte> sending_; // encrypted
   size_t sent_ = 0;                // bytes of sending_
@@ -276,40 +276,38 @@ status finish_handshake(tls_stream& stream, step_clock::time_point deadline,
 
 } // namespace
 
-std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream>&& stream,
-                                            std::shared_ptr<tls_identity> identity,
-                                            bool anonymous) {
+std::unique_ptr<tls_stream> accept_tls(std::unique_ptr<byte_stream>&& stream,
+                                       std::shared_ptr<tls_identity> identity, bool anonymous) {
   auto& identity_used = *identity;
   return std::make_unique<stream_over_tls>(
       stream, std::move(identity),
       [&](tls_session::source from) { return identity_used.answer(std::move(from), anonymous); });
 }
 
-std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream>&& stream,
-                                          std::shared_ptr<tls_identity> identity,
-                                          const std::optional<task_name>& expected) {
+std::unique_ptr<tls_stream> connect_tls(std::unique_ptr<byte_stream>&& stream,
+                                        std::shared_ptr<tls_identity> identity,
+                                        const std::optional<task_name>& expected) {
   auto& identity_used = *identity;
   return std::make_unique<stream_over_tls>(
       stream, std::move(identity),
       [&](tls_session::source from) { return identity_used.call(expected, std::move(from)); });
 }
 
-result<std::unique_ptr<byte_stream>> dial_over_tls(const address& endpoint,
-                                                   const std::shared_ptr<tls_identity>& identity,
-                                                   const std::optional<task_name>& expected,
-                                                   step_clock::time_point deadline,
-                                                   const std::atomic<bool>& stop, bool once) {
+result<std::unique_ptr<byte_stream>>
+dial_over_tls(const address& endpoint, const std::shared_ptr<tls_identity>& identity,
+              const std::optional<task_name>& expected, step_clock::time_point deadline,
+              const std::atomic<bool>& stop, bool single_attempt) {
   for (auto pause = std::chrono::milliseconds{20};;) {
-    TROUPE_ASSIGN(auto socket, dial(endpoint, deadline, stop, once));
-    auto stream = call_over_tls(make_socket_stream(socket.release()), identity, expected);
+    TROUPE_ASSIGN(auto socket, dial(endpoint, deadline, stop, single_attempt));
+    auto stream = connect_tls(make_socket_stream(socket.release()), identity, expected);
     auto outcome = finish_handshake(
         *stream, std::min(deadline, step_clock::now() + max_tls_handshake_time), stop);
     if (outcome)
       return std::unique_ptr<byte_stream>{std::move(stream)};
-    stream->end_writing();
+    stream->shut_down_writing();
     // Closing with unread input would reset the connection, and the peer would lose the alert.
     stream->drop_input();
-    if (outcome.kind() != error_kind::unavailable || stop || once ||
+    if (outcome.kind() != error_kind::unavailable || stop || single_attempt ||
         step_clock::now() + pause >= deadline)
       return std::move(outcome).with_context(to_string(endpoint));
     std::this_thread::sleep_for(pause); // on a detached actor's thread, for a bounded time

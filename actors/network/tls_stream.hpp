@@ -27,21 +27,21 @@ public:
 
 /// Returns the accepting end. `anonymous`: peers need no certificate. If memory is short, `stream`
 /// is not moved from.
-std::unique_ptr<tls_stream> answer_over_tls(std::unique_ptr<byte_stream>&& stream,
-                                            std::shared_ptr<tls_identity> identity, bool anonymous);
+std::unique_ptr<tls_stream> accept_tls(std::unique_ptr<byte_stream>&& stream,
+                                       std::shared_ptr<tls_identity> identity, bool anonymous);
 /// Returns the connecting end. `expected` is the task that must answer; if empty, any task of the
 /// cluster.
-std::unique_ptr<tls_stream> call_over_tls(std::unique_ptr<byte_stream>&& stream,
-                                          std::shared_ptr<tls_identity> identity,
-                                          const std::optional<task_name>& expected);
+std::unique_ptr<tls_stream> connect_tls(std::unique_ptr<byte_stream>&& stream,
+                                        std::shared_ptr<tls_identity> identity,
+                                        const std::optional<task_name>& expected);
 
 /// Returns a stream to a peer that has proven to be the expected task, or a task of the cluster.
 /// Retries as dial() does, and if a connection ends during the handshake, because a task may be
-/// starting or ending; with `once`, tries only once. Errors that a retry does not change
+/// starting or ending; with `single_attempt`, tries only once. Errors that a retry does not change
 /// (certificates) fail at once. Blocks the thread.
 result<std::unique_ptr<byte_stream>>
 dial_over_tls(const address& endpoint, const std::shared_ptr<tls_identity>& identity,
               const std::optional<task_name>& expected, step_clock::time_point deadline,
-              const std::atomic<bool>& stop, bool once = false);
+              const std::atomic<bool>& stop, bool single_attempt = false);
 
 } // namespace troupe

@@ -102,7 +102,7 @@ private:
     composed.add("address", address);
     if (known != inspections_.end())
       composed.add("error",
-                   task_problem::of(to_string(name), known->second.status()).why.message());
+                   task_problem::of(to_string(name), known->second.status()).reason.message());
     return composed;
   }
 

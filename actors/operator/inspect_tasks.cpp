@@ -17,7 +17,8 @@ namespace {
 // or the error. The actor stays alive until its last request is answered.
 template <class Answer, class Question, class Then>
 void ask_task(caf::event_based_actor* self, const caf::actor& membership, const task_name& task,
-              std::chrono::milliseconds patience, bool once, const Question& question, Then then) {
+              std::chrono::milliseconds patience, bool single_attempt, const Question& question,
+              Then then) {
   auto fail = [=](const caf::error& why) {
     then(why == caf::sec::request_timeout
              ? failure(error_kind::deadline_exceeded, task, " did not answer in time")
@@ -25,7 +26,7 @@ void ask_task(caf::event_based_actor* self, const caf::actor& membership, const 
   };
   auto deadline = self->clock().now() + patience;
   self->request(membership, patience + std::chrono::seconds{1},
-                connect_request{task, deadline, false, once})
+                connect_request{task, deadline, false, single_attempt})
       .then(
           [=](const peer_link& link) {
             auto left = std::max<caf::timespan>(deadline - self->clock().now(),
@@ -46,7 +47,7 @@ void inspect_tasks(caf::actor_system& system, const caf::actor& membership, task
       [=, question = std::move(question), then = std::move(then)](caf::event_based_actor* self) {
         auto inspections = std::make_shared<task_inspections>();
         self->set_default_handler(caf::drop);
-        end_with_exceptions(self);
+        end_on_exceptions(self);
         for (const auto& task : question.tasks)
           ask_task<inspection>(
               self, membership, task, question.patience, true,
@@ -63,7 +64,7 @@ void ask_to_drain(caf::actor_system& system, const caf::actor& membership, const
                   std::chrono::milliseconds patience, std::function<void(status)> then) {
   system.spawn([=, then = std::move(then)](caf::event_based_actor* self) {
     self->set_default_handler(caf::drop);
-    end_with_exceptions(self);
+    end_on_exceptions(self);
     ask_task<status>(self, membership, task, patience, false, drain_atom::value,
                      [=](status outcome) { then(std::move(outcome)); });
   });

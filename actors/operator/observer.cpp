@@ -128,9 +128,9 @@ private:
 
 } // namespace
 
-result<std::unique_ptr<observer>> observer::of(const cluster_access& cluster,
-                                               const observer_options& options) {
-  TROUPE_TRY(knows_tasks(cluster));
+result<std::unique_ptr<observer>> observer::connect(const cluster_access& cluster,
+                                                    const observer_options& options) {
+  TROUPE_TRY(check_names_tasks(cluster));
   connection_trust trust{.tls = {}, .insecure = options.insecure};
   if (!options.tls.none()) {
     TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,

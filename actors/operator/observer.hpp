@@ -20,8 +20,8 @@ struct observer_options {
 class observer {
 public:
   /// Fails if the certificates cannot be used.
-  static result<std::unique_ptr<observer>> of(const cluster_access& cluster,
-                                              const observer_options& options = {});
+  static result<std::unique_ptr<observer>> connect(const cluster_access& cluster,
+                                                   const observer_options& options = {});
   virtual ~observer() = default;
 
   /// Inspects a part of the cluster. For "/" and for a job, tasks that do not answer in time have

@@ -14,7 +14,7 @@
 #include "troupe/actors/network/dial.hpp"
 #include "troupe/actors/network/exchange.hpp"
 #include "troupe/actors/operator/operator_port.hpp"
-#include "troupe/actors/task/link_numbers.hpp"
+#include "troupe/actors/task/link_stats.hpp"
 #include "troupe/actors/task/resources.hpp"
 #include "troupe/actors/task/step_server.hpp"
 #include "troupe/actors/task/worker.hpp"
@@ -95,7 +95,7 @@ public:
     server_ = std::make_shared<step_server>(options.self, incarnation_, clock_of(system_),
                                             std::move(log));
     if (options.initialize_before_serving)
-      server_->filling().await(server_->now(), *options.initialize_before_serving);
+      server_->initialization().await(server_->now(), *options.initialize_before_serving);
     state_ = std::make_shared<resources>(system_);
     auto known = std::make_shared<incarnations>();
     auto loop = io_loop::make();
@@ -114,8 +114,8 @@ public:
                                              .peer_timeout = options.peer_timeout,
                                              .owner = {},
                                              .server = server_,
-                                             .known = known,
-                                             .ways = usual_ways(loop, trust),
+                                             .incarnations = known,
+                                             .transport = socket_transport(loop, trust),
                                              .same_host_reads = options.same_host_reads,
                                              .own_thread = true,
                                              .view = view_,
@@ -135,7 +135,7 @@ public:
                           .state = state_,
                           .inspector = inspector,
                           .on_drain = std::move(options.on_drain),
-                          .regions = cut_for(system_, threads),
+                          .regions = region_options_for(system_, threads),
                           .deterministic = options.deterministic,
                           .launch_threads = options.gpu_launch_threads,
                           .own_thread = true,
@@ -154,15 +154,16 @@ public:
     exchange.server = server_;
     exchange.self.cluster = options.cluster.known.cluster;
     exchange.peer_timeout = options.peer_timeout;
-    exchange.known = known;
+    exchange.incarnations = known;
     exchange.same_host_reads = options.same_host_reads;
     exchange.loop = loop;
     exchange.tls = trust.tls;
-    if (!options.access.empty()) {
-      TROUPE_ASSIGN(exchange.access, access_control::load(options.access, options.on_warning));
+    if (!options.access_list.empty()) {
+      TROUPE_ASSIGN(exchange.access_control,
+                    access_control::load(options.access_list, options.on_warning));
     }
     exchange.on_warning = options.on_warning;
-    exchange.host = host_;
+    exchange.session_handler = host_;
     TROUPE_ASSIGN(listener_,
                   spawn_listener(system_, listening.first.release(), std::move(exchange)));
     supervisor_ = spawn_supervisor(
@@ -189,7 +190,7 @@ public:
   uint64_t incarnation() const noexcept override { return incarnation_; }
   uint16_t http_port() const noexcept override { return operators_ ? operators_->port() : 0; }
 
-  rest drain(std::chrono::milliseconds patience) override {
+  drain_result drain(std::chrono::milliseconds patience) override {
     if (!server_->draining())
       server_->log().write(log_level::info, "drain_began",
                            {{"steps", static_cast<int64_t>(server_->in_flight())}});
@@ -202,7 +203,7 @@ public:
     for (;;) {
       // Steps before connections: an answer is sent before its step has ended.
       auto steps = host_->in_flight() + server_->in_flight();
-      rest left{steps, busy_connections()};
+      drain_result left{steps, busy_connections()};
       if (left.none() || std::chrono::steady_clock::now() >= end)
         return left;
       std::this_thread::sleep_for(period);
@@ -220,7 +221,7 @@ private:
     session.peer_timeout = options.peer_timeout;
     session.same_host_reads = options.same_host_reads;
     session.insecure = options.insecure;
-    server_->hosted().most = options.hosting.sessions;
+    server_->hosted().limit = options.hosting.sessions;
     return session_host::make({.limits = options.hosting,
                                .session = std::move(session),
                                .server = server_,
@@ -275,16 +276,16 @@ private:
     }
     claim_options claim{
         .seeds = joining.seeds,
-        .what = {options.self.job, options.self.task, incarnation_, joining.address},
+        .claim = {options.self.job, options.self.task, incarnation_, joining.address},
         .cluster = options.cluster.known.cluster,
         .patience = options.join_timeout,
         .peer_timeout = options.peer_timeout,
         .give_up = options.give_up,
-        .ways = usual_ways(io_loop::make(), trust)};
+        .transport = socket_transport(io_loop::make(), trust)};
     TROUPE_ASSIGN(auto granted, claim_number(system_, std::move(claim)));
     options.self = granted.task;
     incarnation_ = granted.incarnation;
-    joining.follows_coordinator = granted.ask == joining.address;
+    joining.follows_coordinator = granted.coordinator_address == joining.address;
     return joining;
   }
 
@@ -309,7 +310,7 @@ private:
     };
     parts.readiness_error = [server = server_] { return server->refusal().message(); };
     parts.check_health = [worker = worker_](std::function<void()> answer) {
-      caf::anon_send(worker, knock{std::move(answer)});
+      caf::anon_send(worker, health_check{std::move(answer)});
     };
     TROUPE_ASSIGN(operators_, operator_port::open(parsed, std::move(parts)));
     return {};
@@ -318,7 +319,7 @@ private:
   size_t busy_connections() const {
     size_t busy = 0;
     for (const auto& connection : server_->connections().open())
-      busy += !numbers_of(*connection).drained;
+      busy += !link_stats_of(*connection).drained;
     return busy;
   }
 
@@ -342,16 +343,16 @@ private:
 result<std::unique_ptr<task>> task::start(task_options options) {
   if (!options.ops || !options.make_devices)
     return invalid("a task needs ops and devices");
-  TROUPE_TRY(knows_tasks(options.cluster));
+  TROUPE_TRY(check_names_tasks(options.cluster));
   auto log = std::make_shared<event_log>(to_string(options.self), std::move(options.on_log));
   options.on_warning = [log, on_warning = std::move(options.on_warning)](const std::string& text) {
     log->write(log_level::warning, "warning", {{"text", text}});
     if (on_warning)
       on_warning(text);
   };
-  if (!options.access.empty() && options.tls.none())
+  if (!options.access_list.empty() && options.tls.none())
     return failure(error_kind::failed_precondition, options.self, " has the access list ",
-                   options.access,
+                   options.access_list,
                    ", but no TLS, so no client proves its identity; give it a certificate, a key "
                    "and an authority");
   auto listen = options.listen;

@@ -21,11 +21,11 @@ struct task_options {
   cluster_access cluster;
   /// The number -1 stands for any number, where the cluster assigns numbers to tasks.
   task_name self;
-  std::string listen;      ///< "host:port"; empty: the address that the cluster has for this task
-  tls_files tls = {};      ///< all connections use TLS; none: no encryption
-  std::string access = {}; ///< access list: the rights of clients; none: all rights. Needs TLS
-  bool insecure = false;   ///< allows unencrypted connections to other machines
-  size_t inter_op_threads = 0; ///< 0: one per core
+  std::string listen; ///< "host:port"; empty: the address that the cluster has for this task
+  tls_files tls = {}; ///< all connections use TLS; none: no encryption
+  std::string access_list = {}; ///< a file: the rights of clients; none: all rights. Needs TLS
+  bool insecure = false;        ///< allows unencrypted connections to other machines
+  size_t inter_op_threads = 0;  ///< 0: one per core
   std::chrono::milliseconds peer_timeout{10'000};
   bool deterministic = false;      ///< in all sessions, results do not depend on thread counts
   bool gpu_launch_threads = false; ///< each GPU has a launch thread
@@ -78,12 +78,12 @@ public:
   /// Refuses new steps and programs from now on with `unavailable`, also at /readyz. Waits until
   /// running steps have ended and their answers are sent, but not longer than the patience. Returns
   /// what is not done; the destructor fails it. Any thread may call.
-  struct rest {
+  struct drain_result {
     size_t steps = 0;       ///< running
     size_t connections = 0; ///< with unsent messages
     bool none() const noexcept { return steps == 0 && connections == 0; }
   };
-  virtual rest drain(std::chrono::milliseconds patience) = 0;
+  virtual drain_result drain(std::chrono::milliseconds patience) = 0;
 };
 
 } // namespace troupe

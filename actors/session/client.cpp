@@ -1,7 +1,7 @@
 #include "troupe/actors/session/client.hpp"
 
-#include "troupe/actors/base/brief_look.hpp"
-#include "troupe/actors/base/clerk.hpp"
+#include "troupe/actors/base/adaptive_spin.hpp"
+#include "troupe/actors/base/background_executor.hpp"
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/stop_request.hpp"
 #include "troupe/actors/base/system.hpp"
@@ -31,7 +31,7 @@ namespace {
 // The calling thread of run(): waits at the gate of a step, and for the end of the step.
 class step_driver final : public step_observer, public step_gate::waiter, public waiting_caller {
 public:
-  void let_in() override {
+  void admitted() override {
     std::lock_guard guard{mutex_};
     admitted_ = true;
     changed_.notify_one();
@@ -53,7 +53,7 @@ public:
     return !gate.withdraw(*this); // the gate may have admitted it meanwhile
   }
   // On the waiting thread itself there is no thread to wake.
-  void step_ended(caf::execution_unit* unit) noexcept override {
+  void on_step_ended(caf::execution_unit* unit) noexcept override {
     if (unit == unit_) {
       ended_here_ = true;
       return;
@@ -206,8 +206,8 @@ public:
     if (!server_)
       return;
     began_ = std::chrono::steady_clock::now();
-    if (server_->steps().announce(id_))
-      (void)server_->steps().attach(id_, instance, nullptr, deadline).ok();
+    if (server_->steps().admit(id_))
+      (void)server_->steps().deliver_early_tensors(id_, instance, nullptr, deadline).ok();
   }
   shown_step(const shown_step&) = delete;
   shown_step& operator=(const shown_step&) = delete;
@@ -257,7 +257,7 @@ public:
                                                  step_clock::time_point deadline,
                                                  const std::stop_token& stop) override {
     TROUPE_ASSIGN(auto request, prepare_request::make(source, signature, deadline));
-    request.knows = known_losses();
+    request.acknowledged_loss = known_losses();
     request.retried = is_retried();
     request.stop = stop;
     return ask_for<std::shared_ptr<prepared_step>>(patience_until(deadline), std::move(request));
@@ -272,15 +272,15 @@ public:
   result<std::vector<tensor>> run(prepared_step& step, std::span<const tensor> feeds,
                                   step_clock::time_point deadline,
                                   const run_insight& insight) override {
-    std::vector<tensor> fetches(step.outside.fetches);
+    std::vector<tensor> fetches(step.interface.fetches);
     TROUPE_TRY(run_into(step, feeds, fetches, deadline, insight));
     return fetches;
   }
 
   status run_into(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                   step_clock::time_point deadline, const run_insight& insight) override {
-    if (fetches.size() != step.outside.fetches)
-      return invalid("the step has ", step.outside.fetches, " fetches, got room for ",
+    if (fetches.size() != step.interface.fetches)
+      return invalid("the step has ", step.interface.fetches, " fetches, got room for ",
                      fetches.size());
     if (insight.stop.stop_requested())
       return stopped_by_caller();
@@ -302,7 +302,7 @@ public:
   void run_async(prepared_step& step, std::vector<tensor> feeds, step_clock::time_point deadline,
                  on_done done, const run_insight& insight) override {
     auto measured = measure(step, insight);
-    // The run initializes no task: it may end after the initialization (filling) has ended.
+    // The run initializes no task: it may end after the initialization has ended.
     async_run pending_run{
         {step.shared_from_this(), std::move(feeds), deadline, measured.watch, known_losses()},
         std::make_shared<callback>(std::move(done), options().on_warning)};
@@ -341,9 +341,9 @@ public:
     return delivered ? outcome : delivered;
   }
 
-  status end_fill(uint64_t number, bool done, step_clock::time_point deadline) override {
+  status end_initialization(uint64_t number, bool done, step_clock::time_point deadline) override {
     status outcome;
-    auto delivered = ask(patience_until(deadline), troupe::end_fill{done, number},
+    auto delivered = ask(patience_until(deadline), troupe::end_initialization{done, number},
                          [&](const status& answer) { outcome = answer; });
     return delivered ? outcome : delivered;
   }
@@ -353,12 +353,12 @@ public:
     return ask_for<state_survey>(patience_until(deadline), survey_state{task, deadline});
   }
 
-  result<std::vector<task_positions>> positions(kernel_positions go_on_from,
-                                                const std::vector<std::string>& tasks,
-                                                step_clock::time_point deadline) override {
+  result<std::vector<task_positions>> random_state(kernel_positions restored_state,
+                                                   const std::vector<std::string>& tasks,
+                                                   step_clock::time_point deadline) override {
     return ask_for<std::vector<task_positions>>(
         patience_until(deadline),
-        ask_positions{.go_on_from = std::move(go_on_from), .tasks = tasks});
+        ask_positions{.restore_from = std::move(restored_state), .tasks = tasks});
   }
 
   uint16_t http_port() const noexcept override { return port_.http; }
@@ -367,21 +367,22 @@ private:
   // A caller that restores state acknowledges all losses; another one must wait until the state is
   // restored.
   uint64_t known_losses() const {
-    const auto& restores = options().lost_state.restores_here;
+    const auto& restores = options().lost_state.is_restoring;
     return restores && restores() ? all_losses : 0;
   }
 
   bool is_retried() const {
-    const auto& retries = options().lost_state.tries_again;
+    const auto& retries = options().lost_state.is_retrying;
     return retries && retries();
   }
 
-  void hear(const task_fill& report, filling* filled_by) const {
-    if (filled_by)
-      filled_by->hear(report);
-    const auto& unfilled = options().lost_state.unfilled;
-    if (report.stage == fill_stage::awaited && unfilled)
-      unfilled(report.task);
+  void note_report(const initialization_report& report,
+                   initialization* current_initialization) const {
+    if (current_initialization)
+      current_initialization->note_report(report);
+    const auto& on_uninitialized = options().lost_state.on_uninitialized;
+    if (report.stage == initialization_stage::awaited && on_uninitialized)
+      on_uninitialized(report.task);
   }
 
   status start(result<caf::actor> session) {
@@ -390,7 +391,7 @@ private:
     if (networked_) {
       async_runner_ = spawn_control(system_, async_runner_behavior, session_, caf::actor{});
     } else {
-      callbacks_ = spawn_clerk(system_);
+      callbacks_ = spawn_background_executor(system_);
       async_runner_ = system_.spawn(async_runner_behavior, session_, callbacks_);
     }
     return {};
@@ -401,7 +402,7 @@ private:
   status ask(caf::duration patience, Question question, Take take) {
     caf::scoped_actor self{system_, true};
     status outcome;
-    thread_local brief_look spin;
+    thread_local adaptive_spin spin;
     // The session and its master handle the request on this thread.
     inline_unit unit{system_};
     auto* usual_unit = self->context();
@@ -437,7 +438,7 @@ private:
     auto every = options().sample_every;
     measurement measured;
     measured.target = insight.statistics;
-    measured.graph = step.outside.graph;
+    measured.graph = step.interface.graph;
     measured.sampled = every > 0 && runs_.fetch_add(1, std::memory_order_relaxed) % every == 0;
     measured.watch.times = measured.target || measured.sampled;
     measured.watch.check_numerics = insight.check_numerics || options().check_numerics;
@@ -466,21 +467,22 @@ private:
 
   status ask_session(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                      const run_limits& limits, step_statistics& statistics) {
-    auto* filled_by = filling::of(*this);
+    auto* current_initialization = initialization::outermost_of(*this);
     step_request request{.step = step.shared_from_this(),
                          .feeds = {feeds.begin(), feeds.end()},
                          .deadline = limits.deadline,
                          .watch = limits.watch,
-                         .knows = known_losses(),
-                         .fill = filled_by ? filled_by->number() : 0,
+                         .acknowledged_loss = known_losses(),
+                         .initialization =
+                             current_initialization ? current_initialization->number() : 0,
                          .retried = is_retried(),
                          .stop = limits.stop};
     // The master answers at the deadline. A timeout of CAF would stay, with the actor of this
     // thread, until the deadline, even after the answer.
     TROUPE_ASSIGN(auto outcome, ask_for<step_outcome>(caf::infinite, std::move(request)));
     statistics = std::move(outcome.statistics);
-    for (const auto& report : outcome.fills)
-      hear(report, filled_by);
+    for (const auto& report : outcome.initialization_reports)
+      note_report(report, current_initialization);
     if (!outcome.outcome)
       return std::move(outcome.outcome);
     std::ranges::move(outcome.fetches, fetches.begin());
@@ -489,12 +491,12 @@ private:
 
   status drive(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                const run_limits& limits, step_statistics& statistics) {
-    TROUPE_TRY(step.outside.check(feeds));
+    TROUPE_TRY(step.interface.check(feeds));
     TROUPE_TRY(step.local->check_state());
     step_driver caller;
     if (!caller.enter(step.gate, limits.deadline, limits.stop))
       return limits.stop.stop_requested() ? stopped_by_caller() : queue_timeout(step.gate);
-    const step_gate::turn admitted{step.gate};
+    const step_gate::admission admitted{step.gate};
     return drive_admitted(*step.local, caller, feeds, fetches, limits, statistics);
   }
 
@@ -521,7 +523,7 @@ private:
     auto* threads = program.kernels();
     if (!threads)
       return caller.wait_until(deadline);
-    const kernel_threads::caller_in_line waits{*threads, instance, caller};
+    const kernel_threads::registered_caller waits{*threads, instance, caller};
     do
       take_back(instance, *threads, caller, unit);
     while (!caller.has_ended() && caller.wait_until(deadline));
@@ -533,7 +535,7 @@ private:
                         step_statistics& statistics) {
     auto instance = program.check_out();
     if (limits.watch.any())
-      instance->watch(limits.watch);
+      instance->profile(limits.watch);
     instance->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
     auto& conductor = instance->conductor();
     auto step = next_local_step();
@@ -549,7 +551,7 @@ private:
                                  }};
       unit.drain(conductor.stop());
       if (!wait_for_end(*instance, program, caller, unit, limits.deadline)) {
-        conductor.abort(step, overdue(step), &unit);
+        conductor.abort(step, deadline_error(step), &unit);
         if (auto* threads = program.kernels())
           take_back(*instance, *threads, caller, unit); // that became ready meanwhile
         caller.wait_for_stop();

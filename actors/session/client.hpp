@@ -2,7 +2,7 @@
 // worker actors. Names no CAF type, so that `api/` can use it.
 #pragma once
 #include "troupe/actors/base/step_errors.hpp"
-#include "troupe/runtime/cluster/fill_stage.hpp"
+#include "troupe/runtime/cluster/initialization_stage.hpp"
 #include "troupe/runtime/cluster/state_loss.hpp"
 #include "troupe/runtime/cluster/task_survey.hpp"
 #include "troupe/runtime/device/device.hpp"
@@ -41,10 +41,11 @@ using device_maker = std::function<result<std::vector<std::shared_ptr<device>>>(
 /// How the steps of a session are compiled and run.
 struct program_options {
   bool region_per_node = false; ///< for debugging: each node waits for messages of its own
-  size_t max_concurrent = 0;    ///< running steps of one kind; further ones are queued. 0: no limit
-  bool deterministic = false;   ///< results have the same bits for any number of threads
-  bool replay = true;           ///< repeated launch sequences on a GPU are replayed as one launch
-  bool place_by_cost = false;   ///< place_options::by_cost
+  /// Running steps of one kind; further ones are queued. 0: no limit.
+  size_t max_concurrent_steps = 0;
+  bool deterministic = false; ///< results have the same bits for any number of threads
+  bool replay = true;         ///< repeated launch sequences on a GPU are replayed as one launch
+  bool place_by_cost = false; ///< place_options::by_cost
   f32_transfer transfer_precision = f32_transfer::exact;
   placement_options placement = {};
 };
@@ -55,17 +56,17 @@ struct restore_hooks {
   /// before a step uses the task again. If it returns true, the step that noticed the loss fails,
   /// even if an error has reported the task before. All other steps that use state on the task fail
   /// until the state is restored. Losses for which it returned true are numbered from 1.
-  std::function<bool(const state_loss& loss)> lose = {};
+  std::function<bool(const state_loss& loss)> on_state_lost = {};
   /// Returns whether the lost state of the task is not restored yet. Any thread.
-  std::function<bool(const std::string& task)> awaits = {};
+  std::function<bool(const std::string& task)> awaits_restore = {};
   /// Returns whether requests of the calling thread are part of restoring state.
-  std::function<bool()> restores_here = {};
+  std::function<bool()> is_restoring = {};
   /// Returns whether the calling thread retries a request that fails because of a task, so that no
   /// caller reads the error.
-  std::function<bool()> tries_again = {};
+  std::function<bool()> is_retrying = {};
   /// Called on the thread that runs a step, before the step returns: the task has refused the step,
   /// because it must be initialized first and no session is initializing it.
-  std::function<void(const std::string& task)> unfilled = {};
+  std::function<void(const std::string& task)> on_uninitialized = {};
 };
 
 /// An HTTP port for operators.
@@ -90,11 +91,12 @@ struct client_options {
   std::chrono::milliseconds timeout{60'000};      ///< of steps that name no deadline
   std::chrono::milliseconds peer_timeout{10'000}; ///< a task that is silent for longer is lost
   tls_files tls = {};                             ///< all connections use TLS; none: no encryption
-  bool insecure = false;       ///< allows unencrypted connections to other machines
-  bool same_host_reads = true; ///< reads large tensors from the memory of tasks of this machine
-  bool check_numerics = false; ///< in all steps
-  std::vector<node_time> measured = {}; ///< times of nodes that former processes measured
-  uint64_t sample_every = 0;            ///< measures the nodes of one step in so many. 0: never
+  bool insecure = false; ///< allows unencrypted connections to other machines
+  /// Large tensors of tasks of this machine are read from their memory.
+  bool same_host_reads = true;
+  bool check_numerics = false;            ///< in all steps
+  std::vector<node_time> node_times = {}; ///< times of nodes that former processes measured
+  uint64_t sample_every = 0;              ///< measures the nodes of one step in so many. 0: never
   std::function<void(const std::string&)> on_warning = {};
   restore_hooks lost_state = {};
   /// "host:port" at which the local task serves operators over HTTP; empty: not served.
@@ -169,18 +171,19 @@ public:
   /// While an object of this class lives, steps that this thread runs by the client, and waits for,
   /// initialize tasks that must be initialized before they serve. A nested object is part of the
   /// outermost one.
-  class filling {
+  class initialization {
   public:
-    explicit filling(const client& owner)
-        : client_(owner), enclosing_(innermost_), outermost_(of(owner)), number_(++begun_) {
+    explicit initialization(const client& owner)
+        : client_(owner), enclosing_(innermost_), outermost_(outermost_of(owner)),
+          number_(++begun_) {
       innermost_ = this;
     }
-    filling(const filling&) = delete;
-    filling& operator=(const filling&) = delete;
-    ~filling() { innermost_ = enclosing_; }
+    initialization(const initialization&) = delete;
+    initialization& operator=(const initialization&) = delete;
+    ~initialization() { innermost_ = enclosing_; }
     /// Returns the outermost object of this thread for the client; null if there is none.
-    static filling* of(const client& owner) noexcept {
-      filling* result = nullptr;
+    static initialization* outermost_of(const client& owner) noexcept {
+      initialization* result = nullptr;
       for (auto* current = innermost_; current; current = current->enclosing_)
         if (&current->client_ == &owner)
           result = current;
@@ -189,43 +192,46 @@ public:
     uint64_t number() const noexcept { return outermost().number_; }
     bool is_outermost() const noexcept { return !outermost_; }
     /// Records how a task answered a step of this initialization.
-    void hear(const task_fill& report) {
-      if (report.stage == fill_stage::by_another)
-        elsewhere_.insert(report.task);
+    void note_report(const initialization_report& report) {
+      if (report.stage == initialization_stage::by_another)
+        tasks_of_others_.insert(report.task);
       else
-        elsewhere_.erase(report.task);
-      fills_ |= report.stage == fill_stage::by_asker;
+        tasks_of_others_.erase(report.task);
+      has_begun_ |= report.stage == initialization_stage::by_requester;
     }
     /// Returns the tasks that another session initializes, by their last reports.
-    const std::set<std::string>& elsewhere() const noexcept { return outermost().elsewhere_; }
+    const std::set<std::string>& tasks_of_others() const noexcept {
+      return outermost().tasks_of_others_;
+    }
     /// Returns whether an uninitialized task has admitted one of the steps.
-    bool fills() const noexcept { return outermost().fills_; }
+    bool has_begun() const noexcept { return outermost().has_begun_; }
 
   private:
-    const filling& outermost() const noexcept { return outermost_ ? *outermost_ : *this; }
+    const initialization& outermost() const noexcept { return outermost_ ? *outermost_ : *this; }
     const client& client_;
-    filling* const enclosing_;
-    filling* const outermost_; // null in the outermost one
+    initialization* const enclosing_;
+    initialization* const outermost_; // null in the outermost one
     const uint64_t number_;
-    std::set<std::string> elsewhere_;
-    bool fills_ = false;
+    std::set<std::string> tasks_of_others_;
+    bool has_begun_ = false;
     static inline std::atomic<uint64_t> begun_{0};
-    static inline thread_local filling* innermost_ = nullptr;
+    static inline thread_local initialization* innermost_ = nullptr;
   };
   /// Tells the tasks on which steps of that initialization used state that they are initialized; if
   /// `done` is false, that another session may initialize them. Fails with `aborted` if a task was
   /// restarted meanwhile.
-  virtual status end_fill(uint64_t number, bool done, step_clock::time_point deadline) = 0;
+  virtual status end_initialization(uint64_t number, bool done,
+                                    step_clock::time_point deadline) = 0;
 
   /// Lists the named state of a task ("/job:ps/task:0"), or of all reachable tasks if it is empty.
   virtual result<state_survey> list_state(const std::string& task,
                                           step_clock::time_point deadline) = 0;
 
   /// Returns the positions of stateful kernels (random state) on the tasks that take part in steps,
-  /// or on `tasks` if any are named. If `go_on_from` is not empty, sets these positions first.
-  virtual result<std::vector<task_positions>> positions(kernel_positions go_on_from,
-                                                        const std::vector<std::string>& tasks,
-                                                        step_clock::time_point deadline) = 0;
+  /// or on `tasks` if any are named. If `restored_state` is not empty, sets these positions first.
+  virtual result<std::vector<task_positions>> random_state(kernel_positions restored_state,
+                                                           const std::vector<std::string>& tasks,
+                                                           step_clock::time_point deadline) = 0;
 
   const client_options& options() const noexcept { return options_; }
   /// Returns the port of client_options::http; 0 if it is not served.
@@ -238,7 +244,7 @@ public:
 
 protected:
   explicit client(client_options options) : options_(std::move(options)) {
-    for (const auto& measured : options_.measured)
+    for (const auto& measured : options_.node_times)
       times_->add(measured);
   }
 

@@ -64,27 +64,27 @@ status read_fetches(const graph& nodes, step_interface& into) {
 } // namespace
 
 result<session_prepare> to_wire(const prepare_request& request, const node_times* measured) {
-  const auto& nodes = *request.of->nodes;
-  if (request.outside.feeds.size() > max_edges)
+  const auto& nodes = *request.graph_copy->nodes;
+  if (request.interface.feeds.size() > max_edges)
     return invalid("a step has at most ", max_edges, " feeds, this one ",
-                   request.outside.feeds.size());
-  session_prepare encoded{.feeds = static_cast<uint32_t>(request.outside.feeds.size()),
+                   request.interface.feeds.size());
+  session_prepare encoded{.feeds = static_cast<uint32_t>(request.interface.feeds.size()),
                           .low_priority = request.low_priority,
                           .retried = request.retried};
   TROUPE_ASSIGN(encoded.graph, write_graph(nodes));
-  for (const auto* target : request.of->targets)
+  for (const auto* target : request.graph_copy->targets)
     encoded.targets.push_back(target ? target->name() : std::string{});
   std::erase(encoded.targets, ""); // fed placeholders
   if (measured && !measured->empty())
     for (const auto& node : nodes.nodes())
-      if (auto known = measured->find(node->name(), request.outside.graph))
+      if (auto known = measured->find(node->name(), request.interface.graph))
         encoded.costs.push_back(*std::move(known));
   return encoded;
 }
 
 std::vector<bool> needed_feeds(const prepare_request& request) {
-  std::vector<bool> needed(request.outside.feeds.size());
-  each_feed(*request.of->nodes, [&](const node&, size_t index) { needed[index] = true; });
+  std::vector<bool> needed(request.interface.feeds.size());
+  each_feed(*request.graph_copy->nodes, [&](const node&, size_t index) { needed[index] = true; });
   return needed;
 }
 
@@ -98,32 +98,33 @@ result<prepare_request> from_wire(const session_prepare& received, const registr
   for (const auto& node : step->nodes->nodes())
     if (is_made_later(node->op().name))
       return invalid(node->description(), ": a step that is to be prepared has no such node");
-  prepare_request request{.of = step,
-                          .outside = {},
+  prepare_request request{.graph_copy = step,
+                          .interface = {},
                           .deadline = deadline,
                           .low_priority = received.low_priority,
-                          .knows = all_losses}; // each run names the losses that it knows
+                          // Each run names the losses that its client has handled.
+                          .acknowledged_loss = all_losses};
   request.costs = received.costs;
   request.retried = received.retried;
   // Feeds that the graph does not need have no type.
-  request.outside.feeds.assign(received.feeds,
-                               {"an unused feed", dtype::none, partial_shape::unknown()});
-  request.outside.graph = step->nodes->id();
-  TROUPE_TRY(read_feeds(*step->nodes, request.outside));
-  TROUPE_TRY(read_fetches(*step->nodes, request.outside));
+  request.interface.feeds.assign(received.feeds,
+                                 {"an unused feed", dtype::none, partial_shape::unknown()});
+  request.interface.graph = step->nodes->id();
+  TROUPE_TRY(read_feeds(*step->nodes, request.interface));
+  TROUPE_TRY(read_fetches(*step->nodes, request.interface));
   for (const auto& name : received.targets) {
     auto* target = step->nodes->find(name);
     if (!target)
       return invalid("the step has no node '", name, "', which is to be run");
     step->targets.push_back(target);
   }
-  if (request.outside.fetches == 0 && step->targets.empty())
+  if (request.interface.fetches == 0 && step->targets.empty())
     return invalid("there is nothing to fetch and no target to run");
   return request;
 }
 
 uint64_t held_bytes(const session_prepare& received) {
-  auto bytes = held_bytes(received.graph) + received.feeds * sizeof(step_interface::fed);
+  auto bytes = held_bytes(received.graph) + received.feeds * sizeof(step_interface::feed_spec);
   for (const auto& target : received.targets)
     bytes += sizeof target + target.size();
   for (const auto& cost : received.costs)

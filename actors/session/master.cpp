@@ -1,6 +1,6 @@
 #include "troupe/actors/session/master.hpp"
 
-#include "troupe/actors/base/clerk.hpp"
+#include "troupe/actors/base/background_executor.hpp"
 #include "troupe/actors/base/deadlines.hpp"
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/pending_answer.hpp"
@@ -39,7 +39,7 @@ struct master_state {
   std::unique_ptr<awaited_tasks> awaits;
   std::unique_ptr<registrar> registers;
   std::unique_ptr<step_runner> runs;
-  std::vector<std::weak_ptr<unanswered>> open; // failed when the session closes
+  std::vector<std::weak_ptr<pending_answer_base>> open; // failed when the session closes
   std::vector<std::weak_ptr<prepared_step>> steps;
   std::vector<std::weak_ptr<preparation>> compiling; // on the background executor, or ended
   std::set<task_name> listed;                        // tasks whose devices are known
@@ -79,7 +79,7 @@ make_pending_answer(master_self self, caf::typed_response_promise<Result> reply)
 
 // Finds the worker of a task: in this process, or through the membership.
 void find_worker(master_self self, const task_name& task, step_clock::time_point deadline,
-                 std::function<void(result<peer_link>)> then, bool once = false) {
+                 std::function<void(result<peer_link>)> then, bool single_attempt = false) {
   const auto& options = self->state.options;
   if (auto worker = options.workers.find(task); worker != options.workers.end())
     return then(peer_link{task, 0, worker->second});
@@ -88,7 +88,8 @@ void find_worker(master_self self, const task_name& task, step_clock::time_point
   watch_waits(self);
   // Without a timeout of CAF, which would keep it until the deadline after the answer: the
   // membership answers at the deadline.
-  self->request(options.membership, caf::infinite, connect_request{task, deadline, false, once})
+  self->request(options.membership, caf::infinite,
+                connect_request{task, deadline, false, single_attempt})
       .then([then](const peer_link& link) { then(link); },
             [then](const caf::error& why) { then(from_caf(why)); });
 }
@@ -99,7 +100,7 @@ using answer_of = std::conditional_t<std::is_same_v<Answer, status>, status, res
 // How long to wait for tasks, and whether a refused connection is an answer.
 struct patience_with_tasks {
   step_clock::time_point deadline;
-  bool once = false;
+  bool single_attempt = false;
 };
 
 // Asks these tasks, and calls `then` with all answers once each task has answered or failed.
@@ -136,7 +137,7 @@ void ask_tasks(master_self self, const std::vector<task_name>& tasks, patience_w
                                              : from_caf(why)));
                 });
     };
-    find_worker(self, tasks[i], patience.deadline, ask, patience.once);
+    find_worker(self, tasks[i], patience.deadline, ask, patience.single_attempt);
   }
 }
 
@@ -203,7 +204,7 @@ void report_waits(master_self self) {
       waits.push_back(std::move(wait));
   auto any_waits = !waits.empty();
   if (any_waits || state.reported_waits)
-    self->send(state.options.membership, tell_waits{std::move(waits)});
+    self->send(state.options.membership, waits_report{std::move(waits)});
   state.reported_waits = any_waits;
   if (any_waits)
     watch_waits(self);
@@ -258,7 +259,7 @@ void add_devices(device_list& known, const std::vector<device_info>& listed) {
 // If a task does not answer, the known devices may suffice: placement decides.
 void ask_devices(master_self self, const prepare_request& request,
                  const std::function<void(status)>& then) {
-  auto tasks = tasks_to_ask(self, *request.of->nodes);
+  auto tasks = tasks_to_ask(self, *request.graph_copy->nodes);
   ask_tasks<std::vector<device_info>>(
       self, tasks, {std::min(request.deadline, default_deadline(self))},
       [=](const std::vector<result<std::vector<device_info>>>& answers) {
@@ -279,7 +280,7 @@ void find_devices(master_self self, const prepare_request& request,
                   const std::function<void(status)>& then) {
   if (self->state.options.may_change)
     watch_waits(self);
-  self->state.awaits->wait_for(*request.of->nodes, request.deadline, [=] {
+  self->state.awaits->wait_for(*request.graph_copy->nodes, request.deadline, [=] {
     if (const auto& known = self->state.options; known.may_change && known.devices.empty())
       then(no_task_yet());
     else
@@ -287,7 +288,7 @@ void find_devices(master_self self, const prepare_request& request,
   });
 }
 
-void tasks_changed(master_self self, const tasks_known& known) {
+void tasks_changed(master_self self, const task_list& known) {
   auto& state = self->state;
   take_tasks(state.options.devices, known.tasks);
   std::erase_if(state.listed, [&](const auto& task) {
@@ -359,18 +360,20 @@ void place_again(master_self self, const step_ptr& step, step_clock::time_point 
   auto request = *step->request;
   request.deadline = deadline;
   auto job = begin_preparation(self, request);
-  leave_to(
+  run_in_background(
       self, self->state.background,
       [=] {
         return guarded("placing the step again", [&] {
           // A copy, because the graph may be needed again.
-          job->graph_copy = std::make_shared<step_graph>(copy_of(*job->request.of));
+          job->graph_copy = std::make_shared<step_graph>(copy_of(*job->request.graph_copy));
           return make_step(*job);
         });
       },
       [=](const result<step_ptr>& placed) {
         const auto& lost = job->options.how.avoid;
-        auto is_lost = [&](const auto& part) { return part.may_leave && lost.contains(part.task); };
+        auto is_lost = [&](const auto& part) {
+          return part.is_movable && lost.contains(part.task);
+        };
         // The list of tasks may have changed, but state stays on its tasks.
         auto gains_state = [&](const auto& part) {
           return part.has_state && std::ranges::none_of(step->participants, [&](const auto& old) {
@@ -405,7 +408,7 @@ std::function<void()> answer_in_time(master_self self, const std::shared_ptr<pre
 
 caf::result<step_ptr> prepare(master_self self, const prepare_request& request) {
   if (request.deadline <= self->clock().now())
-    return to_caf(not_begun_in_time());
+    return to_caf(deadline_passed_before_start());
   auto answer = make_pending_answer(self, self->make_response_promise<step_ptr>());
   auto compiling = std::make_shared<std::weak_ptr<preparation>>();
   answer->keep(stop_request::watch(self, request.stop, [=] {
@@ -422,7 +425,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
     auto job = begin_preparation(self, request);
     *compiling = job;
     auto cancel_timer = answer_in_time(self, job, [=](const status& late) { answer->fail(late); });
-    leave_to(
+    run_in_background(
         self, self->state.background,
         [=] { return guarded("compiling the step", [&] { return make_step(*job); }); },
         [=](const result<step_ptr>& compiled) {
@@ -440,7 +443,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
           watch_links(self, step);
           answer->keep(nullptr); // from now on the registrar handles the stop request
           self->state.registers->ensure(
-              step, {request.deadline, request.knows, request.retried, request.stop},
+              step, {request.deadline, request.acknowledged_loss, request.retried, request.stop},
               [=](const status& ready) {
                 if (ready)
                   answer->deliver(current(step));
@@ -453,14 +456,14 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
 }
 
 caf::result<placement_report> explain(master_self self, const explain_request& request) {
-  if (request.what.deadline <= self->clock().now())
-    return to_caf(not_begun_in_time());
+  if (request.request.deadline <= self->clock().now())
+    return to_caf(deadline_passed_before_start());
   auto answer = make_pending_answer(self, self->make_response_promise<placement_report>());
-  find_devices(self, request.what, [=](const status& silent) {
-    auto job = begin_preparation(self, request.what);
+  find_devices(self, request.request, [=](const status& silent) {
+    auto job = begin_preparation(self, request.request);
     job->options.how.explain = true;
     auto cancel_timer = answer_in_time(self, job, [=](const status& late) { answer->fail(late); });
-    leave_to(
+    run_in_background(
         self, self->state.background,
         [=]() -> result<placement_report> {
           return guarded("placing the step", [&]() -> result<placement_report> {
@@ -486,8 +489,8 @@ void link_was_lost(master_self self, const link_lost& lost) {
     if (auto step = weak_step.lock())
       for (size_t i = 0; i < step->participants.size(); ++i)
         if (step->participants[i].task == lost.task)
-          step->parts.lose(i);
-  self->state.runs->lose(lost.task, lost.why);
+          step->registration_state.lose(i);
+  self->state.runs->lose(lost.task, lost.reason);
 }
 
 // Marks a part as lost if its task reports that it has lost another task to which the part sends.
@@ -497,7 +500,7 @@ void part_was_lost(master_self self, const part_lost& lost) {
       for (size_t i = 0; i < step->participants.size(); ++i)
         if (const auto& part = step->participants[i];
             part.task == lost.task && part.handle == lost.handle)
-          step->parts.lose(i);
+          step->registration_state.lose(i);
 }
 
 // -- other requests ------------------------------------------------------------------------------
@@ -595,18 +598,18 @@ std::map<task_name, caf::actor> workers_of_steps(master_self self) {
   for (const auto& weak_step : self->state.steps)
     if (auto step = weak_step.lock())
       for (size_t i = 0; i < step->participants.size(); ++i)
-        if (step->parts.ready(i))
+        if (step->registration_state.ready(i))
           workers[step->participants[i].task] = step->participants[i].worker;
   return workers;
 }
 
 caf::result<std::vector<task_positions>> positions_of(master_self self, ask_positions& question) {
-  if (auto valid = check_positions(question.go_on_from); !valid)
+  if (auto valid = check_positions(question.restore_from); !valid)
     return to_caf(valid);
   auto answer =
       make_pending_answer(self, self->make_response_promise<std::vector<task_positions>>());
-  if (!question.go_on_from.empty())
-    self->state.registers->begin_at(question.go_on_from);
+  if (!question.restore_from.empty())
+    self->state.registers->begin_at(question.restore_from);
   question.session = self->state.options.session;
   auto deliver = [=](result<std::vector<task_positions>> positions) {
     positions ? answer->deliver(*std::move(positions)) : answer->fail(positions.status());
@@ -622,9 +625,9 @@ caf::result<std::vector<task_positions>> positions_of(master_self self, ask_posi
 
 // Tells the tasks that steps of this number have initialized them. A restarted task has lost the
 // values of earlier steps, so it stays uninitialized.
-caf::result<status> end_filling(master_self self, const end_fill& request) {
+caf::result<status> handle_end_initialization(master_self self, const end_initialization& request) {
   auto answer = make_pending_answer(self, self->make_response_promise<status>());
-  auto tasks = self->state.runs->take_filled(request.fill);
+  auto tasks = self->state.runs->take_initialized(request.initialization);
   auto missing = std::make_shared<size_t>(tasks.size());
   auto outcome = std::make_shared<status>();
   auto settle = [=](const task_name& task, const status& task_answer) {
@@ -635,15 +638,16 @@ caf::result<status> end_filling(master_self self, const end_fill& request) {
   };
   if (tasks.empty())
     answer->deliver({});
-  for (const auto& [task, filled] : tasks) {
+  for (const auto& [task, initialized] : tasks) {
     auto kept_state = status{};
-    if (filled.restarted && request.done)
+    if (initialized.restarted && request.done)
       kept_state =
           failure(error_kind::aborted, task,
                   " was restarted while it was initialized, and has lost the values of earlier "
                   "steps: initialize it again");
-    self->request(filled.worker, self->state.options.patience,
-                  end_fill{request.done && !filled.restarted, request.fill})
+    self->request(
+            initialized.worker, self->state.options.patience,
+            end_initialization{request.done && !initialized.restarted, request.initialization})
         .then(
             [=, task = task](const status& task_answer) {
               settle(task, kept_state ? task_answer : kept_state);
@@ -670,7 +674,7 @@ void close(master_self self) {
 caf::behavior master_behavior(master_self self, master_options options) {
   auto& state = self->state;
   state.options = std::move(options);
-  state.background = spawn_clerk(self->system());
+  state.background = spawn_background_executor(self->system());
   state.awaits = std::make_unique<awaited_tasks>(self, state.due, state.options);
   state.registers = std::make_unique<registrar>(
       self, state.due, [=](const auto&... arguments) { find_worker(self, arguments...); },
@@ -695,13 +699,13 @@ caf::behavior master_behavior(master_self self, master_options options) {
       [=](const prepare_request& request) { return prepare(self, request); },
       [=](const explain_request& request) { return explain(self, request); },
       [=](const gate_opened& opened) { self->state.runs->enter(opened); },
-      [=](const stop_wanted& request) { request.act(); },
+      [=](const stop_message& request) { request.act(); },
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const link_lost& lost) { link_was_lost(self, lost); },
       [=](const part_lost& lost) { part_was_lost(self, lost); },
-      [=](const tasks_known& known) { tasks_changed(self, known); },
+      [=](const task_list& known) { tasks_changed(self, known); },
       [=](const reset_request& request) { return reset(self, request); },
-      [=](const end_fill& request) { return end_filling(self, request); },
+      [=](const end_initialization& request) { return handle_end_initialization(self, request); },
       [=](list_devices_atom) { return list_devices(self); },
       [=](const survey_devices& request) { return ask_for_devices(self, request); },
       [=](known_devices_atom) { return known_devices(self); },

@@ -17,7 +17,7 @@ void add_costs(register_partitions& registration, const node_times& measured) {
   for (const auto& part : registration.partitions)
     for (const auto& node : part.nodes->nodes())
       if (auto known = measured.find(node->name()))
-        registration.how.costs.push_back({node->name(), known->mean_ns});
+        registration.settings.costs.push_back({node->name(), known->mean_ns});
 }
 
 bool has_state(const std::vector<partition>& parts) {
@@ -30,12 +30,12 @@ bool has_state(const std::vector<partition>& parts) {
 
 result<participant> take_part(const preparation& job, task_plan&& plan) {
   auto registration = std::make_shared<register_partitions>();
-  registration->how.session = job.session;
-  registration->how.container = job.container;
-  registration->how.region_per_node = job.programs.region_per_node;
-  registration->how.deterministic = job.programs.deterministic;
-  registration->how.replay = job.programs.replay;
-  registration->how.low_priority = job.request.low_priority;
+  registration->settings.session = job.session;
+  registration->settings.container = job.container;
+  registration->settings.region_per_node = job.programs.region_per_node;
+  registration->settings.deterministic = job.programs.deterministic;
+  registration->settings.replay = job.programs.replay;
+  registration->settings.low_priority = job.request.low_priority;
   auto state = has_state(plan.partitions);
   registration->partitions = std::move(plan.partitions);
   add_costs(*registration, job.graph_times);
@@ -89,35 +89,36 @@ status plan_step(preparation& job) {
     job.graph_times.add(
         {.node = cost.node, .device = cost.device, .runs = 1, .mean_ns = cost.mean_ns});
   if (job.session_times)
-    job.session_times->copy_to(job.graph_times, job.request.outside.graph);
+    job.session_times->copy_to(job.graph_times, job.request.interface.graph);
   // Measurements differ from run to run, so deterministic plans do not use them.
   job.options.how.measured = job.programs.deterministic ? nullptr : &job.graph_times;
   if (job.session_links && !job.programs.deterministic)
     job.links = link_costs::from(job.session_links->list());
   job.options.how.links = &job.links;
-  auto& source = job.graph_copy ? *job.graph_copy : *job.request.of;
+  auto& source = job.graph_copy ? *job.graph_copy : *job.request.graph_copy;
   TROUPE_ASSIGN(job.plan, make_plan(source, job.options, &job.stop));
   return {};
 }
 
 result<std::shared_ptr<prepared_step>> make_step(preparation& job) {
   // A step that may be placed again keeps the graph of the request, which no pass has changed.
-  const auto& nodes = *job.request.of->nodes;
-  auto may_leave = is_movable(nodes, job.options.devices);
-  if (may_leave && !job.graph_copy)
-    job.graph_copy = std::make_shared<step_graph>(copy_of(*job.request.of));
+  const auto& nodes = *job.request.graph_copy->nodes;
+  auto step_is_movable = is_movable(nodes, job.options.devices);
+  if (step_is_movable && !job.graph_copy)
+    job.graph_copy = std::make_shared<step_graph>(copy_of(*job.request.graph_copy));
   TROUPE_TRY(plan_step(job));
-  auto named = may_leave ? named_tasks(nodes) : std::set<task_name>{};
+  auto named = step_is_movable ? named_tasks(nodes) : std::set<task_name>{};
   std::vector<participant> participants;
   for (auto& planned : job.plan.tasks) {
     TROUPE_ASSIGN(auto part, take_part(job, std::move(planned)));
-    part.may_leave = may_leave && !part.partitions && !part.has_state && !named.contains(part.task);
+    part.is_movable =
+        step_is_movable && !part.partitions && !part.has_state && !named.contains(part.task);
     participants.push_back(std::move(part));
   }
-  may_leave = std::ranges::any_of(participants, &participant::may_leave);
-  auto step = std::make_shared<prepared_step>(std::move(participants), job.request.outside,
-                                              job.programs.max_concurrent);
-  if (may_leave)
+  step_is_movable = std::ranges::any_of(participants, &participant::is_movable);
+  auto step = std::make_shared<prepared_step>(std::move(participants), job.request.interface,
+                                              job.programs.max_concurrent_steps);
+  if (step_is_movable)
     step->request = std::make_shared<prepare_request>(job.request);
   return step;
 }

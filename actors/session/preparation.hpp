@@ -1,4 +1,4 @@
-// Compiles a kind of step for a master, on the thread of its background executor (clerk).
+// Compiles a kind of step for a master, on the thread of its background executor.
 #pragma once
 #include "troupe/actors/base/session_messages.hpp"
 #include "troupe/actors/session/client.hpp"

@@ -20,8 +20,8 @@ std::vector<std::vector<size_t>> partners_of(const std::vector<participant>& par
 
 prepared_step::prepared_step(std::vector<participant> parts_by_task, step_interface interface,
                              size_t max_concurrent)
-    : outside(std::move(interface)), gate(max_concurrent), participants(std::move(parts_by_task)),
-      parts(partners_of(participants)) {}
+    : interface(std::move(interface)), gate(max_concurrent), participants(std::move(parts_by_task)),
+      registration_state(partners_of(participants)) {}
 
 prepared_step::~prepared_step() {
   for (const auto& participant : participants)
@@ -65,7 +65,7 @@ status step_interface::check(std::span<const tensor> values) const {
   return {};
 }
 
-std::vector<known_peer> prepared_step::held() const {
+std::vector<known_peer> prepared_step::state_holders() const {
   std::vector<known_peer> holders;
   for (const auto& participant : participants)
     if (participant.has_state && participant.incarnation != 0)
@@ -76,9 +76,9 @@ std::vector<known_peer> prepared_step::held() const {
 result<prepare_request> prepare_request::make(const graph& nodes, const step_signature& signature,
                                               step_clock::time_point deadline) {
   TROUPE_ASSIGN(auto closed, extract(nodes, signature));
-  auto outside = step_interface::of(signature);
-  outside.graph = nodes.id();
-  return prepare_request{std::make_shared<step_graph>(std::move(closed)), std::move(outside),
+  auto interface = step_interface::of(signature);
+  interface.graph = nodes.id();
+  return prepare_request{std::make_shared<step_graph>(std::move(closed)), std::move(interface),
                          deadline, signature.low_priority};
 }
 

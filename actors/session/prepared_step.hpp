@@ -19,7 +19,7 @@ struct participant {
   std::vector<uint32_t> feeds = {};  ///< indices of the step's feeds that the part needs
   std::vector<size_t> partners = {}; ///< other participants that it exchanges tensors with
   bool has_state = false;            ///< the part uses variables, queues or tables
-  bool may_leave = false;            ///< the part has no state, and no node names the task
+  bool is_movable = false;           ///< the part has no state, and no node names the task
   // Known once registered:
   caf::actor worker = {};
   uint64_t incarnation = 0; ///< 0 in this process
@@ -36,17 +36,18 @@ public:
   prepared_step& operator=(const prepared_step&) = delete;
   ~prepared_step(); ///< tells the workers to forget their parts
 
-  const step_interface outside;
+  const step_interface interface;
   step_gate gate; ///< each run passes it
   /// Set if the whole step runs in this process: the caller drives it without the master.
   std::shared_ptr<task_program> local;
 
   // Used by the master only:
   std::vector<participant> participants;
-  registration parts;
-  uint64_t reported_attempt = 0; ///< of `parts`, when a run has reported held()
+  registration registration_state;
+  /// Of `registration_state`, when a run has reported state_holders().
+  uint64_t reported_attempt = 0;
   /// Returns the tasks on which the step uses state.
-  std::vector<known_peer> held() const;
+  std::vector<known_peer> state_holders() const;
   /// The request to prepare it again, if parts of it may run on other tasks; else null.
   std::shared_ptr<const prepare_request> request;
   /// Replaces the step in all runs that begin from now on, because a task was lost. The gate of the

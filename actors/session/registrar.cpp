@@ -30,7 +30,7 @@ void registrar::ensure(const step_ptr& prepared, const requester& caller, on_rea
   auto step = current(prepared);
   if (auto restored = check_restored(*step, caller.acknowledged_loss); !restored)
     return then(std::move(restored));
-  if (step->parts.complete())
+  if (step->registration_state.complete())
     return then({});
   auto registering = find(*step);
   auto is_new = !registering;
@@ -66,12 +66,12 @@ step_clock::time_point registrar::latest_deadline(const attempt& registering) {
 
 void registrar::begin(const attempt_ptr& registering) {
   auto& step = *registering->step;
-  registering->parts = step.parts.begin();
+  registering->parts = step.registration_state.begin();
   registering->missed.clear();
   registering->moves = false;
   registering->links_missing = registering->parts.size();
   registering->unlinked = {registering->parts.begin(), registering->parts.end()};
-  auto number = step.parts.attempt();
+  auto number = step.registration_state.attempt();
   for (auto part : std::vector{registering->parts}) {
     auto& participant = step.participants[part];
     if (participant.worker && participant.handle != 0) // the program is of no use any more
@@ -96,22 +96,22 @@ void registrar::find_worker(const attempt_ptr& registering, size_t part, uint64_
   // A search ends a little before the deadline, so that its error reaches the requesters.
   auto now = self_->clock().now();
   auto last = until - std::min<step_clock::duration>(connect_margin, (until - now) / 8);
-  auto may_leave = registering->step->participants[part].may_leave;
+  auto is_movable = registering->step->participants[part].is_movable;
   auto until_leave =
-      may_leave ? std::max(unreachable_.seek(task, now), registering->stays_until) : last;
-  if (may_leave && TROUPE_BUGGIFY("a task that a step may leave is hardly waited for"))
+      is_movable ? std::max(unreachable_.begin_search(task, now), registering->stays_until) : last;
+  if (is_movable && TROUPE_BUGGIFY("a task that a step may leave is hardly waited for"))
     until_leave = now + retry_patience;
   find_(task, std::min(last, until_leave), [=, this](const result<peer_link>& link) {
     auto& step = *registering->step;
     if (link)
-      unreachable_.found(task);
-    if (number != step.parts.attempt())
+      unreachable_.note_found(task);
+    if (number != step.registration_state.attempt())
       return;
     if (!link) {
       auto kind = link.status().kind();
       auto silent = kind == error_kind::unavailable || kind == error_kind::not_found ||
                     kind == error_kind::deadline_exceeded;
-      if (may_leave && silent && until_leave < last &&
+      if (is_movable && silent && until_leave < last &&
           self_->clock().now() + call_margin >= until_leave)
         return leave_task(registering, part, number);
       // A requester with a later deadline has come meanwhile.
@@ -123,8 +123,8 @@ void registrar::find_worker(const attempt_ptr& registering, size_t part, uint64_
       if (step.participants[part].has_state &&
           !std::ranges::all_of(registering->waiting, is_retried))
         note_reported(task);
-      return follow(registering,
-                    step.parts.refused(part, number, with_task(registering, part, link.status())));
+      return follow(registering, step.registration_state.refused(
+                                     part, number, with_task(registering, part, link.status())));
     }
     step.participants[part].worker = link->exchange;
     step.participants[part].incarnation = link->incarnation;
@@ -137,14 +137,14 @@ void registrar::find_worker(const attempt_ptr& registering, size_t part, uint64_
 // No part of the step runs anywhere yet, so the step can be placed again without the task.
 void registrar::leave_task(const attempt_ptr& registering, size_t part, uint64_t number) {
   registering->missed.push_back(part);
-  unreachable_.lose(registering->step->participants[part].task, self_->clock().now());
+  unreachable_.note_lost(registering->step->participants[part].task, self_->clock().now());
   if (!std::exchange(registering->moves, true))
     place_again(registering, number);
 }
 
 void registrar::place_again(const attempt_ptr& registering, uint64_t number) {
   move_.place(registering->step, latest_deadline(*registering), [=, this](const step_ptr& moved) {
-    if (number != registering->step->parts.attempt())
+    if (number != registering->step->registration_state.attempt())
       return;
     if (moved)
       return check_tasks_of(registering, moved, number);
@@ -161,7 +161,7 @@ void registrar::check_tasks_of(const attempt_ptr& registering, const step_ptr& m
   auto missing = std::make_shared<size_t>(1);
   auto all_reachable = std::make_shared<bool>(true);
   auto settle = [=, this] {
-    if (--*missing > 0 || number != registering->step->parts.attempt())
+    if (--*missing > 0 || number != registering->step->registration_state.attempt())
       return;
     if (*all_reachable)
       move_to(registering, moved);
@@ -170,13 +170,13 @@ void registrar::check_tasks_of(const attempt_ptr& registering, const step_ptr& m
   };
   auto now = self_->clock().now();
   for (const auto& participant : moved->participants) {
-    if (!participant.may_leave)
+    if (!participant.is_movable)
       continue;
     ++*missing;
     find_(participant.task, now + replacement_patience,
           [=, this, task = participant.task](const result<peer_link>& link) {
             if (!link)
-              unreachable_.lose(task, self_->clock().now());
+              unreachable_.note_lost(task, self_->clock().now());
             *all_reachable &= link.ok();
             settle();
           });
@@ -187,10 +187,11 @@ void registrar::check_tasks_of(const attempt_ptr& registering, const step_ptr& m
 void registrar::move_to(const attempt_ptr& registering, const step_ptr& moved) {
   TROUPE_REACHED("a step is placed again without a lost task");
   for (auto part : registering->missed)
-    if (const auto& task = registering->step->participants[part].task; unreachable_.tell(task))
+    if (const auto& task = registering->step->participants[part].task;
+        unreachable_.take_report(task))
       move_.report_left(task);
   registering->step->replacement = moved;
-  registering->step->parts.give_up();
+  registering->step->registration_state.give_up();
   attempts_.remove(registering);
   for (auto& waiting : std::exchange(registering->waiting, {})) {
     due_.remove(waiting.due);
@@ -206,7 +207,7 @@ std::set<task_name> registrar::lost_tasks() {
             [=, this](const result<peer_link>& link) {
               reconnecting_.erase(task);
               if (link)
-                unreachable_.found(task);
+                unreachable_.note_found(task);
             });
   return lost;
 }
@@ -222,11 +223,12 @@ bool registrar::has_lost_state(const attempt_ptr& registering, uint64_t number) 
     if (!participant.has_state || participant.incarnation == 0)
       continue;
     auto outcome = held_.use(participant.task, participant.incarnation);
-    if (outcome == held_state::found::there)
+    if (outcome == held_state::check_result::present)
       continue;
-    if (lost_state_.lose && lost_state_.lose({to_string(participant.task), losses_ + 1}))
+    if (lost_state_.on_state_lost &&
+        lost_state_.on_state_lost({to_string(participant.task), losses_ + 1}))
       unrestored_[participant.task] = ++losses_;
-    else if (outcome != held_state::found::lost_unsaid)
+    else if (outcome != held_state::check_result::lost_unreported)
       continue;
     names += concat(lost_parts.empty() ? "" : " and ", participant.task);
     lost_parts.push_back(part);
@@ -237,12 +239,12 @@ bool registrar::has_lost_state(const attempt_ptr& registering, uint64_t number) 
   auto why = failure(error_kind::aborted, names, lost_parts.size() == 1 ? " was" : " were",
                      " restarted, and the state of this session there (variables, queues, tables) "
                      "is lost: initialize or restore it");
-  follow(registering,
-         step.parts.refused(lost_parts.front(), number,
-                            std::move(why)
-                                .with_task(to_string(step.participants[lost_parts.front()].task))
-                                .with_incarnation(step.participants[lost_parts.front()].incarnation)
-                                .with_lost_state()));
+  follow(registering, step.registration_state.refused(
+                          lost_parts.front(), number,
+                          std::move(why)
+                              .with_task(to_string(step.participants[lost_parts.front()].task))
+                              .with_incarnation(step.participants[lost_parts.front()].incarnation)
+                              .with_lost_state()));
   for (const auto& other : std::list{attempts_})
     if (std::ranges::find(attempts_, other) != attempts_.end()) // a callback may have ended it
       dismiss_unrestored(other);
@@ -258,7 +260,7 @@ status registrar::check_restored(const prepared_step& step, uint64_t acknowledge
     if (loss == unrestored_.end() || loss->second <= acknowledged_loss)
       continue;
     auto task = to_string(participant.task);
-    if (lost_state_.awaits && lost_state_.awaits(task))
+    if (lost_state_.awaits_restore && lost_state_.awaits_restore(task))
       return failure(
                  error_kind::aborted, task,
                  " was restarted, and the state of this session there (variables, queues, tables) "
@@ -284,7 +286,7 @@ bool registrar::dismiss_unrestored(const attempt_ptr& registering) {
     return false;
   auto none_left = registering->waiting.empty();
   if (none_left) {
-    registering->step->parts.give_up();
+    registering->step->registration_state.give_up();
     attempts_.remove(registering);
   }
   for (auto& [waiting, why] : dismissed) {
@@ -307,7 +309,7 @@ void registrar::register_part(const attempt_ptr& registering, size_t part, uint6
   auto& participant = step.participants[part];
   auto on_answer = [=, this, worker = participant.worker](const registered& answer) {
     auto& registered_part = registering->step->participants[part];
-    auto action = registering->step->parts.registered(part, number);
+    auto action = registering->step->registration_state.registered(part, number);
     if (action == registration::next::release) {
       TROUPE_REACHED("a program is registered too late");
       caf::anon_send(worker, forget_program{answer.handle});
@@ -321,7 +323,7 @@ void registrar::register_part(const attempt_ptr& registering, size_t part, uint6
     follow(registering, action);
   };
   auto on_error = [=, this](const caf::error& why) {
-    follow(registering, registering->step->parts.refused(
+    follow(registering, registering->step->registration_state.refused(
                             part, number, with_task(registering, part, from_caf(why))));
   };
   if (!participant.graphs) {
@@ -343,7 +345,7 @@ void registrar::follow(const attempt_ptr& registering, registration::next action
   if (action == registration::next::complete) {
     end(registering, {});
   } else if (action == registration::next::failed) {
-    end(registering, registering->step->parts.error());
+    end(registering, registering->step->registration_state.error());
   } else if (action == registration::next::again) {
     TROUPE_REACHED("a task is lost while a step is registered");
     begin(registering);
@@ -353,7 +355,7 @@ void registrar::follow(const attempt_ptr& registering, registration::next action
 void registrar::time_out(const attempt_ptr& registering, std::list<waiter>::iterator waiting) {
   std::string silent;
   for (size_t i = 0; i < registering->step->participants.size(); ++i)
-    if (registering->step->parts.asking(i))
+    if (registering->step->registration_state.asking(i))
       silent += concat(silent.empty() ? "" : ", ", registering->step->participants[i].task);
   dismiss(registering, waiting,
           failure(error_kind::deadline_exceeded, silent, " did not register the step in time"));
@@ -365,7 +367,7 @@ void registrar::dismiss(const attempt_ptr& registering, std::list<waiter>::itera
   due_.remove(waiting->due);
   registering->waiting.erase(waiting);
   if (registering->waiting.empty()) {
-    registering->step->parts.give_up();
+    registering->step->registration_state.give_up();
     attempts_.remove(registering);
   }
   then(std::move(why));
@@ -385,7 +387,8 @@ client_wait_list registrar::waits(step_clock::time_point now) const {
     for (auto part : registering->parts) {
       auto linked = !registering->unlinked.contains(part);
       if (registering->waiting.empty() ||
-          (linked && (!registering->unlinked.empty() || !registering->step->parts.asking(part))))
+          (linked &&
+           (!registering->unlinked.empty() || !registering->step->registration_state.asking(part))))
         continue;
       auto target = to_string(registering->step->participants[part].task);
       auto reason = linked ? "it has not registered the step yet" : "it is not connected";
@@ -405,7 +408,7 @@ client_wait_list registrar::waits(step_clock::time_point now) const {
 
 void registrar::close(const status& why) {
   for (const auto& registering : std::exchange(attempts_, {})) {
-    registering->step->parts.give_up();
+    registering->step->registration_state.give_up();
     end(registering, why);
   }
 }

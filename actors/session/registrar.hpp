@@ -44,7 +44,7 @@ public:
   /// The caller of ensure(): a run or a prepare request.
   struct requester {
     step_clock::time_point deadline;
-    uint64_t acknowledged_loss = 0; ///< as `knows` of prepare_request: later losses fail it
+    uint64_t acknowledged_loss = 0; ///< as in prepare_request: later losses fail it
     bool retried = false;           ///< as in prepare_request
     std::stop_token stop = {};
   };
@@ -58,9 +58,9 @@ public:
   void begin_at(kernel_positions positions) { positions_ = std::move(positions); }
   /// Notes that a step has failed because of a task on which it uses state, and that its error
   /// names the task.
-  void note_reported(const task_name& task) { held_.tell(task); }
+  void note_reported(const task_name& task) { held_.note_reported(task); }
   /// Notes that a step has used state on the task and has succeeded.
-  void note_used(const task_name& task) { held_.reach(task); }
+  void note_used(const task_name& task) { held_.note_used(task); }
   /// Returns the tasks that could not be reached. Tries to reach them again, for later requests.
   std::set<task_name> lost_tasks();
   /// Sets the tasks that the cluster has now.
@@ -119,7 +119,7 @@ private:
   const restore_hooks lost_state_;
   held_state held_;
   std::map<task_name, uint64_t> unrestored_; // losses that may not be restored yet, by number
-  uint64_t losses_ = 0;                      // for which restore_hooks::lose returned true
+  uint64_t losses_ = 0;                      // for which restore_hooks::on_state_lost returned true
   unreachable_tasks unreachable_;
   std::set<task_name> reconnecting_; // lost tasks to which a connection is being tried
   kernel_positions positions_;

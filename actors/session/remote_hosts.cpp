@@ -44,14 +44,14 @@ void call_host(remote_self self) {
   auto rounds = std::min<size_t>(state.calls++ / state.addresses.size(), 3);
   auto patience = state.addresses.size() == 1 ? longest_call
                                               : std::min(first_call * (1 << rounds), longest_call);
-  dialed call{.to = {{}, 0},
-              .deadline = self->clock().now() + patience,
-              .outcome = {},
-              .socket = {},
-              .address = state.addresses[state.next_address]};
+  dial_result call{.to = {{}, 0},
+                   .deadline = self->clock().now() + patience,
+                   .outcome = {},
+                   .socket = {},
+                   .address = state.addresses[state.next_address]};
   auto address = call.address;
-  state.ways.dial(self->system(), std::move(call), address, state.stop,
-                  caf::actor_cast<caf::actor>(self));
+  state.transport.dial(self->system(), std::move(call), address, state.stop,
+                       caf::actor_cast<caf::actor>(self));
 }
 
 namespace {
@@ -132,7 +132,7 @@ void dismiss_if_done(remote_self self, const host_ptr& host) {
 } // namespace
 
 bool note_loss(remote_state& state, const state_loss& loss) {
-  const auto& lose = state.options.lost_state.lose;
+  const auto& lose = state.options.lost_state.on_state_lost;
   if (!lose || !lose(loss))
     return false;
   state.unrestored.insert(loss.task);
@@ -179,11 +179,11 @@ void open_session(remote_self self, const host_ptr& host) {
                        .deterministic = programs.deterministic,
                        .replay = programs.replay,
                        .place_by_cost = programs.place_by_cost,
-                       .max_concurrent = programs.max_concurrent,
+                       .max_concurrent = programs.max_concurrent_steps,
                        .transfer_precision = programs.transfer_precision,
                        .placement = programs.placement,
                        .passes = options.passes,
-                       .restores = options.lost_state.lose != nullptr};
+                       .restores = options.lost_state.on_state_lost != nullptr};
   auto until = self->clock().now() + options.peer_timeout;
   ask(self, host, {.what = std::move(request)}, until, [=](session_reply& reply) {
     auto& state = self->state;
@@ -205,7 +205,7 @@ void open_session(remote_self self, const host_ptr& host) {
 
 } // namespace
 
-void called(remote_self self, dialed& call) {
+void called(remote_self self, dial_result& call) {
   auto& state = self->state;
   if (!call.outcome)
     return try_next(self, std::move(call.outcome));
@@ -226,18 +226,19 @@ void called(remote_self self, dialed& call) {
   exchange.peer_timeout = state.options.peer_timeout;
   exchange.same_host_reads = state.options.same_host_reads;
   state.current = host; // first, because messages about it may come during open()
-  host->exchange = state.ways.open(self->system(), call, std::move(exchange));
+  host->exchange = state.transport.open(self->system(), call, std::move(exchange));
 }
 
 void met(remote_self self, const peer_ready& peer) {
   auto host = self->state.current;
-  if (!host || host->via || !peer.via || peer.via->exchange != host->exchange.address())
+  if (!host || host->connection || !peer.connection ||
+      peer.connection->exchange != host->exchange.address())
     return;
-  host->via = peer.via;
-  host->name = peer.via->peer;
-  if (peer.who.role == "task")
+  host->connection = peer.connection;
+  host->name = peer.connection->peer;
+  if (peer.peer_hello.role == "task")
     return open_session(self, host);
-  auto why = failure(error_kind::failed_precondition, host->address, " is a ", peer.who.role,
+  auto why = failure(error_kind::failed_precondition, host->address, " is a ", peer.peer_hello.role,
                      ", no task that could host a session");
   dismiss(self, host, why);
   try_next(self, why);
@@ -245,19 +246,19 @@ void met(remote_self self, const peer_ready& peer) {
 
 void gone(remote_self self, const peer_gone& peer) {
   auto& state = self->state;
-  auto draining = std::ranges::find(state.draining, peer.via, &host_link::via);
+  auto draining = std::ranges::find(state.draining, peer.connection, &host_link::connection);
   auto host = draining != state.draining.end() ? *draining : state.current;
   // Before a task has introduced itself, its connection is that of the call.
-  if (!host || (host->via && host->via != peer.via) ||
-      (peer.via->exchange && peer.via->exchange != host->exchange.address()))
+  if (!host || (host->connection && host->connection != peer.connection) ||
+      (peer.connection->exchange && peer.connection->exchange != host->exchange.address()))
     return;
   auto is_current = host == state.current;
-  auto kind = peer.why.kind() == error_kind::failed_precondition && !host->is_open
-                  ? peer.why.kind()
+  auto kind = peer.reason.kind() == error_kind::failed_precondition && !host->is_open
+                  ? peer.reason.kind()
                   : error_kind::unavailable;
   auto why =
       failure(kind, host->name, " at ", host->address,
-              host->is_open ? ", which hosts the session, is gone: " : ": ", peer.why.message());
+              host->is_open ? ", which hosts the session, is gone: " : ": ", peer.reason.message());
   auto was_open = host->is_open;
   drop(self, host, why);
   if (!is_current)

@@ -33,7 +33,7 @@ struct host_link {
   uint64_t number = 0;
   std::string address;
   caf::actor exchange;
-  connection_ptr via; // null until the task has introduced itself
+  connection_ptr connection; // null until the task has introduced itself
   std::string name;
   bool is_open = false;            // the host has accepted the session
   uint64_t acknowledged_loss = 0;  // all losses up to this number are known here
@@ -85,7 +85,7 @@ struct remote_state {
   std::vector<std::string> addresses;
   client_options options;
   const node_times* measured = nullptr;
-  membership_ways ways;
+  membership_transport transport;
   std::string cluster; // by the certificate: the hosts must belong to it
   deadlines due;
   host_ptr current;               // is being called, or has accepted the session
@@ -100,7 +100,8 @@ struct remote_state {
   std::map<std::string, state_holder> holders; // by task
   std::list<status> undelivered_losses;        // errors of lost state that no caller has received
   std::set<std::string> unrestored;            // tasks whose lost state may not be restored yet
-  std::map<uint64_t, uint64_t> fills; // by number: the host of their steps; 0: several hosts
+  // By number: the host of their steps; 0: several hosts.
+  std::map<uint64_t, uint64_t> initializations;
   uint64_t next_number = 1;
 };
 
@@ -116,7 +117,7 @@ uint64_t ask(remote_self self, const host_ptr& host, session_request request,
              step_clock::time_point until, std::function<void(session_reply&)> then);
 /// Asks the host to stop a request and answer it soon.
 void stop(remote_self self, const host_ptr& host, uint64_t request);
-/// Reports a loss to restore_hooks::lose. Returns whether its state will be restored.
+/// Reports a loss to restore_hooks::on_state_lost. Returns whether its state will be restored.
 bool note_loss(remote_state& state, const state_loss& loss);
 step_clock::time_point later(step_clock::time_point time, std::chrono::milliseconds delay);
 /// Returns whether a draining host has not begun with a request, so that the next host may serve
@@ -126,7 +127,7 @@ bool is_for_next_host(const session_reply& reply);
 void close_hosts(remote_self self);
 
 // Handlers of messages.
-void called(remote_self self, dialed& call);
+void called(remote_self self, dial_result& call);
 void met(remote_self self, const peer_ready& peer);
 void gone(remote_self self, const peer_gone& peer);
 void answered(remote_self self, incoming& delivery);

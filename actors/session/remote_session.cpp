@@ -145,8 +145,8 @@ void note_undelivered_loss(remote_state& state, const status& answer) {
 
 status take_undelivered_loss(remote_state& state, const remote_step& step) {
   auto loss = std::ranges::find_if(state.undelivered_losses, [&](const status& why) {
-    return std::ranges::any_of(step.state_tasks,
-                               [&](const auto& task) { return names_task(why.message(), task); });
+    return std::ranges::any_of(
+        step.state_tasks, [&](const auto& task) { return mentions_task(why.message(), task); });
   });
   if (loss == state.undelivered_losses.end())
     return {};
@@ -159,7 +159,7 @@ status take_undelivered_loss(remote_state& state, const remote_step& step) {
 status check_restored(remote_state& state, const remote_step& step) {
   if (state.unrestored.empty())
     return {};
-  const auto& awaits = state.options.lost_state.awaits;
+  const auto& awaits = state.options.lost_state.awaits_restore;
   for (const auto& task : step.state_tasks) {
     auto lost = state.unrestored.find(task);
     if (lost == state.unrestored.end())
@@ -175,24 +175,26 @@ status check_restored(remote_state& state, const remote_step& step) {
   return {};
 }
 
-// -- initialization of tasks (fill) --------------------------------------------------------------
+// -- initialization of tasks ---------------------------------------------------------------------
 
 // Notes the host at which steps of an initialization run, because a task that one host has begun to
 // initialize may be initialized by the next host. A run without an answer may have begun it.
-void note_fill(remote_state& state, uint64_t fill, const host_ptr& host,
-               const session_reply& reply) {
-  auto begun = std::ranges::find(reply.fills, fill_stage::by_asker, &task_fill::stage);
-  if (fill == 0 || (begun == reply.fills.end() && reply.outcome.kind() != error_kind::unavailable &&
-                    reply.outcome.kind() != error_kind::deadline_exceeded))
+void note_initialization(remote_state& state, uint64_t number, const host_ptr& host,
+                         const session_reply& reply) {
+  auto begun = std::ranges::find(reply.fills, initialization_stage::by_requester,
+                                 &initialization_report::stage);
+  if (number == 0 ||
+      (begun == reply.fills.end() && reply.outcome.kind() != error_kind::unavailable &&
+       reply.outcome.kind() != error_kind::deadline_exceeded))
     return;
-  auto [noted, is_first] = state.fills.try_emplace(fill, host->number);
+  auto [noted, is_first] = state.initializations.try_emplace(number, host->number);
   if (!is_first && noted->second != host->number)
     noted->second = 0;
 }
 
-caf::result<status> end_filling(remote_self self, const end_fill& request) {
+caf::result<status> handle_end_initialization(remote_self self, const end_initialization& request) {
   auto& state = self->state;
-  auto noted = state.fills.extract(request.fill);
+  auto noted = state.initializations.extract(request.initialization);
   if (!noted)
     return status{}; // no step of it has been sent
   auto moved = failure(error_kind::aborted,
@@ -203,7 +205,8 @@ caf::result<status> end_filling(remote_self self, const end_fill& request) {
     return request.done ? moved : status{};
   auto ran_at_this_host = noted.mapped() == host->number;
   auto promise = self->make_response_promise<status>();
-  ask(self, host, {.what = session_fill_end{request.fill, request.done && ran_at_this_host}},
+  ask(self, host,
+      {.what = session_fill_end{request.initialization, request.done && ran_at_this_host}},
       default_deadline(self), [=, wanted = request.done](session_reply& reply) mutable {
         auto has_moved = !ran_at_this_host || is_for_next_host(reply);
         promise.deliver(wanted && has_moved ? std::move(moved) : std::move(reply.outcome));
@@ -317,7 +320,7 @@ void ensure(remote_self self, const remote_ptr& step, const preparation_waiter& 
 caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self,
                                                     const prepare_request& request) {
   if (request.deadline <= self->clock().now())
-    return to_caf(not_begun_in_time());
+    return to_caf(deadline_passed_before_start());
   auto wire_request = to_wire(request, self->state.measured);
   if (!wire_request)
     return to_caf(wire_request.status());
@@ -325,7 +328,7 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self,
   auto step = std::make_shared<remote_step>();
   step->request = *std::move(wire_request);
   step->needed_feeds = needed_feeds(request);
-  auto then = [=, outside = request.outside](const status& ready) mutable {
+  auto then = [=, interface = request.interface](const status& ready) mutable {
     if (!ready) {
       promise.deliver(to_caf(ready));
       return;
@@ -336,20 +339,20 @@ caf::result<std::shared_ptr<prepared_step>> prepare(remote_self self,
     part.handle = self->state.next_number++;
     self->state.steps.emplace(part.handle, step);
     promise.deliver(
-        std::make_shared<prepared_step>(std::vector<participant>{std::move(part)}, outside));
+        std::make_shared<prepared_step>(std::vector<participant>{std::move(part)}, interface));
   };
   ensure(self, step, {request.deadline, request.retried, request.stop}, std::move(then));
   return promise;
 }
 
 caf::result<placement_report> explain(remote_self self, const explain_request& request) {
-  if (request.what.deadline <= self->clock().now())
-    return to_caf(not_begun_in_time());
-  auto wire_request = to_wire(request.what, self->state.measured);
+  if (request.request.deadline <= self->clock().now())
+    return to_caf(deadline_passed_before_start());
+  auto wire_request = to_wire(request.request, self->state.measured);
   if (!wire_request)
     return to_caf(wire_request.status());
   wire_request->explain = true;
-  return ask_for<placement_report>(self, *std::move(wire_request), request.what.deadline);
+  return ask_for<placement_report>(self, *std::move(wire_request), request.request.deadline);
 }
 
 // Shifts the times of the host's statistics to this process's clock, as a master does with tasks.
@@ -395,12 +398,13 @@ void ran_at_host(remote_self self, const run_ptr& run, session_reply& reply, int
   if (is_for_next_host(reply))
     return request.stop.stop_requested() ? finish(self, run, {stopped_by_caller(), {}})
                                          : run_at_host(self, run);
-  note_fill(self->state, request.fill, run->host, reply);
+  note_initialization(self->state, request.initialization, run->host, reply);
   learn_holders(self->state, run->host, reply);
-  step_outcome ended{
-      .outcome = std::move(reply.outcome), .fetches = {}, .fills = std::move(reply.fills)};
+  step_outcome ended{.outcome = std::move(reply.outcome),
+                     .fetches = {},
+                     .initialization_reports = std::move(reply.fills)};
   auto* ran = std::get_if<session_ran>(&reply.what);
-  if (ended.outcome && (!ran || ran->fetches.size() != request.step->outside.fetches))
+  if (ended.outcome && (!ran || ran->fetches.size() != request.step->interface.fetches))
     ended.outcome = failure(error_kind::data_loss, "the answer of the host has an unexpected type");
   if (ran && request.watch.times)
     add_statistics(ended.statistics, *ran, asked_ns);
@@ -415,14 +419,14 @@ void run_at_host(remote_self self, const run_ptr& run) {
     if (!ready)
       return finish(self, run, {std::move(ready), {}});
     run->host = self->state.current;
-    if (request.knows != all_losses)
+    if (request.acknowledged_loss != all_losses)
       if (auto restored = check_restored(self->state, *run->step); !restored)
         return finish(self, run, {std::move(restored), {}});
     session_run wire_run{.handle = run->step->handle,
                          .times = request.watch.times,
                          .check_numerics = request.watch.check_numerics,
-                         .fill = request.fill,
-                         .knows = std::max(request.knows, run->host->acknowledged_loss),
+                         .fill = request.initialization,
+                         .knows = std::max(request.acknowledged_loss, run->host->acknowledged_loss),
                          .retried = request.retried};
     wire_run.feeds.resize(request.feeds.size());
     for (size_t i = 0; i < wire_run.feeds.size(); ++i)
@@ -451,7 +455,7 @@ void stop_run(remote_self self, const run_ptr& run, uint64_t number) {
 }
 
 caf::result<step_outcome> run(remote_self self, step_request& request) {
-  if (auto fits = request.step->outside.check(request.feeds); !fits)
+  if (auto fits = request.step->interface.check(request.feeds); !fits)
     return step_outcome{std::move(fits), {}};
   auto step = self->state.steps.find(request.step->participants.front().handle);
   if (step == self->state.steps.end())
@@ -459,9 +463,9 @@ caf::result<step_outcome> run(remote_self self, step_request& request) {
   if (request.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};
   if (request.deadline <= self->clock().now())
-    return step_outcome{not_begun_in_time(), {}};
+    return step_outcome{deadline_passed_before_start(), {}};
   if (auto loss = take_undelivered_loss(self->state, *step->second);
-      !loss && request.knows != all_losses)
+      !loss && request.acknowledged_loss != all_losses)
     return step_outcome{std::move(loss), {}};
   auto run = std::make_shared<remote_run>(
       remote_run{std::move(request), step->second, self->make_response_promise<step_outcome>()});
@@ -480,12 +484,12 @@ void forget(remote_self self, uint64_t handle) {
 
 caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& addresses,
                               const client_options& options, const node_times* measured,
-                              const membership_ways& ways, const std::string& cluster) {
+                              const membership_transport& transport, const std::string& cluster) {
   auto& state = self->state;
   state.addresses = addresses;
   state.options = options;
   state.measured = measured;
-  state.ways = ways;
+  state.transport = transport;
   state.cluster = cluster;
   self->set_default_handler(caf::drop);
   self->set_exception_handler([=](std::exception_ptr& error) -> caf::error {
@@ -501,7 +505,7 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       [=](const prepare_request& request) { return prepare(self, request); },
       [=](const explain_request& request) { return explain(self, request); },
       [=](const reset_request& request) { return reset(self, request); },
-      [=](const end_fill& request) { return end_filling(self, request); },
+      [=](const end_initialization& request) { return handle_end_initialization(self, request); },
       [=](const list_state& request) {
         return ask_for<state_list>(self, session_state_of{request.task}, default_deadline(self));
       },
@@ -510,7 +514,7 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       },
       [=](ask_positions& question) {
         return ask_for<std::vector<task_positions>>(
-            self, session_positions{std::move(question.go_on_from), std::move(question.tasks)},
+            self, session_positions{std::move(question.restore_from), std::move(question.tasks)},
             default_deadline(self));
       },
       [=](list_devices_atom) {
@@ -524,8 +528,8 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
                                                  default_deadline(self));
       },
       [=](const forget_program& request) { forget(self, request.handle); },
-      [=](const stop_wanted& request) { request.act(); },
-      [=](dialed& call) { called(self, call); },
+      [=](const stop_message& request) { request.act(); },
+      [=](dial_result& call) { called(self, call); },
       [=](const peer_ready& peer) { met(self, peer); },
       [=](const peer_gone& peer) { gone(self, peer); },
       [=](incoming& delivery) { answered(self, delivery); },
@@ -542,13 +546,14 @@ namespace troupe {
 result<caf::actor> spawn_remote_session(caf::actor_system& system,
                                         const std::vector<std::string>& hosts,
                                         const client_options& options, const node_times* measured,
-                                        const membership_ways* ways) {
+                                        const membership_transport* transport) {
   if (!options.http.empty())
     return invalid(
         "http is served by local sessions; the task that hosts this one serves it itself "
         "(troupe worker --http)");
-  if (ways)
-    return system.spawn(remote::remote_behavior, hosts, options, measured, *ways, std::string{});
+  if (transport)
+    return system.spawn(remote::remote_behavior, hosts, options, measured, *transport,
+                        std::string{});
   std::string cluster;
   connection_trust trust{.tls = {}, .insecure = options.insecure, .on_warning = options.on_warning};
   if (!options.tls.none()) {
@@ -559,7 +564,7 @@ result<caf::actor> spawn_remote_session(caf::actor_system& system,
                                                  .on_warning = options.on_warning}));
   }
   return system.spawn(remote::remote_behavior, hosts, options, measured,
-                      usual_ways(io_loop::make(), std::move(trust)), cluster);
+                      socket_transport(io_loop::make(), std::move(trust)), cluster);
 }
 
 } // namespace troupe

@@ -67,7 +67,9 @@ caf::behavior session_behavior(session_self self, const caf::actor& master,
       [=](explain_request& request) {
         return self->delegate(self->state.master, std::move(request));
       },
-      [=](end_fill& request) { return self->delegate(self->state.master, std::move(request)); },
+      [=](end_initialization& request) {
+        return self->delegate(self->state.master, std::move(request));
+      },
       [=](reset_request& request) {
         return self->delegate(self->state.master, std::move(request));
       },
@@ -141,16 +143,16 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
   auto master = master_of(options, measured, own_devices);
   // A kernel may hold its thread for as long as a step may run, so actors have other threads.
   auto threads = has_threads(system) ? count_threads(options.inter_op_threads) : 0;
-  worker_options worker{
-      .ops = options.ops,
-      .devices = {},
-      .membership = {},
-      .server = std::make_shared<step_server>(local_task, 0, clock_of(system)),
-      .state = std::make_shared<resources>(system),
-      .regions = cut_for(system, threads > 0 ? threads : system.scheduler().num_workers()),
-      .launch_threads = options.gpu_launch_threads,
-      .kernel_threads = threads,
-      .kernels_handle_messages = port != nullptr};
+  worker_options worker{.ops = options.ops,
+                        .devices = {},
+                        .membership = {},
+                        .server = std::make_shared<step_server>(local_task, 0, clock_of(system)),
+                        .state = std::make_shared<resources>(system),
+                        .regions = region_options_for(
+                            system, threads > 0 ? threads : system.scheduler().num_workers()),
+                        .launch_threads = options.gpu_launch_threads,
+                        .kernel_threads = threads,
+                        .kernels_handle_messages = port != nullptr};
   for (auto& device : own_devices) {
     master.devices.push_back({local_task.job, local_task.task,
                               std::string{to_string(device->kind())}, device->ordinal()});
@@ -169,7 +171,7 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
                          .state = worker.state,
                          .devices = worker.devices,
                          .check_health = [worker_actor](std::function<void()> answer) {
-                           caf::anon_send(worker_actor, knock{std::move(answer)});
+                           caf::anon_send(worker_actor, health_check{std::move(answer)});
                          }};
   auto opened = options.open_port(*serves_at, parts);
   if (!opened) {
@@ -184,7 +186,8 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
 
 result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_access& cluster,
                                          const client_options& options, const node_times* measured,
-                                         const membership_ways* ways, const link_times* links) {
+                                         const membership_transport* transport,
+                                         const link_times* links) {
   if (!options.http.empty())
     return no_port_here();
   devices own_devices;
@@ -210,18 +213,19 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
   if (tasks.empty() && !master.may_change)
     return invalid("the cluster has no tasks");
   take_tasks(master.devices, tasks);
-  master.membership = spawn_membership(system, {.cluster = cluster,
-                                                .role = "client",
-                                                .self = {},
-                                                .incarnation = master.session,
-                                                .peer_timeout = options.peer_timeout,
-                                                .owner = {},
-                                                .server = nullptr,
-                                                .known = {},
-                                                .ways = ways ? *ways : membership_ways{},
-                                                .trust = std::move(trust),
-                                                .same_host_reads = options.same_host_reads,
-                                                .join = {.seeds = cluster.seeds}});
+  master.membership =
+      spawn_membership(system, {.cluster = cluster,
+                                .role = "client",
+                                .self = {},
+                                .incarnation = master.session,
+                                .peer_timeout = options.peer_timeout,
+                                .owner = {},
+                                .server = nullptr,
+                                .incarnations = {},
+                                .transport = transport ? *transport : membership_transport{},
+                                .trust = std::move(trust),
+                                .same_host_reads = options.same_host_reads,
+                                .join = {.seeds = cluster.seeds}});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));
   return spawn_session_actor(system, master_actor, {master_actor, membership});

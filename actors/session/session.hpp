@@ -13,9 +13,9 @@
 
 namespace troupe {
 
-class resources;        // actors/task/resources.hpp
-class step_server;      // actors/task/step_server.hpp
-struct membership_ways; // actors/membership/membership.hpp
+class resources;             // actors/task/resources.hpp
+class step_server;           // actors/task/step_server.hpp
+struct membership_transport; // actors/membership/membership.hpp
 
 /// The task of a local session.
 inline const task_name local_task{"local", 0};
@@ -47,12 +47,12 @@ result<caf::actor> spawn_local_session(caf::actor_system& system, const client_o
                                        const node_times* measured = nullptr,
                                        local_port* port = nullptr);
 
-/// Spawns a session that connects to the cluster's tasks when a step needs them. `ways`, if given,
-/// replaces the usual transport.
+/// Spawns a session that connects to the cluster's tasks when a step needs them. `transport`, if
+/// given, replaces the usual transport.
 result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluster_access& cluster,
                                          const client_options& options,
                                          const node_times* measured = nullptr,
-                                         const membership_ways* ways = nullptr,
+                                         const membership_transport* transport = nullptr,
                                          const link_times* links = nullptr);
 
 /// Spawns the session actor of a master, or of another session. Ends the actors in `owned` and

@@ -27,7 +27,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
                caf::event_based_actor* self)
       : request(std::move(step_to_run)), entered(request.step), reply(std::move(promise)),
         state(request.step->participants.size()), master(self->address()) {}
-  void let_in() override {
+  void admitted() override {
     if (auto actor = caf::actor_cast<caf::actor>(master))
       caf::anon_send(actor, gate_opened{shared_from_this()});
   }
@@ -45,7 +45,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   std::vector<int64_t> asked_ns; // per participant
   std::vector<tensor> fetches;
   step_statistics statistics;
-  std::vector<task_fill> fills;
+  std::vector<initialization_report> initialization_reports;
   size_t refused_by = none; // the participant that answered first that it does not know the step
   static constexpr size_t none = SIZE_MAX;
   bool queued = false; // at the gate
@@ -89,12 +89,12 @@ status overdue_step(const running_step& run) {
 } // namespace
 
 caf::result<step_outcome> step_runner::run(const step_request& request) {
-  if (auto fits = request.step->outside.check(request.feeds); !fits)
+  if (auto fits = request.step->interface.check(request.feeds); !fits)
     return step_outcome{std::move(fits), {}};
   if (request.stop.stop_requested())
     return step_outcome{stopped_by_caller(), {}};
   if (request.deadline <= self_->clock().now())
-    return step_outcome{not_begun_in_time(), {}};
+    return step_outcome{deadline_passed_before_start(), {}};
   auto promise = self_->make_response_promise<step_outcome>();
   auto run = std::make_shared<running_step>(request, promise, self_);
   run->number = next_number_++;
@@ -126,7 +126,8 @@ void step_runner::enter(const gate_opened& opened) {
 void step_runner::register_and_start(const running_ptr& run) {
   const auto& request = run->request;
   run->stop = nullptr;
-  registers_.ensure(request.step, {request.deadline, request.knows, request.retried, request.stop},
+  registers_.ensure(request.step,
+                    {request.deadline, request.acknowledged_loss, request.retried, request.stop},
                     [=, this](status ready) {
                       if (run->done)
                         return;
@@ -137,19 +138,20 @@ void step_runner::register_and_start(const running_ptr& run) {
                     });
 }
 
-void step_runner::note_filled(uint64_t fill, const participant& part) {
-  auto& noted = filled_[fill][part.task];
+void step_runner::note_initialized(uint64_t initialization, const participant& part) {
+  auto& noted = initialized_[initialization][part.task];
   noted.restarted |= noted.worker && noted.incarnation != part.incarnation;
   noted.worker = part.worker;
   noted.incarnation = part.incarnation;
 }
 
-std::map<task_name, step_runner::filled_task> step_runner::take_filled(uint64_t fill) {
-  auto taken = filled_.extract(fill);
+std::map<task_name, step_runner::initialized_task>
+step_runner::take_initialized(uint64_t initialization) {
+  auto taken = initialized_.extract(initialization);
   if (!taken)
     return {};
   auto is_used_by_another = [&](const task_name& task) {
-    return std::ranges::any_of(filled_,
+    return std::ranges::any_of(initialized_,
                                [&](const auto& other) { return other.second.contains(task); });
   };
   std::erase_if(taken.mapped(), [&](const auto& entry) {
@@ -166,7 +168,7 @@ void step_runner::start(const running_ptr& run) {
   run->id = {session_, step.local ? next_local_step() : ++last_sequence_};
   run->asked_ns.assign(step.participants.size(), steady_ns());
   run->statistics.step = run->id.sequence;
-  run->fetches.resize(step.outside.fetches);
+  run->fetches.resize(step.interface.fetches);
   run->due = due_.add(self_, run->request.deadline, [=, this] { handle_deadline(run); });
   run->stop = stop_request::watch(self_, run->request.stop, [=, this] { stop(run); });
   for (size_t i = 0; i < step.participants.size(); ++i) {
@@ -177,12 +179,12 @@ void step_runner::start(const running_ptr& run) {
                         .feeds = {},
                         .watch = run->request.watch,
                         .incarnation = participant.incarnation,
-                        .fills = run->request.fill != 0,
+                        .initializes = run->request.initialization != 0,
                         .retried = run->request.retried,
                         .stop = run->request.stop};
     // The incarnation 0 is this process, which serves without initialization.
-    if (request.fills && participant.has_state && participant.incarnation != 0)
-      note_filled(run->request.fill, participant);
+    if (request.initializes && participant.has_state && participant.incarnation != 0)
+      note_initialized(run->request.initialization, participant);
     for (auto index : participant.feeds)
       request.feeds.push_back({index, run->request.feeds[index]});
     // Without a timeout of CAF, which would keep it until the deadline after the answer. Workers
@@ -204,16 +206,16 @@ void step_runner::take_answer(const running_ptr& run, size_t from, step_result& 
   auto& step = *run->request.step;
   if (!step.local && (answer.outcome.kind() == error_kind::unavailable ||
                       answer.outcome.kind() == error_kind::aborted)) {
-    step.parts.lose(from);
+    step.registration_state.lose(from);
     if (answer.outcome.kind() == error_kind::aborted && run->state.outcome().ok())
       run->refused_by = from;
   } else if (answer.outcome && run->part(from).has_state) {
     registers_.note_used(run->part(from).task);
   }
-  if (answer.holds)
+  if (answer.keeps_inputs)
     run->state.hold(from);
-  if (answer.fill != fill_stage::over)
-    run->fills.push_back({to_string(run->part(from).task), answer.fill});
+  if (answer.initialization != initialization_stage::over)
+    run->initialization_reports.push_back({to_string(run->part(from).task), answer.initialization});
   if (run->done)
     return give_back(run);
   add_statistics(*run, from, std::move(answer.statistics));
@@ -267,7 +269,7 @@ void step_runner::handle_deadline(const running_ptr& run) {
   if (!run->state.settles())
     return follow(run, run->state.fail(overdue_step(*run)));
   run->due = due_.add(self_, self_->clock().now() + late_settle_patience, [=, this] {
-    follow(run, run->state.doubt(
+    follow(run, run->state.end_unconfirmed(
                     overdue_step(*run).with_context("values that the step took may be spent")));
   });
 }
@@ -286,8 +288,8 @@ void step_runner::stop(const running_ptr& run) {
     return;
   due_.remove(run->due);
   run->due = due_.add(self_, patience, [=, this] {
-    follow(run,
-           run->state.doubt(status{why}.with_context("values that the step took may be spent")));
+    follow(run, run->state.end_unconfirmed(
+                    status{why}.with_context("values that the step took may be spent")));
   });
 }
 
@@ -301,7 +303,7 @@ void step_runner::cancel(const running_ptr& run) {
   auto latest = std::min(std::max(run->request.deadline, now), now + stop_patience);
   run->due = due_.add(self_, std::min(now + stop_patience, latest + late_stop_patience), [=, this] {
     TROUPE_REACHED("a task does not say that a step has stopped");
-    follow(run, run->state.give_up());
+    follow(run, run->state.end_now());
   });
 }
 
@@ -322,12 +324,12 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   step_outcome answer{.outcome = std::move(outcome),
                       .fetches = std::move(run->fetches),
                       .statistics = std::move(run->statistics),
-                      .fills = std::move(run->fills)};
+                      .initialization_reports = std::move(run->initialization_reports)};
   auto& step = *run->request.step;
-  if (!step.local && step.reported_attempt != step.parts.attempt()) {
-    answer.held = step.held();
+  if (!step.local && step.reported_attempt != step.registration_state.attempt()) {
+    answer.state_tasks = step.state_holders();
     if (answer.outcome) // else the attempt may not have ended
-      step.reported_attempt = step.parts.attempt();
+      step.reported_attempt = step.registration_state.attempt();
   }
   run->reply.deliver(std::move(answer));
 }
@@ -340,7 +342,7 @@ void step_runner::note_reported_tasks(const running_step& run, const status& out
   for (size_t i = 0; i < run.state.tasks(); ++i)
     if (const auto& part = run.part(i);
         part.has_state &&
-        (i == run.refused_by || names_task(outcome.message(), to_string(part.task))))
+        (i == run.refused_by || mentions_task(outcome.message(), to_string(part.task))))
       registers_.note_reported(part.task);
 }
 

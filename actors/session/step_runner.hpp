@@ -30,22 +30,22 @@ public:
   /// Called when the connection to a task has ended: the task gives back what it held for running
   /// steps.
   void lose(const task_name& task, const status& why);
-  /// A task that steps of one initialization (fill) have initialized, or have tried to.
-  struct filled_task {
+  /// A task that steps of one initialization have initialized, or have tried to.
+  struct initialized_task {
     caf::actor worker;
     uint64_t incarnation = 0;
     bool restarted = false; ///< since the first of the steps, whose values it has lost
   };
   /// Removes and returns the tasks of an initialization, without those that another initialization
   /// uses as well.
-  std::map<task_name, filled_task> take_filled(uint64_t fill);
+  std::map<task_name, initialized_task> take_initialized(uint64_t initialization);
   /// Answers all running steps.
   void close(const status& why);
 
 private:
   using running_ptr = std::shared_ptr<running_step>;
 
-  void note_filled(uint64_t fill, const participant& part);
+  void note_initialized(uint64_t initialization, const participant& part);
   void register_and_start(const running_ptr& run);
   void start(const running_ptr& run);
   void take_answer(const running_ptr& run, size_t from, step_result& answer);
@@ -63,8 +63,9 @@ private:
   registrar& registers_;
   const uint64_t session_;
   uint64_t last_sequence_ = 0, next_number_ = 0;
-  std::map<uint64_t, std::map<task_name, filled_task>> filled_; // by the number of the fill
-  std::map<uint64_t, running_ptr> running_;                     // in the order of arrival
+  // By the number of the initialization.
+  std::map<uint64_t, std::map<task_name, initialized_task>> initialized_;
+  std::map<uint64_t, running_ptr> running_; // in the order of arrival
 };
 
 } // namespace troupe

@@ -29,16 +29,16 @@ public:
   std::atomic<uint64_t> bytes{0}; ///< of graphs, and of the feeds of steps that run or wait
 
   /// Notes that a step is queued since then, by steady_ns().
-  void wait_in_line(uint64_t step, int64_t since_ns) {
+  void enqueue_step(uint64_t step, int64_t since_ns) {
     std::lock_guard guard{mutex_};
     queued_.emplace(step, since_ns);
   }
   /// Notes that a step is no longer queued.
-  void leave_line(uint64_t step) {
+  void dequeue_step(uint64_t step) {
     std::lock_guard guard{mutex_};
     queued_.erase(step);
   }
-  size_t in_line() const {
+  size_t queued_steps() const {
     std::lock_guard guard{mutex_};
     return queued_.size();
   }
@@ -87,7 +87,7 @@ public:
   /// The steps of all sessions, ended sessions included.
   step_counts steps;
   std::atomic<uint64_t> refused{0}; ///< sessions
-  std::atomic<size_t> most{0};      ///< limit of sessions
+  std::atomic<size_t> limit{0};     ///< of sessions
 
 private:
   mutable std::mutex mutex_;

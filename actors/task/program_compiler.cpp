@@ -15,7 +15,7 @@ namespace troupe {
 
 result<register_request> program_compiler::read(const register_graph& encoded) const {
   auto registration = std::make_shared<register_partitions>();
-  registration->how = encoded.how;
+  registration->settings = encoded.how;
   for (const auto& part : encoded.partitions) {
     TROUPE_ASSIGN(auto device, device_name::parse(part.device));
     auto nodes = std::make_unique<graph>(*parts_.ops);
@@ -35,13 +35,13 @@ public:
               const connection_ptr& owner)
       : components_(components), registration_(registration), owner_(owner),
         regions_(components.regions) {
-    regions_.region_per_node = registration.how.region_per_node;
-    regions_.replay = registration.how.replay;
-    for (auto& cost : registration.how.costs)
+    regions_.region_per_node = registration.settings.region_per_node;
+    regions_.replay = registration.settings.replay;
+    for (auto& cost : registration.settings.costs)
       measured_.add(
           {.node = std::move(cost.node), .device = {}, .runs = 1, .mean_ns = cost.nanoseconds});
     regions_.measured = &measured_;
-    regions_.strict_order = registration.how.deterministic || components.deterministic;
+    regions_.strict_order = registration.settings.deterministic || components.deterministic;
   }
 
   result<std::shared_ptr<task_program>> run() {
@@ -79,7 +79,7 @@ public:
     for (const auto& [number, origin] : origins_)
       if (!step->frame(number))
         return invalid(origin->description(), ": its functions are missing");
-    step->expect(registration_.how.peers);
+    step->expect(registration_.settings.peers);
     if (uses_state_)
       step->use_state();
     return step;
@@ -97,37 +97,40 @@ private:
       auto device_entry = std::ranges::find(components_.devices, part->device, &owned_device::name);
       if (device_entry == components_.devices.end())
         return failure(error_kind::not_found, "there is no device ", part->device);
-      regions_.nodes_use_all_threads = device_entry->runs->threads() > 1;
+      regions_.nodes_use_all_threads = device_entry->device->threads() > 1;
       auto find_state = [&](const node& maker) {
         uses_state_ = true;
-        return components_.state->find(maker, registration_.how.container);
+        return components_.state->find(maker, registration_.settings.container);
       };
-      auto states = components_.server->programs().states_of(owner_, registration_.how.session,
+      auto states = components_.server->programs().states_of(owner_, registration_.settings.session,
                                                              to_string(part->device));
-      states->set_initial_positions(registration_.how.positions);
+      states->set_initial_positions(registration_.settings.positions);
       auto find_kernel_state = [&](const node& kernel, const kernel_state_maker& maker_function,
                                    const kernel_state_format* position) {
         return states->find_or_make(kernel, maker_function, position);
       };
       auto runs =
-          regions_.strict_order ? deterministic_view(device_entry->runs) : device_entry->runs;
+          regions_.strict_order ? deterministic_view(device_entry->device) : device_entry->device;
       TROUPE_ASSIGN(auto compiled, program::compile(std::move(part->nodes), *runs, find_state,
                                                     regions_, find_kernel_state));
       programs.push_back(std::move(compiled));
       devices.push_back(part->device);
       device_views.push_back(std::move(runs));
-      threads.push_back(registration_.how.low_priority && !device_entry->runs->as_accelerator()
+      threads.push_back(registration_.settings.low_priority &&
+                                !device_entry->device->as_accelerator()
                             ? components_.low_priority
-                            : device_entry->launches);
+                            : device_entry->launch_thread);
     }
     auto linked = std::make_shared<task_program>(*components_.system, std::move(programs),
                                                  std::move(device_views), components_.recorder);
-    linked->set_session(registration_.how.session);
+    linked->set_session(registration_.settings.session);
     linked->set_threads(std::move(threads));
     linked->set_kernels(components_.kernels);
     TROUPE_TRY(linked->link(components_.self, devices, [&](const node& maker) {
-      uses_state_ = uses_state_ || maker.op().make_responder; // otherwise it is long work on files
-      return components_.state->find_responder(maker, registration_.how.container, *linked);
+      uses_state_ =
+          uses_state_ || maker.op().make_waitable_resource; // otherwise it is long work on files
+      return components_.state->find_waitable_resource(maker, registration_.settings.container,
+                                                       *linked);
     }));
     return linked;
   }
@@ -153,10 +156,10 @@ private:
   status describe(task_frame& frame, const node& origin) const {
     frame.origin = &origin;
     TROUPE_ASSIGN(const auto* op, components_.ops->find_op(origin.attr<std::string>("kind")));
-    frame.calls = op->calls;
+    frame.call_rule = op->calls;
     frame.results = static_cast<size_t>(origin.outputs());
-    frame.orders = static_cast<size_t>(origin.attr<int64_t>("orders"));
-    frame.parallel = origin.attr<int64_t>("parallel_iterations");
+    frame.order_count = static_cast<size_t>(origin.attr<int64_t>("orders"));
+    frame.parallel_iterations = origin.attr<int64_t>("parallel_iterations");
     auto first = static_cast<size_t>(first_argument(*op));
     auto functions = op->calls == call_kind::while_true || op->calls == call_kind::if_true ? 2u
                      : op->calls == call_kind::once                                        ? 1u
@@ -167,9 +170,9 @@ private:
         (functions != 0 && frame.functions.size() != functions))
       return invalid(origin.description(), ": its functions are not those of a ", op->name);
     frame.values = origin.inputs().size() - first;
-    if ((frame.is_loop() && frame.values != frame.results) || frame.orders > max_functions)
+    if ((frame.is_loop() && frame.values != frame.results) || frame.order_count > max_functions)
       return invalid(origin.description(), ": takes ", frame.values, " values and gives ",
-                     frame.results, ", with ", frame.orders, " for their order");
+                     frame.results, ", with ", frame.order_count, " for their order");
     for (auto index : origin.attr<std::vector<int64_t>>("unchanged")) {
       if (!frame.is_loop() || index < 0 || index >= static_cast<int64_t>(frame.values))
         return invalid(origin.description(), ": result ", index, " cannot be unchanged");
@@ -180,7 +183,7 @@ private:
                                         frame.functions[i]->fetch_indexes().end()};
       auto is_condition = frame.is_loop() && i == 0;
       auto result_count =
-          (is_condition ? 0 : frame.results) + frame.orders + (frame.is_loop() ? 1u : 0u);
+          (is_condition ? 0 : frame.results) + frame.order_count + (frame.is_loop() ? 1u : 0u);
       if (!is_condition)
         for (auto index : frame.unchanged)
           if (!result_indexes.insert(static_cast<uint32_t>(index)).second)
@@ -193,7 +196,7 @@ private:
     }
     for (const auto& name : origin.attr<std::vector<std::string>>("tasks")) {
       TROUPE_ASSIGN(auto task, device_name::parse(name));
-      frame.others.push_back(task.name_of_task());
+      frame.other_tasks.push_back(task.name_of_task());
     }
     return {};
   }

@@ -10,8 +10,8 @@ namespace troupe {
 
 struct owned_device {
   device_name name;
-  std::shared_ptr<device> runs;
-  std::shared_ptr<region_threads> launches; ///< its own launch thread, or null
+  std::shared_ptr<troupe::device> device;
+  std::shared_ptr<region_threads> launch_thread; ///< its own launch thread, or null
 };
 
 /// Immutable. One thread at a time may call, any thread. Throws nothing.

@@ -15,7 +15,7 @@ constexpr size_t max_sessions_of_client = 64, max_awaited = 64;
 
 result<uint64_t> program_store::add(program_ptr program, const connection_ptr& owner, bool linked) {
   std::lock_guard guard{mutex_};
-  if (owner->gone)
+  if (owner->is_closed)
     return failure(error_kind::aborted, "the program was dropped: ", owner->peer, " is gone");
   auto& count = owners_[owner.get()].programs;
   if (count >= max_programs)
@@ -23,7 +23,7 @@ result<uint64_t> program_store::add(program_ptr program, const connection_ptr& o
                    " graphs, which is the limit; release steps that are not needed");
   TROUPE_TRY(hold_session(program->session(), *owner));
   if (auto* account = owner->account.get();
-      account && !take_one(account->programs, account->rights.programs))
+      account && !acquire_slot(account->programs, account->rights.programs))
     return failure(error_kind::resource_exhausted, "client '", account->name, "' has registered ",
                    account->rights.programs,
                    " graphs, which is its limit; release steps that are not needed");
@@ -84,7 +84,7 @@ bool program_store::link(uint64_t handle, const std::vector<peer_link>& peers) {
   std::vector<caf::actor> exchanges;
   for (const auto& peer : peers) {
     exchanges.push_back(peer.exchange);
-    if (peer.via && peer.via->gone) {
+    if (peer.connection && peer.connection->is_closed) {
       TROUPE_REACHED("a task is lost before a program that sends to it is linked");
       position->second.lost =
           failure(error_kind::unavailable, self_, " cannot send: ", peer.task, " is gone");
@@ -139,7 +139,7 @@ std::vector<program_store::program_ptr> program_store::close(peer_connection& ow
   std::vector<program_ptr> dropped;
   owned states;
   std::lock_guard guard{mutex_};
-  owner.gone = true;
+  owner.is_closed = true;
   std::erase_if(programs_, [&](auto& entry) {
     if (entry.second.owner.get() != &owner)
       return false;
@@ -161,7 +161,7 @@ std::vector<program_store::program_ptr> program_store::close(peer_connection& ow
 }
 
 std::vector<std::pair<connection_ptr, uint64_t>>
-program_store::lose(const caf::actor_addr& exchange, const status& why) {
+program_store::mark_lost(const caf::actor_addr& exchange, const status& why) {
   std::vector<std::pair<connection_ptr, uint64_t>> lost;
   std::lock_guard guard{mutex_};
   for (auto& [handle, entry] : programs_)
@@ -190,7 +190,7 @@ void program_store::clear() {
 std::shared_ptr<kernel_states>
 program_store::states_of(const connection_ptr& owner, uint64_t session, const std::string& device) {
   std::lock_guard guard{mutex_};
-  if (owner->gone) // the request is dropped
+  if (owner->is_closed) // the request is dropped
     return std::make_shared<kernel_states>();
   auto& owner_entry = owners_[owner.get()];
   auto& states = owner_entry.states[{session, device}];
@@ -203,26 +203,26 @@ program_store::states_of(const connection_ptr& owner, uint64_t session, const st
 }
 
 result<kernel_positions> program_store::positions(const connection_ptr& owner, uint64_t session,
-                                                  const kernel_positions& go_on_from) {
-  TROUPE_TRY(check_positions(go_on_from));
+                                                  const kernel_positions& restore_from) {
+  TROUPE_TRY(check_positions(restore_from));
   std::vector<std::shared_ptr<kernel_states>> session_states;
   {
     std::lock_guard guard{mutex_};
-    if (owner->gone) // the request is dropped
+    if (owner->is_closed) // the request is dropped
       return kernel_positions{};
     auto& owner_entry = owners_[owner.get()];
-    if (!go_on_from.empty()) {
+    if (!restore_from.empty()) {
       if (!owner_entry.awaited.contains(session) && owner_entry.awaited.size() >= max_awaited)
         return failure(error_kind::resource_exhausted, self_, " keeps positions of ", max_awaited,
                        " sessions of ", owner->peer, ", which is the limit");
-      owner_entry.awaited[session] = go_on_from;
+      owner_entry.awaited[session] = restore_from;
     }
     for (const auto& [key, states] : owner_entry.states)
       if (key.first == session)
         session_states.push_back(states);
   }
   for (const auto& states : session_states)
-    TROUPE_TRY(states->restore_positions(go_on_from));
+    TROUPE_TRY(states->restore_positions(restore_from));
   kernel_positions current;
   for (const auto& states : session_states)
     states->add_positions(current);
@@ -240,12 +240,12 @@ void program_store::shrink() {
     program->shrink();
 }
 
-std::vector<program_store::listed> program_store::all() const {
+std::vector<program_store::program_entry> program_store::list() const {
   std::lock_guard guard{mutex_};
-  std::vector<listed> programs;
+  std::vector<program_entry> programs;
   for (const auto& [handle, entry] : programs_)
     programs.push_back({handle, entry.program, entry.owner, entry.linked, entry.lost});
-  std::ranges::sort(programs, {}, &listed::handle);
+  std::ranges::sort(programs, {}, &program_entry::handle);
   return programs;
 }
 

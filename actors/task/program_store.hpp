@@ -40,32 +40,32 @@ public:
 
   /// Marks programs that send through that exchange as lost: they cannot run any more. Returns
   /// those that could until now, for notifications to their owners.
-  std::vector<std::pair<connection_ptr, uint64_t>> lose(const caf::actor_addr& exchange,
-                                                        const status& why);
+  std::vector<std::pair<connection_ptr, uint64_t>> mark_lost(const caf::actor_addr& exchange,
+                                                             const status& why);
   bool is_lost(uint64_t handle) const;
   void clear();
 
   /// Returns the states of stateful kernels of a session on a device, for one owner.
   std::shared_ptr<kernel_states> states_of(const connection_ptr& owner, uint64_t session,
                                            const std::string& device);
-  /// Sets the positions of these kernels to `go_on_from`, if that is not empty, and returns the
+  /// Sets the positions of these kernels to `restore_from`, if that is not empty, and returns the
   /// current ones. Fails with resource_exhausted if positions of too many sessions are kept.
   result<kernel_positions> positions(const connection_ptr& owner, uint64_t session,
-                                     const kernel_positions& go_on_from);
+                                     const kernel_positions& restore_from);
 
   /// Destroys instances that have been idle since before the last call.
   void shrink();
   size_t size() const;
 
   /// A program, for inspection.
-  struct listed {
+  struct program_entry {
     uint64_t handle = 0;
     program_ptr program;
     connection_ptr owner;
     bool linked = false;
     status lost = {};
   };
-  std::vector<listed> all() const;
+  std::vector<program_entry> list() const;
 
 private:
   struct kept {

@@ -2,7 +2,7 @@
 
 #include "troupe/actors/base/system.hpp"
 #include "troupe/actors/execution/long_worker.hpp"
-#include "troupe/actors/execution/responder.hpp"
+#include "troupe/actors/execution/waitable_state.hpp"
 
 #include <caf/send.hpp>
 
@@ -27,7 +27,7 @@ std::pair<std::string, std::string> full_name(const node& maker, const std::stri
 
 // Disks serve two or three requests at once; more threads would only wait for each other.
 resources::resources(caf::actor_system& system)
-    : system_(system), input_(std::make_shared<input_threads>(has_threads(system) ? 3 : 0)) {}
+    : system_(system), input_(std::make_shared<file_threads>(has_threads(system) ? 3 : 0)) {}
 
 resources::~resources() { input_->close(); }
 
@@ -58,22 +58,22 @@ result<caf::actor> resources::find_long_worker() {
   return long_worker_;
 }
 
-result<caf::actor> resources::find_responder(const node& maker, const std::string& fallback,
-                                             task_program& program) {
-  if (!maker.op().make_responder)
+result<caf::actor> resources::find_waitable_resource(const node& maker, const std::string& fallback,
+                                                     task_program& program) {
+  if (!maker.op().make_waitable_resource)
     return find_long_worker();
   auto [container_name, name] = full_name(maker, fallback);
-  TROUPE_ASSIGN(auto declared, responder_state::declare(maker, name));
+  TROUPE_ASSIGN(auto declared, waitable_state::declare(maker, name));
   auto state = find_or_add(container_name, std::move(declared));
   if (!state)
     return with_node_context(maker, state.status());
-  auto actor = static_cast<responder_state&>(**state).actor(system_, input_);
+  auto actor = static_cast<waitable_state&>(**state).actor(system_, input_);
   program.keep(*std::move(state));
   std::lock_guard guard{mutex_};
-  std::erase_if(responders_,
+  std::erase_if(waitable_resources_,
                 [](const auto& address) { return !caf::actor_cast<caf::actor>(address); });
-  if (std::ranges::find(responders_, actor.address()) == responders_.end())
-    responders_.push_back(actor.address());
+  if (std::ranges::find(waitable_resources_, actor.address()) == waitable_resources_.end())
+    waitable_resources_.push_back(actor.address());
   return actor;
 }
 
@@ -137,7 +137,7 @@ void resources::close() {
   closed_ = true;
   if (long_worker_)
     caf::anon_send_exit(std::exchange(long_worker_, {}), caf::exit_reason::user_shutdown);
-  for (const auto& address : responders_)
+  for (const auto& address : waitable_resources_)
     if (auto actor = caf::actor_cast<caf::actor>(address))
       caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
 }

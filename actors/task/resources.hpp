@@ -1,6 +1,6 @@
 // The named state of a task: variables, queues and all else that containers hold (white paper 4.7).
 #pragma once
-#include "troupe/actors/execution/input_threads.hpp"
+#include "troupe/actors/execution/file_threads.hpp"
 #include "troupe/actors/execution/task_program.hpp"
 #include "troupe/runtime/state/variable.hpp"
 
@@ -21,8 +21,8 @@ public:
   /// As find(), for state that nodes wait for; returns its actor. The program keeps the state,
   /// because a reset may remove it from its container. For a node with long work, returns the
   /// task's long worker.
-  result<caf::actor> find_responder(const node& maker, const std::string& fallback,
-                                    task_program& program);
+  result<caf::actor> find_waitable_resource(const node& maker, const std::string& fallback,
+                                            task_program& program);
   /// Removes the contents of a container.
   void reset(const std::string& container);
   /// Describes the contents of all containers. `task` is this task.
@@ -30,7 +30,7 @@ public:
   using states = std::vector<std::shared_ptr<named_state>>;
   /// Returns all state, by container.
   std::vector<std::pair<std::string, states>> all() const;
-  /// Has all responders answer all waits with an error.
+  /// Has all waitable resources answer all waits with an error.
   void close();
 
 private:
@@ -39,10 +39,10 @@ private:
                                                    std::shared_ptr<named_state> declared);
 
   caf::actor_system& system_;
-  std::shared_ptr<input_threads> input_; // shared with responders
+  std::shared_ptr<file_threads> input_; // shared with waitable resources
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<container>> containers_;
-  std::vector<caf::actor_addr> responders_;
+  std::vector<caf::actor_addr> waitable_resources_;
   caf::actor long_worker_; // spawned at the first use
   bool closed_ = false;
 };

@@ -51,7 +51,7 @@ constexpr event_names step_failed{"step_failed", "steps_failed"},
 bool step_server::serve(message& request, const connection_ptr& owner, const caf::actor& from,
                         caf::execution_unit* unit) {
   if (auto* push = std::get_if<tensor_push>(&request)) {
-    steps_->push(std::move(*push), unit);
+    steps_->deliver(std::move(*push), unit);
   } else if (auto* run = std::get_if<run_step>(&request)) {
     serve_run(std::move(*run), owner, from, unit);
   } else if (auto* cancel = std::get_if<cancel_step>(&request)) {
@@ -61,7 +61,7 @@ bool step_server::serve(message& request, const connection_ptr& owner, const caf
   } else {
     return false;
   }
-  become_busy();
+  note_expiring_state();
   return true;
 }
 
@@ -75,7 +75,7 @@ void step_server::serve_cancel(cancel_step&& request, peer_connection& owner,
     return;
   if (!owner.account)
     steps_->abort(request.step, std::move(request.why), unit);
-  else if (!steps_->abort_if_come(request.step, std::move(request.why), unit))
+  else if (!steps_->abort_if_begun(request.step, std::move(request.why), unit))
     owner.cancelled.add(request.step);
 }
 
@@ -97,9 +97,8 @@ status step_server::settle(step_id step) {
 void step_server::serve_run(run_step&& request, const connection_ptr& owner, const caf::actor& from,
                             caf::execution_unit* unit) {
   auto on_end = [from, number = request.request](step_result result) {
-    step_done done{
-        number,     std::move(result.outcome), std::move(result.fetches), {}, result.holds,
-        result.fill};
+    step_done done{number, std::move(result.outcome), std::move(result.fetches),
+                   {},     result.keeps_inputs,       result.initialization};
     if (result.statistics.subjects)
       // The result is sent even without statistics.
       if (auto bytes = write_statistics(result.statistics))
@@ -126,18 +125,18 @@ void step_server::serve_run(run_step&& request, const connection_ptr& owner, con
 void step_server::begin(run_request&& request, const connection_ptr& owner, step_end on_end,
                         caf::execution_unit* unit, uint64_t fed) {
   active_->fetch_add(1); // before the checks: a drain waits for this step, or the step is refused
-  auto stage = fill_stage::over;
+  auto stage = initialization_stage::over;
   auto refuse = [&](status why) {
     counts_->count_refused(why.kind());
     log_end(*log_, step_refused, request.step, request.retried, why);
-    on_end({.outcome = std::move(why).with_task(name_), .fetches = {}, .fill = stage});
+    on_end({.outcome = std::move(why).with_task(name_), .fetches = {}, .initialization = stage});
     active_->fetch_sub(1, std::memory_order_release);
   };
   if (request.incarnation != 0 && request.incarnation != incarnation_)
     return refuse(
         failure(error_kind::aborted, name_, " has been restarted: prepare the step again"));
   if (request.deadline <= now_())
-    return refuse(not_begun_in_time());
+    return refuse(deadline_passed_before_start());
   if (auto outcome = refusal(); !outcome)
     return refuse(std::move(outcome));
   auto program = programs_.find(request.handle, *owner);
@@ -146,16 +145,17 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
   if ((*program)->session() != request.step.session)
     return refuse(invalid(name_, ": program ", request.handle, " is of another session than step ",
                           request.step));
-  if (filling_.closed() && (*program)->has_state()) {
-    auto admission = filling_.admit(request.fills, owner.get(), owner->peer, name_, now_());
-    if (owner->gone) // lose() may have come before this step was admitted
-      end_fill(*owner, false);
+  if (initialization_.closed() && (*program)->has_state()) {
+    auto admission =
+        initialization_.admit(request.initializes, owner.get(), owner->peer, name_, now_());
+    if (owner->is_closed) // connection_ended() may have come before this step was admitted
+      end_initialization(*owner, false);
     stage = admission.stage;
     if (!admission.outcome)
       return refuse(std::move(admission.outcome));
   }
   if (owner->account && owner->cancelled.take(request.step)) {
-    if (steps_->announce(request.step)) // drops its early tensors
+    if (steps_->admit(request.step)) // drops its early tensors
       steps_->end(request.step, true);
     return refuse(failure(error_kind::cancelled, "the step was cancelled before it came"));
   }
@@ -165,7 +165,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
                           " steps on ", name_, " already, which is the limit"));
   }
   if (auto* account = owner->account.get();
-      account && !take_one(account->steps, account->rights.steps)) {
+      account && !acquire_slot(account->steps, account->rights.steps)) {
     owner->running.fetch_sub(1, std::memory_order_relaxed);
     return refuse(failure(error_kind::resource_exhausted, "client '", account->name, "' has ",
                           account->rights.steps, " steps on ", name_,
@@ -174,7 +174,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
   if (!owner->take_feeds(fed, max_fed)) {
     owner->end_step();
     return refuse(failure(error_kind::resource_exhausted, owner->peer, " has fed steps on ", name_,
-                          " with ", owner->fed.load(), " bytes that are still in use: ", fed,
+                          " with ", owner->feed_bytes.load(), " bytes that are still in use: ", fed,
                           " more are over the limit of ", max_fed));
   }
   // A step whose part here has ended counts until it is settled.
@@ -184,22 +184,22 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
                 notify = std::move(on_end)](step_result result) {
     counts->count_ended(result.outcome.kind(), now() - began);
     log_end(*log, step_failed, step, retried, result.outcome);
-    result.fill = stage;
-    owner->fed.fetch_sub(fed, std::memory_order_relaxed);
-    if (result.holds)
+    result.initialization = stage;
+    owner->feed_bytes.fetch_sub(fed, std::memory_order_relaxed);
+    if (result.keeps_inputs)
       unsettled->add(step, kept_program, owner); // before the requester can settle it
     else
       owner->end_step();
     notify(std::move(result));
     active->fetch_sub(1, std::memory_order_release);
   };
-  begin_in_background(*program, steps_, request, name_, std::move(ended), unit,
-                      by_steady_clock(request.deadline, now_()));
+  start_background_step(*program, steps_, request, name_, std::move(ended), unit,
+                        by_steady_clock(request.deadline, now_()));
   // A connection that the program needs may have been lost while the step began, before its loss
   // could fail the step.
   if (auto current = programs_.find(request.handle, *owner); !current)
     steps_->abort(request.step, current.status(), unit);
-  become_busy();
+  note_expiring_state();
 }
 
 status step_server::refusal() const {
@@ -208,8 +208,8 @@ status step_server::refusal() const {
   return failure(error_kind::unavailable, name_, " is draining: it takes nothing new");
 }
 
-void step_server::end_fill(const peer_connection& peer, bool done) {
-  if (filling_.end(&peer, done))
+void step_server::end_initialization(const peer_connection& peer, bool done) {
+  if (initialization_.end(&peer, done))
     log_->write(log_level::info, "initialized", {{"by", peer.peer}});
 }
 
@@ -219,17 +219,17 @@ size_t step_server::in_flight() const {
   return active + unsettled();
 }
 
-demand step_server::expect(step_id step, const caf::actor_addr& exchange) {
+fetch_decision step_server::expect(step_id step, const caf::actor_addr& exchange) {
   auto decision = steps_->expect(step, exchange);
-  become_busy();
+  note_expiring_state();
   return decision;
 }
 
-void step_server::lose(peer_connection& connection, const status& why) {
+void step_server::connection_ended(peer_connection& connection, const status& why) {
   auto reason = failure(error_kind::unavailable, connection.peer, " is gone: ", why.message());
   connections_.remove(connection);
   auto dropped = programs_.close(connection);
-  end_fill(connection, false); // begin() ends what comes later
+  end_initialization(connection, false); // begin() ends what comes later
   lose_programs(connection.exchange, reason);
   steps_->abort_all(connection.peer, connection.incarnation, reason, nullptr);
   for (const auto& program : dropped) // no caller waits for its steps any more
@@ -237,7 +237,7 @@ void step_server::lose(peer_connection& connection, const status& why) {
   unsettled_->lose(connection);
 }
 
-void step_server::cannot_send(step_id step, const caf::actor_addr& exchange, const status& why) {
+void step_server::send_failed(step_id step, const caf::actor_addr& exchange, const status& why) {
   steps_->abort(step, status{why}, nullptr);
   if (why.kind() == error_kind::unavailable) // other errors concern this tensor only
     lose_programs(exchange, why);
@@ -245,7 +245,7 @@ void step_server::cannot_send(step_id step, const caf::actor_addr& exchange, con
 
 // The owner of a lost program registers it again before its next step, which would fail otherwise.
 void step_server::lose_programs(const caf::actor_addr& exchange, const status& why) {
-  for (const auto& [owner, handle] : programs_.lose(exchange, why))
+  for (const auto& [owner, handle] : programs_.mark_lost(exchange, why))
     if (auto exchange_actor = caf::actor_cast<caf::actor>(owner->exchange))
       caf::anon_send(exchange_actor, outgoing{program_lost{handle}});
 }
@@ -256,7 +256,7 @@ void step_server::close(const status& why) {
   programs_.clear();
 }
 
-void step_server::become_busy() {
+void step_server::note_expiring_state() {
   if (!busy_.exchange(true, std::memory_order_acq_rel) && on_busy_)
     on_busy_();
 }

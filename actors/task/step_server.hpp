@@ -8,7 +8,7 @@
 #include "troupe/actors/task/hosted_session_list.hpp"
 #include "troupe/actors/task/program_store.hpp"
 #include "troupe/actors/task/unsettled_steps.hpp"
-#include "troupe/runtime/cluster/fill_gate.hpp"
+#include "troupe/runtime/cluster/initialization_gate.hpp"
 #include "troupe/runtime/insight/event_log.hpp"
 #include "troupe/runtime/insight/step_counts.hpp"
 
@@ -46,9 +46,9 @@ public:
   event_log& log() noexcept { return *log_; }
 
   /// Closed while the task waits to be initialized.
-  fill_gate& filling() noexcept { return filling_; }
+  initialization_gate& initialization() noexcept { return initialization_; }
   /// Ends the initialization by a peer, whose steps initialized the task if `done`.
-  void end_fill(const peer_connection& peer, bool done);
+  void end_initialization(const peer_connection& peer, bool done);
 
   /// Returns the number of steps that have ended here and are not settled.
   size_t unsettled() const { return unsettled_->size(); }
@@ -66,12 +66,12 @@ public:
              caf::execution_unit* unit = nullptr, uint64_t fed = 0);
   /// Returns whether tensors that a peer announces to an exchange are to be fetched. The exchange
   /// gets step_news when that may have changed.
-  demand expect(step_id step, const caf::actor_addr& exchange);
+  fetch_decision expect(step_id step, const caf::actor_addr& exchange);
   /// Drops the programs of a connection that has ended, and fails the steps that need it.
-  void lose(peer_connection& connection, const status& why);
+  void connection_ended(peer_connection& connection, const status& why);
   /// Fails a step whose tensor could not be sent. If the peer is gone, the programs that send to it
   /// are lost, too.
-  void cannot_send(step_id step, const caf::actor_addr& exchange, const status& why);
+  void send_failed(step_id step, const caf::actor_addr& exchange, const status& why);
   /// Refuses all steps and programs from now on; running steps go on.
   void drain() noexcept { draining_.store(true); }
   bool draining() const noexcept { return draining_.load(); }
@@ -83,7 +83,6 @@ public:
   /// Ends all steps, and refuses later ones.
   void close(const status& why);
 
-  /// Called on any thread when there is something that may expire, once until expire() says that
   /// Sets a function that is called, on any thread, when steps may expire: once until expire()
   /// returns false.
   void when_busy(std::function<void()> call) { on_busy_ = std::move(call); }
@@ -91,7 +90,7 @@ public:
   bool expire();
 
 private:
-  void become_busy();
+  void note_expiring_state();
   void lose_programs(const caf::actor_addr& exchange, const status& why);
   void serve_cancel(cancel_step&& request, peer_connection& owner, caf::execution_unit* unit);
   status serve_settle(const settle_step& request, const peer_connection& owner);
@@ -109,7 +108,7 @@ private:
   program_store programs_;
   connection_list connections_;
   hosted_session_list hosted_;
-  fill_gate filling_;
+  initialization_gate initialization_;
   std::function<void()> on_busy_;
   std::atomic<bool> busy_{false}, draining_{false};
   std::shared_ptr<std::atomic<size_t>> active_ = std::make_shared<std::atomic<size_t>>(0);

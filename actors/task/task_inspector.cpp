@@ -1,9 +1,9 @@
 #include "troupe/actors/task/task_inspector.hpp"
 
-#include "troupe/actors/execution/responder.hpp"
 #include "troupe/actors/execution/step_waits.hpp"
-#include "troupe/actors/task/link_numbers.hpp"
-#include "troupe/actors/task/process_numbers.hpp"
+#include "troupe/actors/execution/waitable_state.hpp"
+#include "troupe/actors/task/link_stats.hpp"
+#include "troupe/actors/task/process_stats.hpp"
 #include "troupe/actors/task/resources.hpp"
 #include "troupe/actors/task/step_server.hpp"
 #include "troupe/runtime/version.hpp"
@@ -85,7 +85,7 @@ public:
         if (link_id(connection->peer) == first.id)
           return link(*connection, depth);
     if (first.kind == "program")
-      for (const auto& program : server_.programs().all())
+      for (const auto& program : server_.programs().list())
         if (std::to_string(program.handle) == first.id)
           return program_part(program, depth);
     return not_found(ref);
@@ -117,7 +117,7 @@ private:
     if (depth < 0)
       return part;
     auto now = std::chrono::steady_clock::now();
-    auto process = process_numbers::now();
+    auto process = process_stats::now();
     const auto& counts = server_.counts();
     uint64_t ended = 0, failed = 0, refused = 0;
     for (size_t i = 0; i < step_counts::kinds; ++i) {
@@ -133,8 +133,8 @@ private:
     part.add("pid", to_int64(::getpid()));
     part.add("uptime_seconds", seconds_between(task_.began_, now));
     part.add("draining", server_.draining());
-    part.add("initialized", !server_.filling().closed());
-    if (auto peer = server_.filling().filler(); !peer.empty())
+    part.add("initialized", !server_.initialization().closed());
+    if (auto peer = server_.initialization().initializer(); !peer.empty())
       part.add("initialized_by", peer);
     part.add("steps_running", to_int64(table.running));
     part.add("steps_ended", to_int64(ended));
@@ -147,7 +147,7 @@ private:
     part.add("programs", to_int64(server_.programs().size()));
     part.add("connections", to_int64(server_.connections().open().size()));
     part.add("hosted_sessions", to_int64(server_.hosted().size()));
-    part.add("hosted_sessions_most", to_int64(server_.hosted().most.load()));
+    part.add("hosted_sessions_most", to_int64(server_.hosted().limit.load()));
     part.add("resident_bytes", to_int64(process.resident_bytes));
     part.add("cpu_seconds", process.cpu_seconds);
     part.add("threads", process.threads);
@@ -158,7 +158,7 @@ private:
     for (const auto& connection : server_.connections().open())
       if (reserve_child(part, "link"))
         part.children.push_back(link(*connection, depth - 1));
-    for (const auto& program : server_.programs().all())
+    for (const auto& program : server_.programs().list())
       if (reserve_child(part, "program"))
         part.children.push_back(program_part(program, depth - 1));
     for (const auto& session : server_.hosted().open())
@@ -207,8 +207,8 @@ private:
     part.add("bytes_sent", to_int64(subject.sent.load(std::memory_order_relaxed)));
     part.add("steps", to_int64(subject.running.load(std::memory_order_relaxed)));
     part.add("registering", to_int64(subject.registering.load(std::memory_order_relaxed)));
-    part.add("same_host_reads", subject.near.load(std::memory_order_relaxed));
-    auto pending = numbers_of(subject);
+    part.add("same_host_reads", subject.is_memory_readable.load(std::memory_order_relaxed));
+    auto pending = link_stats_of(subject);
     part.add("bytes_queued", to_int64(pending.messages));
     part.add("bytes_announced", to_int64(pending.payloads));
     part.add("bytes_pending", to_int64(pending.pending));
@@ -216,7 +216,7 @@ private:
     return part;
   }
 
-  inspection program_part(const program_store::listed& subject, int depth) {
+  inspection program_part(const program_store::program_entry& subject, int depth) {
     auto part = empty_part(task_.self_ / ref_part{"program", std::to_string(subject.handle)});
     if (depth < 0)
       return part;
@@ -255,7 +255,7 @@ private:
     part.add("steps_ended", to_int64(subject.ended.load()));
     part.add("steps_failed", to_int64(subject.failed.load()));
     part.add("steps_running", to_int64(subject.running.load()));
-    part.add("queued_steps", to_int64(subject.in_line()));
+    part.add("queued_steps", to_int64(subject.queued_steps()));
     part.add("requests_unanswered", to_int64(subject.requests.load()));
     part.add("programs", to_int64(subject.programs.load()));
     part.add("bytes", to_int64(subject.bytes.load()));
@@ -393,8 +393,8 @@ private:
     part.add("holds", info.holds);
     part.add("content", info.content);
     part.add("bytes", to_int64(info.bytes));
-    if (auto* responder = dynamic_cast<const responder_state*>(&subject)) {
-      auto numbers = responder->numbers();
+    if (auto* waitable_resource = dynamic_cast<const waitable_state*>(&subject)) {
+      auto numbers = waitable_resource->numbers();
       if (numbers.size >= 0)
         part.add("size", numbers.size);
       part.add("mean_size", numbers.usage.mean_size);

@@ -1,8 +1,8 @@
 // The metrics of a task (docs/operating.md lists them).
-#include "troupe/actors/execution/responder.hpp"
 #include "troupe/actors/execution/step_waits.hpp"
-#include "troupe/actors/task/link_numbers.hpp"
-#include "troupe/actors/task/process_numbers.hpp"
+#include "troupe/actors/execution/waitable_state.hpp"
+#include "troupe/actors/task/link_stats.hpp"
+#include "troupe/actors/task/process_stats.hpp"
 #include "troupe/actors/task/resources.hpp"
 #include "troupe/actors/task/step_server.hpp"
 #include "troupe/actors/task/task_inspector.hpp"
@@ -109,12 +109,12 @@ void write_links(metrics_text& text, const connection_list& connections) {
   text.family("troupe_connections_opened_total", metric::counter, "Connections that were opened");
   for (const auto& [peer, total] : totals)
     text.sample(static_cast<double>(total.opened), {{"peer", peer}});
-  std::map<std::string, link_look::numbers> waiting;
+  std::map<std::string, link_stats_query::stats> waiting;
   std::map<std::string, double> silent;
   for (const auto& connection : connections.open()) {
     auto& longest = silent[connection_list::class_of(connection->peer)];
     longest = std::max(longest, connection->seconds_since_heard());
-    auto numbers = numbers_of(*connection);
+    auto numbers = link_stats_of(*connection);
     auto& sum = waiting[connection_list::class_of(connection->peer)];
     sum.messages += numbers.messages;
     sum.payloads += numbers.payloads;
@@ -158,7 +158,7 @@ struct state_numbers {
   std::string container;
   std::string_view kind;
   std::string name;
-  responder_numbers numbers;
+  waitable_stats numbers;
 };
 
 // Writes the metrics of sessions of clients whose masters are in this task, summed over clients.
@@ -166,18 +166,18 @@ void write_hosted(metrics_text& text, const hosted_session_list& sessions) {
   auto gauge = [&](const char* name, const char* help, uint64_t value) {
     text.single(name, metric::gauge, help, static_cast<double>(value));
   };
-  size_t running = 0, in_line = 0, requests = 0, programs = 0;
+  size_t running = 0, queued_steps = 0, requests = 0, programs = 0;
   uint64_t bytes = 0;
   auto open = sessions.open();
   for (const auto& session : open) {
     running += session->running;
-    in_line += session->in_line();
+    queued_steps += session->queued_steps();
     requests += session->requests;
     programs += session->programs;
     bytes += session->bytes;
   }
   gauge("troupe_hosted_sessions", "Sessions that the task hosts for clients", open.size());
-  gauge("troupe_hosted_sessions_limit", "Sessions that it may host at once", sessions.most);
+  gauge("troupe_hosted_sessions_limit", "Sessions that it may host at once", sessions.limit);
   text.single("troupe_hosted_sessions_opened_total", metric::counter,
               "Hosted sessions that were opened", static_cast<double>(sessions.opened()));
   text.single("troupe_hosted_sessions_refused_total", metric::counter,
@@ -194,23 +194,24 @@ void write_hosted(metrics_text& text, const hosted_session_list& sessions) {
       text.sample(static_cast<double>(sessions.steps.refused_with(kind)),
                   {{"reason", to_string(kind)}});
   gauge("troupe_hosted_steps_running", "Steps of hosted sessions that were admitted", running);
-  gauge("troupe_hosted_steps_queued", "Queued steps of hosted sessions", in_line);
+  gauge("troupe_hosted_steps_queued", "Queued steps of hosted sessions", queued_steps);
   gauge("troupe_hosted_requests", "Requests to hosted sessions that are not answered", requests);
   gauge("troupe_hosted_programs", "Steps that hosted sessions have prepared", programs);
   gauge("troupe_hosted_bytes", "Bytes of graphs and feeds that hosted sessions hold", bytes);
 }
 
 void write_state(metrics_text& text, const resources& state) {
-  std::vector<state_numbers> responders;
+  std::vector<state_numbers> waitable_resources;
   std::map<std::pair<std::string, std::string_view>, size_t> entries;
   uint64_t left_out = 0;
   for (const auto& [container, states] : state.all())
     for (const auto& entry : states) {
       ++entries[{container, entry->kind()}];
-      auto* responder = dynamic_cast<const responder_state*>(entry.get());
-      if (responder && responders.size() < max_samples)
-        responders.push_back({container, entry->kind(), entry->name(), responder->numbers()});
-      else if (responder)
+      auto* waitable_resource = dynamic_cast<const waitable_state*>(entry.get());
+      if (waitable_resource && waitable_resources.size() < max_samples)
+        waitable_resources.push_back(
+            {container, entry->kind(), entry->name(), waitable_resource->numbers()});
+      else if (waitable_resource)
         ++left_out;
     }
   text.family("troupe_state_entries", metric::gauge,
@@ -221,18 +222,19 @@ void write_state(metrics_text& text, const resources& state) {
       text.sample(static_cast<double>(count), {{"container", key.first}, {"kind", key.second}});
     else
       ++left_out;
-  auto for_each_responder = [&](auto write) {
-    for (const auto& entry : responders)
+  auto for_each_waitable_resource = [&](auto write) {
+    for (const auto& entry : waitable_resources)
       write(entry);
   };
-  text.family("troupe_queue_size", metric::gauge, "Elements of queues and other responders");
-  for_each_responder([&](const state_numbers& entry) {
+  text.family("troupe_queue_size", metric::gauge,
+              "Elements of queues and other waitable resources");
+  for_each_waitable_resource([&](const state_numbers& entry) {
     if (entry.numbers.size >= 0)
       text.sample(static_cast<double>(entry.numbers.size),
                   {{"container", entry.container}, {"kind", entry.kind}, {"name", entry.name}});
   });
   auto write_both_sides = [&](auto number_of) {
-    for_each_responder([&](const state_numbers& entry) {
+    for_each_waitable_resource([&](const state_numbers& entry) {
       for (bool puts : {true, false})
         text.sample(number_of(entry.numbers, puts), {{"container", entry.container},
                                                      {"kind", entry.kind},
@@ -241,15 +243,15 @@ void write_state(metrics_text& text, const resources& state) {
     });
   };
   text.family("troupe_queue_waiting", metric::gauge, "Requests that wait there");
-  write_both_sides([](const responder_numbers& numbers, bool puts) {
+  write_both_sides([](const waitable_stats& numbers, bool puts) {
     return static_cast<double>(puts ? numbers.puts_waiting : numbers.takes_waiting);
   });
   text.family("troupe_queue_requests_total", metric::counter, "Requests that have come");
-  write_both_sides([](const responder_numbers& numbers, bool puts) {
+  write_both_sides([](const waitable_stats& numbers, bool puts) {
     return static_cast<double>((puts ? numbers.usage.puts : numbers.usage.takes).requests);
   });
   text.family("troupe_queue_wait_seconds_total", metric::counter, "Time that requests have waited");
-  write_both_sides([](const responder_numbers& numbers, bool puts) {
+  write_both_sides([](const waitable_stats& numbers, bool puts) {
     return (puts ? numbers.usage.puts : numbers.usage.takes).total_seconds;
   });
   text.single("troupe_samples_left_out", metric::gauge, "Samples of state that were left out",
@@ -282,7 +284,7 @@ void write_devices(metrics_text& text, const std::vector<std::shared_ptr<device>
 
 // Writes the metrics of the process, with the names that other exporters use.
 void write_process(metrics_text& text, double began_at) {
-  auto process = process_numbers::now();
+  auto process = process_stats::now();
   auto gauge = [&](const char* name, const char* help, double value) {
     text.single(name, metric::gauge, help, value);
   };
@@ -309,7 +311,7 @@ std::string task_inspector::metrics() const {
   text.single("troupe_draining", metric::gauge, "1 if the task refuses new requests",
               parts_.server->draining() ? 1 : 0);
   text.single("troupe_uninitialized", metric::gauge, "1 if the task waits to be initialized",
-              parts_.server->filling().closed() ? 1 : 0);
+              parts_.server->initialization().closed() ? 1 : 0);
   auto now = std::chrono::steady_clock::now();
   text.single("troupe_uptime_seconds", metric::gauge, "Time since the task began",
               std::chrono::duration<double>(now - began_).count());

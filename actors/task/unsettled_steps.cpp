@@ -10,10 +10,10 @@ void unsettled_steps::add(step_id step, program_ptr program, connection_ptr owne
   unsettled_step entry{std::move(program), std::move(owner)};
   {
     std::lock_guard guard{mutex_};
-    if (!closed_ && !entry.owner->gone && steps_.try_emplace(step, std::move(entry)).second)
+    if (!closed_ && !entry.owner->is_closed && steps_.try_emplace(step, std::move(entry)).second)
       return;
   }
-  settle_responders(step, entry, true); // the requester of the step is gone
+  settle_waitable_resources(step, entry, true); // the requester of the step is gone
 }
 
 bool unsettled_steps::settle(step_id step, bool failed) {
@@ -25,7 +25,7 @@ bool unsettled_steps::settle(step_id step, bool failed) {
     return false;
   if (failed)
     TROUPE_REACHED("a step fails elsewhere when its part has ended well");
-  settle_responders(step, node.mapped(), failed);
+  settle_waitable_resources(step, node.mapped(), failed);
   return true;
 }
 
@@ -41,7 +41,7 @@ void unsettled_steps::lose(const peer_connection& owner) {
   }
   for (const auto& [step, failed_step] : lost) {
     TROUPE_REACHED("a step is never settled: who asked for it is gone");
-    settle_responders(step, failed_step, true);
+    settle_waitable_resources(step, failed_step, true);
   }
 }
 
@@ -57,11 +57,13 @@ size_t unsettled_steps::size() const {
   return steps_.size();
 }
 
-void unsettled_steps::settle_responders(step_id step, const unsettled_step& kept, bool failed) {
+void unsettled_steps::settle_waitable_resources(step_id step, const unsettled_step& kept,
+                                                bool failed) {
   kept.owner->end_step();
-  using how = step_ended::how;
-  for (auto* responder : kept.program->responders())
-    deliver(*responder, step_ended{step, failed ? how::failed : how::well}, nullptr);
+  using outcome_kind = step_ended::outcome_kind;
+  for (auto* waitable_resource : kept.program->waitable_resources())
+    deliver(*waitable_resource,
+            step_ended{step, failed ? outcome_kind::failed : outcome_kind::succeeded}, nullptr);
 }
 
 } // namespace troupe

@@ -31,7 +31,7 @@ private:
     program_ptr program;
     connection_ptr owner;
   };
-  static void settle_responders(step_id step, const unsettled_step& kept, bool failed);
+  static void settle_waitable_resources(step_id step, const unsettled_step& kept, bool failed);
 
   mutable std::mutex mutex_;
   std::unordered_map<step_id, unsettled_step> steps_;

@@ -1,7 +1,7 @@
 #include "troupe/actors/task/worker.hpp"
 
+#include "troupe/actors/base/background_executor.hpp"
 #include "troupe/actors/base/caf_internals.hpp"
-#include "troupe/actors/base/clerk.hpp"
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/base/system.hpp"
@@ -48,7 +48,7 @@ struct worker_state {
   std::shared_ptr<const program_compiler> compiler;
   std::shared_ptr<const task_inspector> inspector;
   std::function<void()> on_drain;
-  caf::actor clerk, membership;
+  caf::actor background_executor, membership;
   // The owner of programs that a master in this process registers.
   connection_ptr local_owner = std::make_shared<peer_connection>();
   bool tidy_scheduled = false; // whether a tidy_atom is under way; so while there are programs
@@ -98,12 +98,12 @@ void connect_peers(worker_self self, const program_ptr& program, uint64_t handle
   };
   for (size_t i = 0; i < program->peers().size(); ++i) {
     auto peer = program->peers()[i];
-    self->request(
-            self->state.membership, connect_timeout + std::chrono::seconds{1},
-            connect_request{peer, self->clock().now() + connect_timeout, program->hears_from(peer)})
+    self->request(self->state.membership, connect_timeout + std::chrono::seconds{1},
+                  connect_request{peer, self->clock().now() + connect_timeout,
+                                  program->receives_from(peer)})
         .then(
             [=](const peer_link& link) {
-              auto expected = program->expected(peer);
+              auto expected = program->expected_incarnation(peer);
               if (expected != 0 && link.incarnation != expected)
                 return fail(peer, failure(error_kind::unavailable,
                                           "it has been restarted: prepare the step again"));
@@ -143,14 +143,14 @@ void keep_program(worker_self self, result<program_ptr> compiled, const connecti
   connect_peers(self, program, *handle, owner, std::move(then));
 }
 
-// `parts` runs on the clerk's thread, and returns the partitions to register.
+// `parts` runs on the background executor's thread, and returns the partitions to register.
 template <class Parts>
 void register_programs(worker_self self, Parts parts, const connection_ptr& owner,
                        on_registered then) {
-  leave_to(
-      self, self->state.clerk,
+  run_in_background(
+      self, self->state.background_executor,
       [=, compiler = self->state.compiler]() -> result<program_ptr> {
-        if (owner->gone)
+        if (owner->is_closed)
           return failure(error_kind::aborted, owner->peer, " is gone");
         TROUPE_ASSIGN(auto registration, parts());
         return compiler->compile(*registration, owner);
@@ -180,11 +180,11 @@ caf::result<step_result> run_here(worker_self self, run_request& request) {
       [worker = caf::actor_cast<caf::actor>(self), &system = self->system(),
        step](step_result result) {
         caf::actor_cast<caf::abstract_actor*>(worker)->eq_impl(
-            caf::make_message_id(), nullptr, inline_unit::here(system),
+            caf::make_message_id(), nullptr, inline_unit::current(system),
             background_ended{step, std::move(result)});
       },
       // Regions run on kernel threads, or briefly on a connection's, never on the scheduler's.
-      inline_unit::here(self->system()));
+      inline_unit::current(self->system()));
   return promise;
 }
 
@@ -194,9 +194,9 @@ std::vector<device_info> list_devices(worker_self self) {
   std::vector<device_info> devices;
   for (const auto& owned : self->state.compiler->devices())
     devices.push_back({.name = to_string(owned.name),
-                       .kind = std::string{to_string(owned.runs->kind())},
-                       .memory_bytes = owned.runs->memory_limit(),
-                       .description = owned.runs->description()});
+                       .kind = std::string{to_string(owned.device->kind())},
+                       .memory_bytes = owned.device->memory_limit(),
+                       .description = owned.device->description()});
   return devices;
 }
 
@@ -205,10 +205,10 @@ state_list list_state_here(worker_self self) {
 }
 
 result<task_positions> positions_here(worker_self self, const connection_ptr& owner,
-                                      uint64_t session, const kernel_positions& go_on_from) {
+                                      uint64_t session, const kernel_positions& restore_from) {
   const auto& server = *self->state.server;
   TROUPE_ASSIGN(auto positions,
-                self->state.server->programs().positions(owner, session, go_on_from));
+                self->state.server->programs().positions(owner, session, restore_from));
   return task_positions{to_string(server.self()), server.incarnation(), std::move(positions)};
 }
 
@@ -261,7 +261,7 @@ void serve_register(worker_self self, register_graph&& request, const incoming& 
   }
   // Waiting graphs hold all their constants; they count as programs only when they are compiled.
   if (auto* account = from.owner->account.get();
-      account && !take_one(account->registering, account->rights.programs)) {
+      account && !acquire_slot(account->registering, account->rights.programs)) {
     from.owner->registering.fetch_sub(1, std::memory_order_relaxed);
     return reply(0, failure(error_kind::resource_exhausted, "client '", account->name, "' has ",
                             account->rights.programs,
@@ -299,7 +299,7 @@ void serve(worker_self self, incoming& request) {
   } else if (auto* client_report = std::get_if<client_waits>(&request.content)) {
     request.owner->waits.set(std::move(client_report->waits));
   } else if (auto* end_request = std::get_if<fill_end>(&request.content)) {
-    state.server->end_fill(*request.owner, end_request->done);
+    state.server->end_initialization(*request.owner, end_request->done);
     answer(reply{end_request->request, {}});
   } else if (auto* list = std::get_if<device_list_request>(&request.content)) {
     answer(device_list_reply{list->request, list_devices(self)});
@@ -334,7 +334,7 @@ void leave(worker_self self) {
   for (auto& [step, promise] : std::exchange(state.local_steps, {}))
     promise.deliver(step_result{why, {}});
   state.state->close();
-  self->send_exit(state.clerk, caf::exit_reason::user_shutdown);
+  self->send_exit(state.background_executor, caf::exit_reason::user_shutdown);
 }
 
 std::shared_ptr<const program_compiler> make_compiler(worker_self self,
@@ -350,21 +350,21 @@ std::shared_ptr<const program_compiler> make_compiler(worker_self self,
   for (const auto& device : options.devices) {
     device_name name{parts.self.job, parts.self.task, std::string{to_string(device->kind())},
                      device->ordinal()};
-    auto launches = options.launch_threads && device->as_accelerator()
-                        ? std::make_shared<launch_thread>(self->system())
-                        : nullptr;
-    parts.devices.push_back({std::move(name), device, std::move(launches)});
+    auto thread = options.launch_threads && device->as_accelerator()
+                      ? std::make_shared<launch_thread>(self->system())
+                      : nullptr;
+    parts.devices.push_back({std::move(name), device, std::move(thread)});
   }
   if (has_threads(self->system())) {
     if (options.kernel_threads > 0)
       parts.kernels = std::make_shared<kernel_threads>(
           self->system(),
-          kernel_threads::options{.most = options.kernel_threads,
-                                  .looks = options.membership != nullptr,
+          kernel_threads::options{.max_threads = options.kernel_threads,
+                                  .spins = options.membership != nullptr,
                                   .handles_messages = options.kernels_handle_messages});
     parts.low_priority = std::make_shared<low_priority_threads>(
         self->system(),
-        parts.kernels ? parts.kernels->most() : self->system().scheduler().num_workers());
+        parts.kernels ? parts.kernels->max_threads() : self->system().scheduler().num_workers());
   }
   return std::make_shared<program_compiler>(std::move(parts));
 }
@@ -377,10 +377,10 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
   state.on_drain = options.on_drain;
   state.state = options.state ? options.state : std::make_shared<resources>(self->system());
   state.compiler = make_compiler(self, options);
-  state.clerk = spawn_clerk(self->system());
+  state.background_executor = spawn_background_executor(self->system());
   state.local_owner->peer = "this process";
   self->set_default_handler(caf::drop);
-  end_with_exceptions(self);
+  end_on_exceptions(self);
   self->set_exit_handler([=](const caf::exit_msg& exit_message) {
     leave(self);
     self->quit(exit_message.reason);
@@ -406,7 +406,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
           self->delayed_send(self, expiry_period, atom);
       },
       [=](tidy_atom) { tidy(self); },
-      [](const knock& check) { check.answer(); },
+      [](const health_check& check) { check.answer(); },
       [=](const forget_program& request) {
         self->state.server->programs().erase(request.handle, *self->state.local_owner);
       },
@@ -414,7 +414,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
       [=](const list_state&) { return list_state_here(self); },
       [=](const ask_positions& request) -> caf::result<task_positions> {
         auto positions =
-            positions_here(self, self->state.local_owner, request.session, request.go_on_from);
+            positions_here(self, self->state.local_owner, request.session, request.restore_from);
         if (!positions)
           return to_caf(positions.status());
         return *std::move(positions);

@@ -35,8 +35,8 @@ struct worker_options {
 };
 
 /// Handles register_request, run_request, settle_request, forget_program, reset_request,
-/// list_devices_atom, list_state, ask_positions, knock and outgoing of a master in this process,
-/// and incoming of exchanges.
+/// list_devices_atom, list_state, ask_positions, health_check and outgoing of a master in this
+/// process, and incoming of exchanges.
 caf::actor spawn_worker(caf::actor_system& system, worker_options options);
 
 } // namespace troupe

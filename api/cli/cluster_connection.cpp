@@ -17,8 +17,8 @@ void cluster_connection::add_to(CLI::App& command) {
 }
 
 std::unique_ptr<observer> cluster_connection::connect() const {
-  return value_or_throw(observer::of(value_or_throw(find_cluster(cluster)),
-                                     {.tls = security.tls, .insecure = security.insecure}));
+  return value_or_throw(observer::connect(value_or_throw(find_cluster(cluster)),
+                                          {.tls = security.tls, .insecure = security.insecure}));
 }
 
 std::chrono::milliseconds cluster_connection::answer_timeout() const {

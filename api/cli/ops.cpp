@@ -49,7 +49,7 @@ std::string types_on(const op_def& op, device_kind kind) {
   if (!kernel && is_collective(op)) // runs on every device, together with others of its kind
     return "with its group";
   if (!kernel)
-    return has(op.effects, effect::blocking) || op.make_responder ? "by an actor" : "-";
+    return has(op.effects, effect::blocking) || op.make_waitable_resource ? "by an actor" : "-";
   // If one kernel supports all types, the op definition lists them.
   const auto* attr = op.find_attr(kernel->key);
   std::string types;

@@ -96,7 +96,7 @@ void serve(const worker_options& options) {
     throw CLI::RequiredError{"--cluster or --join"};
   auto cluster = value_or_throw(
       find_cluster(options.join.empty() ? options.cluster : concat("join:", options.join)));
-  auto self = value_or_throw(self_in(cluster, options.job, options.task));
+  auto self = value_or_throw(own_task(cluster, options.job, options.task));
   ::signal(SIGPIPE, SIG_IGN); // the reader of our output may end
   auto stop = block_stop_signals();
   auto address = own_address(options, cluster, self, stop);
@@ -111,7 +111,7 @@ void serve(const worker_options& options) {
       .self = self,
       .listen = *address,
       .tls = options.security.tls,
-      .access = options.access,
+      .access_list = options.access,
       .insecure = options.security.insecure,
       .inter_op_threads = options.inter_op_threads,
       .deterministic = options.deterministic,

@@ -5,7 +5,8 @@
 namespace troupe::ops::accumulator_op {
 namespace {
 
-result<std::unique_ptr<responder>> make(const node& from_node, std::string name, bool sparse) {
+result<std::unique_ptr<waitable_resource>> make(const node& from_node, std::string name,
+                                                bool sparse) {
   const auto& reduction = from_node.attr<std::string>("reduction_type");
   if (reduction != "MEAN" && reduction != "MEAN_OF_ALL" && reduction != "SUM")
     return invalid("reduction_type must be MEAN, MEAN_OF_ALL or SUM, got ", reduction);
@@ -15,18 +16,20 @@ result<std::unique_ptr<responder>> make(const node& from_node, std::string name,
                                                  .mean = reduction != "SUM",
                                                  .sparse = sparse,
                                                  .divide_by_total = reduction == "MEAN_OF_ALL"}));
-  return std::unique_ptr<responder>{std::move(created)};
+  return std::unique_ptr<waitable_resource>{std::move(created)};
 }
 
-result<std::unique_ptr<responder>> make_dense(const node& from_node, std::string name) {
+result<std::unique_ptr<waitable_resource>> make_dense(const node& from_node, std::string name) {
   return make(from_node, std::move(name), false);
 }
 
-result<std::unique_ptr<responder>> make_sparse(const node& from_node, std::string name) {
+result<std::unique_ptr<waitable_resource>> make_sparse(const node& from_node, std::string name) {
   return make(from_node, std::move(name), true);
 }
 
-accumulator& as_accumulator(responder& resource) { return static_cast<accumulator&>(resource); }
+accumulator& as_accumulator(waitable_resource& resource) {
+  return static_cast<accumulator&>(resource);
+}
 
 // An input that must be one number.
 template <class T>
@@ -37,57 +40,57 @@ result<int64_t> number(const question& request, size_t i, std::string_view name)
   return static_cast<int64_t>(*input.data<T>());
 }
 
-void ask_apply(responder& resource, question&& request, answers& done) {
+void ask_apply(waitable_resource& resource, question&& request, answers& done) {
   if (auto step = number<int64_t>(request, 0, "local_step"))
-    as_accumulator(resource).apply(request.who, *step, request.inputs.at(1), done,
+    as_accumulator(resource).apply(request.id, *step, request.inputs.at(1), done,
                                    request.origin->attr<int64_t>("contributor"));
   else
-    done.push_back({request.who, step.status()});
+    done.push_back({request.id, step.status()});
 }
 
-void ask_apply_sparse(responder& resource, question&& request, answers& done) {
+void ask_apply_sparse(waitable_resource& resource, question&& request, answers& done) {
   auto step = number<int64_t>(request, 0, "local_step");
   if (!step) {
-    done.push_back({request.who, step.status()});
+    done.push_back({request.id, step.status()});
     return;
   }
   sparse_gradient gradient{request.inputs.at(1), request.inputs.at(2), {}};
   if (request.origin->attr<bool>("has_known_shape"))
     gradient.dims = request.inputs.at(3);
-  as_accumulator(resource).apply(request.who, *step, gradient, done,
+  as_accumulator(resource).apply(request.id, *step, gradient, done,
                                  request.origin->attr<int64_t>("contributor"));
 }
 
-void ask_take(responder& resource, question&& request, answers& done) {
+void ask_take(waitable_resource& resource, question&& request, answers& done) {
   if (auto required = number<int32_t>(request, 0, "num_required"))
-    as_accumulator(resource).take(request.who, *required, done);
+    as_accumulator(resource).take(request.id, *required, done);
   else
-    done.push_back({request.who, required.status()});
+    done.push_back({request.id, required.status()});
 }
 
-void ask_accumulated(responder& resource, question&& request, answers& done) {
+void ask_accumulated(waitable_resource& resource, question&& request, answers& done) {
   auto count = static_cast<int32_t>(as_accumulator(resource).accumulated());
-  done.push_back({request.who, {}, {tensor::scalar(count)}});
+  done.push_back({request.id, {}, {tensor::scalar(count)}});
 }
 
-void ask_clear(responder& resource, question&& request, answers& done) {
+void ask_clear(waitable_resource& resource, question&& request, answers& done) {
   as_accumulator(resource).clear(failure(error_kind::cancelled, "accumulator '", resource.name(),
                                          "' was cleared by ", request.origin->description()),
                                  done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
-void ask_set_step(responder& resource, question&& request, answers& done) {
+void ask_set_step(waitable_resource& resource, question&& request, answers& done) {
   auto step = number<int64_t>(request, 0, "new_global_step");
   if (step)
     as_accumulator(resource).set_global_step(*step);
-  done.push_back({request.who, step.status()});
+  done.push_back({request.id, step.status()});
 }
 
 result<shapes> infer_take(const infer_context& at) {
   TROUPE_TRY(at.of_rank(1, 0));
   auto* from = at.resource(0);
-  if (!from || !from->op().make_responder || from->op().state_kind != resource::accumulator)
+  if (!from || !from->op().make_waitable_resource || from->op().state_kind != resource::accumulator)
     return shapes{partial_shape{}};
   if (from->attr<dtype>("dtype") != at.output_type(0))
     return at.invalid("accumulator '", from->name(), "' gives ", from->attr<dtype>("dtype"),
@@ -99,7 +102,7 @@ result<shapes> infer_take_sparse(const infer_context& at) {
   TROUPE_TRY(at.of_rank(1, 0));
   auto rows = partial_shape{};
   if (auto* from = at.resource(0);
-      from && from->op().make_responder && from->op().state_kind == resource::accumulator) {
+      from && from->op().make_waitable_resource && from->op().state_kind == resource::accumulator) {
     rows = from->attr<partial_shape>("shape");
     if (rows.has_rank() && rows.rank() > 0) {
       std::vector<int64_t> extents{rows.extents().begin(), rows.extents().end()};
@@ -129,7 +132,7 @@ extern constexpr op_def conditional_accumulator{
               {"reduction_type", "MEAN"}},
     .effects = effect::stateful,
     .state_kind = resource::accumulator,
-    .make_responder = make_dense,
+    .make_waitable_resource = make_dense,
     .infer = infer::scalar,
     .no_gradient = "accumulators do not carry gradients",
     .example = R"(
@@ -159,7 +162,7 @@ extern constexpr op_def sparse_conditional_accumulator{
               {"reduction_type", "MEAN"}},
     .effects = effect::stateful,
     .state_kind = resource::accumulator,
-    .make_responder = make_sparse,
+    .make_waitable_resource = make_sparse,
     .infer = infer::scalar,
     .no_gradient = "accumulators do not carry gradients",
     .example = R"(

@@ -5,50 +5,50 @@
 namespace troupe::ops::barrier_op {
 namespace {
 
-result<std::unique_ptr<responder>> make(const node& from_node, std::string name) {
+result<std::unique_ptr<waitable_resource>> make(const node& from_node, std::string name) {
   TROUPE_ASSIGN(auto created,
                 barrier::make({.name = std::move(name),
                                .types = from_node.attr<std::vector<dtype>>("component_types"),
                                .shapes = from_node.attr<std::vector<partial_shape>>("shapes"),
                                .capacity = from_node.attr<int64_t>("capacity")}));
-  return std::unique_ptr<responder>{std::move(created)};
+  return std::unique_ptr<waitable_resource>{std::move(created)};
 }
 
-barrier& as_barrier(responder& resource) { return static_cast<barrier&>(resource); }
+barrier& as_barrier(waitable_resource& resource) { return static_cast<barrier&>(resource); }
 
-void ask_insert(responder& resource, question&& request, answers& done) {
-  as_barrier(resource).insert_many(request.who, request.inputs.at(0),
+void ask_insert(waitable_resource& resource, question&& request, answers& done) {
+  as_barrier(resource).insert_many(request.id, request.inputs.at(0),
                                    std::move(request.inputs.at(1)),
                                    request.origin->attr<int64_t>("component_index"), done);
 }
 
-void ask_take(responder& resource, question&& request, answers& done) {
+void ask_take(waitable_resource& resource, question&& request, answers& done) {
   const auto& count = request.inputs.at(0);
   if (count.type() != dtype::i32 || count.elements() != 1) {
-    done.push_back({request.who, invalid("num_elements must be one i32, got ", count)});
+    done.push_back({request.id, invalid("num_elements must be one i32, got ", count)});
     return;
   }
   as_barrier(resource).take_many(
-      request.who,
+      request.id,
       {.count = *count.data<int32_t>(),
        .allow_small_batch = request.origin->attr<bool>("allow_small_batch"),
        .return_on_failure = !request.origin->attr<bool>("drop_if_step_fails")},
       done);
 }
 
-void ask_close(responder& resource, question&& request, answers& done) {
+void ask_close(waitable_resource& resource, question&& request, answers& done) {
   as_barrier(resource).close(request.origin->attr<bool>("cancel_pending_enqueues"), done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
-void ask_ready(responder& resource, question&& request, answers& done) {
+void ask_ready(waitable_resource& resource, question&& request, answers& done) {
   done.push_back(
-      {request.who, {}, {tensor::scalar(static_cast<int32_t>(as_barrier(resource).ready()))}});
+      {request.id, {}, {tensor::scalar(static_cast<int32_t>(as_barrier(resource).ready()))}});
 }
 
-void ask_incomplete(responder& resource, question&& request, answers& done) {
+void ask_incomplete(waitable_resource& resource, question&& request, answers& done) {
   auto count = static_cast<int32_t>(as_barrier(resource).incomplete());
-  done.push_back({request.who, {}, {tensor::scalar(count)}});
+  done.push_back({request.id, {}, {tensor::scalar(count)}});
 }
 
 result<shapes> infer_insert(const infer_context& at) {
@@ -63,7 +63,7 @@ result<shapes> infer_take(const infer_context& at) {
   shapes inferred{partial_shape::of_rank(1), partial_shape::of_rank(1)};
   inferred.resize(static_cast<size_t>(at.outputs()));
   auto* from = at.resource(0);
-  if (!from || !from->op().make_responder || from->op().state_kind != resource::barrier)
+  if (!from || !from->op().make_waitable_resource || from->op().state_kind != resource::barrier)
     return inferred;
   const auto& dims = from->attr<shapes>("shapes");
   for (size_t i = 0; i < dims.size() && i + 2 < inferred.size(); ++i)
@@ -92,7 +92,7 @@ extern constexpr op_def make_barrier{
               {"shared_name", ""}},
     .effects = effect::stateful,
     .state_kind = resource::barrier,
-    .make_responder = make,
+    .make_waitable_resource = make,
     .infer = infer::scalar,
     .no_gradient = "barriers do not carry gradients",
     .example = R"(

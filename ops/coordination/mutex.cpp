@@ -5,16 +5,16 @@
 namespace troupe::ops::mutex_op {
 namespace {
 
-result<std::unique_ptr<responder>> make(const node&, std::string name) {
-  return std::unique_ptr<responder>{std::make_unique<step_mutex>(std::move(name))};
+result<std::unique_ptr<waitable_resource>> make(const node&, std::string name) {
+  return std::unique_ptr<waitable_resource>{std::make_unique<step_mutex>(std::move(name))};
 }
 
-void ask_lock(responder& resource, question&& request, answers& done) {
-  static_cast<step_mutex&>(resource).lock(request.who, done);
+void ask_lock(waitable_resource& resource, question&& request, answers& done) {
+  static_cast<step_mutex&>(resource).lock(request.id, done);
 }
 
-void ask_unlock(responder& resource, question&& request, answers& done) {
-  static_cast<step_mutex&>(resource).unlock(request.who, done);
+void ask_unlock(waitable_resource& resource, question&& request, answers& done) {
+  static_cast<step_mutex&>(resource).unlock(request.id, done);
 }
 
 } // namespace
@@ -27,7 +27,7 @@ extern constexpr op_def mutex_v2{
     .attrs = {{"container", ""}, {"shared_name", ""}},
     .effects = effect::stateful,
     .state_kind = resource::mutex,
-    .make_responder = make,
+    .make_waitable_resource = make,
     .infer = infer::scalar,
     .no_gradient = "locks do not carry gradients",
     .example = R"(

@@ -5,12 +5,14 @@
 namespace troupe::ops::replica_clock_op {
 namespace {
 
-result<std::unique_ptr<responder>> make(const node& from_node, std::string name) {
-  return std::unique_ptr<responder>{
+result<std::unique_ptr<waitable_resource>> make(const node& from_node, std::string name) {
+  return std::unique_ptr<waitable_resource>{
       std::make_unique<replica_clock>(std::move(name), from_node.attr<int64_t>("replicas"))};
 }
 
-replica_clock& as_clock(responder& resource) { return static_cast<replica_clock&>(resource); }
+replica_clock& as_clock(waitable_resource& resource) {
+  return static_cast<replica_clock&>(resource);
+}
 
 // An input that must be one number; otherwise fails the request.
 std::optional<int64_t> number(const question& request, size_t i, std::string_view name,
@@ -18,40 +20,40 @@ std::optional<int64_t> number(const question& request, size_t i, std::string_vie
   const auto& input = request.inputs.at(i);
   if (input.elements() == 1)
     return *input.data<int64_t>();
-  done.push_back({request.who, invalid(name, " must be one number, got shape ", input.dims())});
+  done.push_back({request.id, invalid(name, " must be one number, got shape ", input.dims())});
   return std::nullopt;
 }
 
-void ask_set(responder& resource, question&& request, answers& done) {
+void ask_set(waitable_resource& resource, question&& request, answers& done) {
   if (auto step = number(request, 0, "step", done))
-    as_clock(resource).set_step(request.who, *step, done);
+    as_clock(resource).set_step(request.id, *step, done);
 }
 
-void ask_await(responder& resource, question&& request, answers& done) {
+void ask_await(waitable_resource& resource, question&& request, answers& done) {
   if (auto known = number(request, 0, "known", done))
-    as_clock(resource).await_step(request.who, *known, done);
+    as_clock(resource).await_step(request.id, *known, done);
 }
 
-void ask_read(responder& resource, question&& request, answers& done) {
-  done.push_back({request.who, {}, {tensor::scalar(as_clock(resource).step())}});
+void ask_read(waitable_resource& resource, question&& request, answers& done) {
+  done.push_back({request.id, {}, {tensor::scalar(as_clock(resource).step())}});
 }
 
-void ask_join(responder& resource, question&& request, answers& done) {
+void ask_join(waitable_resource& resource, question&& request, answers& done) {
   if (auto replica = number(request, 0, "replica", done))
-    as_clock(resource).join(request.who, *replica, done);
+    as_clock(resource).join(request.id, *replica, done);
 }
 
-void ask_leave(responder& resource, question&& request, answers& done) {
+void ask_leave(waitable_resource& resource, question&& request, answers& done) {
   if (auto replica = number(request, 0, "replica", done))
-    as_clock(resource).leave(request.who, *replica, done);
+    as_clock(resource).leave(request.id, *replica, done);
 }
 
-void ask_tick(responder& resource, question&& request, answers& done) {
+void ask_tick(waitable_resource& resource, question&& request, answers& done) {
   auto replica = number(request, 0, "replica", done);
   if (!replica)
     return;
   if (auto lead = number(request, 1, "lead", done))
-    as_clock(resource).tick(request.who, *replica, *lead, done);
+    as_clock(resource).tick(request.id, *replica, *lead, done);
 }
 
 constexpr op_def asking(op_def def) {
@@ -75,7 +77,7 @@ extern constexpr op_def replica_clock{
     .attrs = {{"replicas", at_least{1}}, {"container", ""}, {"shared_name", ""}},
     .effects = effect::stateful,
     .state_kind = resource::clock,
-    .make_responder = make,
+    .make_waitable_resource = make,
     .infer = infer::scalar,
     .no_gradient = "clocks do not carry gradients",
     .example = R"(

@@ -6,23 +6,23 @@ namespace troupe::ops::staging_op {
 namespace {
 
 template <staging_order order>
-result<std::unique_ptr<responder>> make(const node& from_node, std::string name) {
+result<std::unique_ptr<waitable_resource>> make(const node& from_node, std::string name) {
   TROUPE_ASSIGN(auto created,
                 staging_area::make({.name = std::move(name),
                                     .order = order,
                                     .capacity = from_node.attr<int64_t>("capacity"),
                                     .memory_limit = from_node.attr<int64_t>("memory_limit")}));
-  return std::unique_ptr<responder>{std::move(created)};
+  return std::unique_ptr<waitable_resource>{std::move(created)};
 }
 
-staging_area& as_area(responder& resource) { return static_cast<staging_area&>(resource); }
+staging_area& as_area(waitable_resource& resource) { return static_cast<staging_area&>(resource); }
 
-void ask_stage(responder& resource, question&& request, answers& done) {
-  as_area(resource).put(request.who, std::move(request.inputs), done);
+void ask_stage(waitable_resource& resource, question&& request, answers& done) {
+  as_area(resource).put(request.id, std::move(request.inputs), done);
 }
 
-void ask_unstage(responder& resource, question&& request, answers& done) {
-  as_area(resource).take(request.who, {}, done);
+void ask_unstage(waitable_resource& resource, question&& request, answers& done) {
+  as_area(resource).take(request.id, {}, done);
 }
 
 result<int64_t> one_number(const tensor& input, std::string_view name) {
@@ -38,70 +38,70 @@ result<std::vector<int64_t>> numbers_of(const tensor& input) {
   return std::vector<int64_t>{values.begin(), values.end()};
 }
 
-void ask_peek(responder& resource, question&& request, answers& done) {
+void ask_peek(waitable_resource& resource, question&& request, answers& done) {
   if (auto index = one_number(request.inputs.at(0), "index"))
-    as_area(resource).take(request.who, {.index = *index, .peek = true}, done);
+    as_area(resource).take(request.id, {.index = *index, .peek = true}, done);
   else
-    done.push_back({request.who, index.status()});
+    done.push_back({request.id, index.status()});
 }
 
-void ask_size(responder& resource, question&& request, answers& done) {
+void ask_size(waitable_resource& resource, question&& request, answers& done) {
   done.push_back(
-      {request.who, {}, {tensor::scalar(static_cast<int32_t>(as_area(resource).size()))}});
+      {request.id, {}, {tensor::scalar(static_cast<int32_t>(as_area(resource).size()))}});
 }
 
-void ask_incomplete_size(responder& resource, question&& request, answers& done) {
+void ask_incomplete_size(waitable_resource& resource, question&& request, answers& done) {
   done.push_back(
-      {request.who, {}, {tensor::scalar(static_cast<int32_t>(as_area(resource).incomplete()))}});
+      {request.id, {}, {tensor::scalar(static_cast<int32_t>(as_area(resource).incomplete()))}});
 }
 
-void ask_clear(responder& resource, question&& request, answers& done) {
+void ask_clear(waitable_resource& resource, question&& request, answers& done) {
   as_area(resource).clear(done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
 // A request of a map's node: its inputs are a key, if it has one, indices, and values.
-status put_in_map(responder& resource, question& request, answers& done) {
+status put_in_map(waitable_resource& resource, question& request, answers& done) {
   TROUPE_ASSIGN(auto key, one_number(request.inputs.at(0), "key"));
   TROUPE_ASSIGN(auto indices, numbers_of(request.inputs.at(1)));
   auto components = request.origin->attr<std::vector<dtype>>("dtypes").size();
   element values{std::move_iterator{request.inputs.begin() + 2},
                  std::move_iterator{request.inputs.end()}};
-  as_area(resource).put(request.who,
+  as_area(resource).put(request.id,
                         {.key = key, .indices = std::move(indices), .components = components},
                         std::move(values), done);
   return {};
 }
 
-status take_from_map(responder& resource, const question& request, bool has_key, bool looks,
+status take_from_map(waitable_resource& resource, const question& request, bool has_key, bool looks,
                      answers& done) {
   staging_area::take_options options{.all_components = false, .peek = looks, .with_key = !has_key};
   if (has_key) {
     TROUPE_ASSIGN(options.key, one_number(request.inputs.at(0), "key"));
   }
   TROUPE_ASSIGN(options.indices, numbers_of(request.inputs.at(has_key ? 1 : 0)));
-  as_area(resource).take(request.who, std::move(options), done);
+  as_area(resource).take(request.id, std::move(options), done);
   return {};
 }
 
-void ask_map_stage(responder& resource, question&& request, answers& done) {
+void ask_map_stage(waitable_resource& resource, question&& request, answers& done) {
   if (auto outcome = put_in_map(resource, request, done); !outcome)
-    done.push_back({request.who, std::move(outcome)});
+    done.push_back({request.id, std::move(outcome)});
 }
 
-void ask_map_unstage(responder& resource, question&& request, answers& done) {
+void ask_map_unstage(waitable_resource& resource, question&& request, answers& done) {
   if (auto outcome = take_from_map(resource, request, true, false, done); !outcome)
-    done.push_back({request.who, std::move(outcome)});
+    done.push_back({request.id, std::move(outcome)});
 }
 
-void ask_map_unstage_no_key(responder& resource, question&& request, answers& done) {
+void ask_map_unstage_no_key(waitable_resource& resource, question&& request, answers& done) {
   if (auto outcome = take_from_map(resource, request, false, false, done); !outcome)
-    done.push_back({request.who, std::move(outcome)});
+    done.push_back({request.id, std::move(outcome)});
 }
 
-void ask_map_peek(responder& resource, question&& request, answers& done) {
+void ask_map_peek(waitable_resource& resource, question&& request, answers& done) {
   if (auto outcome = take_from_map(resource, request, true, true, done); !outcome)
-    done.push_back({request.who, std::move(outcome)});
+    done.push_back({request.id, std::move(outcome)});
 }
 
 result<shapes> infer_unknown(const infer_context& at) {
@@ -117,8 +117,8 @@ result<shapes> infer_unstage_no_key(const infer_context& at) {
 // An op of staging areas. Each node names its area by its attributes.
 struct form {
   std::string_view name, doc;
-  result<std::unique_ptr<responder>> (*make)(const node& from_node, std::string name);
-  void (*ask)(responder& resource, question&& request, answers& done);
+  result<std::unique_ptr<waitable_resource>> (*make)(const node& from_node, std::string name);
+  void (*ask)(waitable_resource& resource, question&& request, answers& done);
   port_list inputs = {}, outputs = {};
   bool gives_back = false;
   attr_def types = {"dtypes", attr_kind::types, true};
@@ -133,7 +133,7 @@ constexpr op_def op_of(const form& op_form, result<shapes> (*infer)(const infer_
              .outputs = op_form.outputs,
              .effects = effect::stateful | effect::blocking,
              .state_kind = resource::stage,
-             .make_responder = op_form.make,
+             .make_waitable_resource = op_form.make,
              .start_operation = op_form.ask,
              .returns_answer_on_failure = op_form.gives_back,
              .infer = infer,

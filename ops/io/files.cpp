@@ -1,15 +1,17 @@
-// Reading, writing and matching of whole files, by the input threads of their task.
+// Reading, writing and matching of whole files, by the file threads of their task.
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/state/file_requests.hpp"
 
 namespace troupe::ops::files_op {
 namespace {
 
-result<std::unique_ptr<responder>> make(const node&, std::string name) {
-  return std::unique_ptr<responder>{std::make_unique<file_requests>(std::move(name))};
+result<std::unique_ptr<waitable_resource>> make(const node&, std::string name) {
+  return std::unique_ptr<waitable_resource>{std::make_unique<file_requests>(std::move(name))};
 }
 
-file_requests& as_requests(responder& resource) { return static_cast<file_requests&>(resource); }
+file_requests& as_requests(waitable_resource& resource) {
+  return static_cast<file_requests&>(resource);
+}
 
 const std::string& text(const question& request, size_t input) {
   return *request.inputs.at(input).data<std::string>();
@@ -19,31 +21,31 @@ const std::string& text(const question& request, size_t input) {
 bool are_scalars(const question& request, answers& done) {
   for (const auto& input : request.inputs)
     if (input.rank() != 0) {
-      done.push_back({request.who, invalid("expected a scalar, got ", input.dims())});
+      done.push_back({request.id, invalid("expected a scalar, got ", input.dims())});
       return false;
     }
   return true;
 }
 
-void ask_read(responder& resource, question&& request, answers& done) {
+void ask_read(waitable_resource& resource, question&& request, answers& done) {
   if (are_scalars(request, done))
-    as_requests(resource).read(request.who, text(request, 0));
+    as_requests(resource).read(request.id, text(request, 0));
 }
 
-void ask_write(responder& resource, question&& request, answers& done) {
+void ask_write(waitable_resource& resource, question&& request, answers& done) {
   if (are_scalars(request, done))
-    as_requests(resource).write(request.who, text(request, 0), text(request, 1));
+    as_requests(resource).write(request.id, text(request, 0), text(request, 1));
 }
 
-void ask_match(responder& resource, question&& request, answers& done) {
+void ask_match(waitable_resource& resource, question&& request, answers& done) {
   const auto& patterns = request.inputs.at(0);
   if (patterns.rank() > 1) {
     done.push_back(
-        {request.who, invalid("pattern must be a scalar or a vector, got ", patterns.dims())});
+        {request.id, invalid("pattern must be a scalar or a vector, got ", patterns.dims())});
     return;
   }
   auto pattern_list = patterns.values<std::string>();
-  as_requests(resource).match(request.who, {pattern_list.begin(), pattern_list.end()});
+  as_requests(resource).match(request.id, {pattern_list.begin(), pattern_list.end()});
 }
 
 status check_scalars(const infer_context& at) {
@@ -78,7 +80,7 @@ extern constexpr op_def read_file{
     .outputs = {{"contents", "string"}},
     .effects = effect::stateful | effect::blocking,
     .state_kind = resource::files,
-    .make_responder = make,
+    .make_waitable_resource = make,
     .start_operation = ask_read,
     .infer = infer_read,
     .no_gradient = "files do not carry gradients",
@@ -97,7 +99,7 @@ extern constexpr op_def write_file{
     .inputs = {{"filename", "string"}, {"contents", "string"}},
     .effects = effect::stateful | effect::blocking,
     .state_kind = resource::files,
-    .make_responder = make,
+    .make_waitable_resource = make,
     .start_operation = ask_write,
     .infer = infer_write,
     .no_gradient = "files do not carry gradients",
@@ -117,7 +119,7 @@ extern constexpr op_def matching_files{
     .outputs = {{"filenames", "string"}},
     .effects = effect::stateful | effect::blocking,
     .state_kind = resource::files,
-    .make_responder = make,
+    .make_waitable_resource = make,
     .start_operation = ask_match,
     .infer = infer_match,
     .no_gradient = "files do not carry gradients",

@@ -6,33 +6,33 @@
 namespace troupe::ops::readers_op {
 namespace {
 
-file_reader& as_reader(responder& resource) { return static_cast<file_reader&>(resource); }
+file_reader& as_reader(waitable_resource& resource) { return static_cast<file_reader&>(resource); }
 
-result<std::unique_ptr<responder>> make_reader(std::string name, record_layout layout) {
-  return std::unique_ptr<responder>{
+result<std::unique_ptr<waitable_resource>> make_reader(std::string name, record_layout layout) {
+  return std::unique_ptr<waitable_resource>{
       std::make_unique<file_reader>(std::move(name), std::move(layout))};
 }
 
-result<std::unique_ptr<responder>> make_whole_file(const node&, std::string name) {
+result<std::unique_ptr<waitable_resource>> make_whole_file(const node&, std::string name) {
   return make_reader(std::move(name), {.format = record_format::whole});
 }
 
-result<std::unique_ptr<responder>> make_identity(const node&, std::string name) {
+result<std::unique_ptr<waitable_resource>> make_identity(const node&, std::string name) {
   return make_reader(std::move(name), {.format = record_format::none});
 }
 
-result<std::unique_ptr<responder>> make_text_line(const node& from_node, std::string name) {
+result<std::unique_ptr<waitable_resource>> make_text_line(const node& from_node, std::string name) {
   return make_reader(std::move(name), {.format = record_format::line,
                                        .skip_lines = from_node.attr<int64_t>("skip_header_lines")});
 }
 
-result<std::unique_ptr<responder>> make_tfrecord(const node& from_node, std::string name) {
+result<std::unique_ptr<waitable_resource>> make_tfrecord(const node& from_node, std::string name) {
   return make_reader(std::move(name),
                      {.format = record_format::tfrecord,
                       .compression = from_node.attr<std::string>("compression_type")});
 }
 
-result<std::unique_ptr<responder>> make_fixed(const node& from_node, std::string name) {
+result<std::unique_ptr<waitable_resource>> make_fixed(const node& from_node, std::string name) {
   return make_reader(std::move(name), {.format = record_format::fixed,
                                        .compression = from_node.attr<std::string>("encoding"),
                                        .head_bytes = from_node.attr<int64_t>("header_bytes"),
@@ -73,7 +73,7 @@ result<shapes> infer_fixed(const infer_context& at) {
 // The queue must hold scalar strings, as far as its components are known.
 status check_queue(const infer_context& at) {
   const auto* queue = at.resource(1);
-  if (!queue || !queue->op().make_responder || queue->op().state_kind != resource::queue)
+  if (!queue || !queue->op().make_waitable_resource || queue->op().state_kind != resource::queue)
     return {};
   const auto& types = queue->attr<std::vector<dtype>>("component_types");
   if (types != std::vector{dtype::string})
@@ -102,41 +102,41 @@ bool goes_back(const question& request) {
   return !request.origin->attr<bool>("drop_if_step_fails");
 }
 
-void ask_read(responder& resource, question&& request, answers& done) {
-  as_reader(resource).read(request.who, {.return_on_failure = goes_back(request)}, done);
+void ask_read(waitable_resource& resource, question&& request, answers& done) {
+  as_reader(resource).read(request.id, {.return_on_failure = goes_back(request)}, done);
 }
 
-void ask_read_up_to(responder& resource, question&& request, answers& done) {
+void ask_read_up_to(waitable_resource& resource, question&& request, answers& done) {
   const auto& count = request.inputs.at(0);
   if (count.rank() != 0)
-    done.push_back({request.who, invalid("num_records must be a scalar, got ", count.dims())});
+    done.push_back({request.id, invalid("num_records must be a scalar, got ", count.dims())});
   else
-    as_reader(resource).read(request.who,
+    as_reader(resource).read(request.id,
                              {.count = *count.data<int64_t>(),
                               .as_batch = true,
                               .return_on_failure = goes_back(request)},
                              done);
 }
 
-void ask_records(responder& resource, question&& request, answers& done) {
-  done.push_back({request.who, {}, {tensor::scalar(as_reader(resource).records_produced())}});
+void ask_records(waitable_resource& resource, question&& request, answers& done) {
+  done.push_back({request.id, {}, {tensor::scalar(as_reader(resource).records_produced())}});
 }
 
-void ask_work_units(responder& resource, question&& request, answers& done) {
-  done.push_back({request.who, {}, {tensor::scalar(as_reader(resource).work_units_completed())}});
+void ask_work_units(waitable_resource& resource, question&& request, answers& done) {
+  done.push_back({request.id, {}, {tensor::scalar(as_reader(resource).work_units_completed())}});
 }
 
-void ask_state(responder& resource, question&& request, answers& done) {
+void ask_state(waitable_resource& resource, question&& request, answers& done) {
   answer_with_state(as_reader(resource), request, done);
 }
 
-void ask_restore(responder& resource, question&& request, answers& done) {
+void ask_restore(waitable_resource& resource, question&& request, answers& done) {
   restore_state(as_reader(resource), request, done);
 }
 
-void ask_reset(responder& resource, question&& request, answers& done) {
+void ask_reset(waitable_resource& resource, question&& request, answers& done) {
   as_reader(resource).rewind(done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
 constexpr std::string_view no_gradient = "readers do not carry gradients";
@@ -146,7 +146,7 @@ constexpr port queue = ref("queue_handle", "string", resource::queue);
 // An op that makes a reader; the attributes common to all readers follow its own.
 struct form {
   std::string_view name, also, doc;
-  result<std::unique_ptr<responder>> (*make)(const node& from_node, std::string name);
+  result<std::unique_ptr<waitable_resource>> (*make)(const node& from_node, std::string name);
   result<shapes> (*infer)(const infer_context&) = infer::scalar;
   attr_list attrs = {};
 };
@@ -159,7 +159,7 @@ constexpr op_def reader_of(const form& reader_form, std::string_view example) {
                      .attrs = reader_form.attrs,
                      .effects = effect::stateful,
                      .state_kind = resource::reader,
-                     .make_responder = reader_form.make,
+                     .make_waitable_resource = reader_form.make,
                      .infer = reader_form.infer,
                      .no_gradient = no_gradient,
                      .example = example};

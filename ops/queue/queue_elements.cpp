@@ -11,7 +11,7 @@ result<queue_components> queue_at(const infer_context& at, std::vector<dtype> ty
   queue_components checked{std::move(types), {}};
   checked.shapes.resize(checked.types.size());
   auto* queue = at.resource(0);
-  if (!queue || !queue->op().make_responder || queue->op().state_kind != resource::queue)
+  if (!queue || !queue->op().make_waitable_resource || queue->op().state_kind != resource::queue)
     return checked;
   auto queue_elements = components_of(*queue);
   if (queue_elements.types.size() != checked.types.size())
@@ -103,27 +103,27 @@ result<shapes> infer_batch(const infer_context& at, bool up_to) {
 result<shapes> infer_queue_dequeue_many(const infer_context& at) { return infer_batch(at, false); }
 result<shapes> infer_queue_dequeue_up_to(const infer_context& at) { return infer_batch(at, true); }
 
-void ask_enqueue(responder& resource, question&& request, answers& done) {
-  as_queue(resource).enqueue(request.who, std::move(request.inputs), done);
+void ask_enqueue(waitable_resource& resource, question&& request, answers& done) {
+  as_queue(resource).enqueue(request.id, std::move(request.inputs), done);
 }
 
-void ask_enqueue_many(responder& resource, question&& request, answers& done) {
-  as_queue(resource).enqueue_many(request.who, std::move(request.inputs), done);
+void ask_enqueue_many(waitable_resource& resource, question&& request, answers& done) {
+  as_queue(resource).enqueue_many(request.id, std::move(request.inputs), done);
 }
 
-void ask_dequeue(responder& resource, question&& request, answers& done) {
+void ask_dequeue(waitable_resource& resource, question&& request, answers& done) {
   auto drops = request.origin->attr<bool>("drop_if_step_fails");
-  as_queue(resource).dequeue(request.who, {.return_on_failure = !drops}, done);
+  as_queue(resource).dequeue(request.id, {.return_on_failure = !drops}, done);
 }
 
-void ask_batch(responder& resource, const question& request, bool up_to, answers& done) {
+void ask_batch(waitable_resource& resource, const question& request, bool up_to, answers& done) {
   const auto& count = request.inputs.at(0);
   if (count.elements() != 1 || count.type() != dtype::i32) {
-    done.push_back({request.who, invalid("n must be one i32, got ", count)});
+    done.push_back({request.id, invalid("n must be one i32, got ", count)});
     return;
   }
   as_queue(resource).dequeue(
-      request.who,
+      request.id,
       {.count = *count.data<int32_t>(),
        .as_batch = true,
        .up_to = up_to,
@@ -131,11 +131,11 @@ void ask_batch(responder& resource, const question& request, bool up_to, answers
       done);
 }
 
-void ask_dequeue_many(responder& resource, question&& request, answers& done) {
+void ask_dequeue_many(waitable_resource& resource, question&& request, answers& done) {
   ask_batch(resource, request, false, done);
 }
 
-void ask_dequeue_up_to(responder& resource, question&& request, answers& done) {
+void ask_dequeue_up_to(waitable_resource& resource, question&& request, answers& done) {
   ask_batch(resource, request, true, done);
 }
 

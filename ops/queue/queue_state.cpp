@@ -6,17 +6,17 @@
 namespace troupe::ops::queue_state_op {
 namespace {
 
-void ask_state(responder& resource, question&& request, answers& done) {
+void ask_state(waitable_resource& resource, question&& request, answers& done) {
   answer_with_state(as_queue(resource), request, done);
 }
 
-void ask_restore(responder& resource, question&& request, answers& done) {
+void ask_restore(waitable_resource& resource, question&& request, answers& done) {
   restore_state(as_queue(resource), request, done);
 }
 
-void ask_suspend(responder& resource, question&& request, answers& done) {
+void ask_suspend(waitable_resource& resource, question&& request, answers& done) {
   as_queue(resource).suspend(request.origin->attr<bool>("suspended"), done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
 } // namespace

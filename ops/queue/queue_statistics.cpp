@@ -6,9 +6,9 @@
 namespace troupe::ops::queue_statistics_op {
 namespace {
 
-void ask_statistics(responder&, question&& request, answers& done) {
-  auto usage = request.meter ? request.meter->usage() : responder_usage{};
-  answer to{request.who, {}, {tensor::scalar(usage.seconds), tensor::scalar(usage.mean_size)}};
+void ask_statistics(waitable_resource&, question&& request, answers& done) {
+  auto usage = request.meter ? request.meter->usage() : resource_usage{};
+  answer to{request.id, {}, {tensor::scalar(usage.seconds), tensor::scalar(usage.mean_size)}};
   for (const auto* operation : {&usage.puts, &usage.takes}) {
     to.tensors.push_back(tensor::scalar(operation->requests));
     to.tensors.push_back(tensor::scalar(operation->total_seconds));

@@ -47,18 +47,18 @@ result<shapes> infer_priority_queue(const infer_context& at) {
   return shapes{shape{}};
 }
 
-void ask_close(responder& resource, question&& request, answers& done) {
+void ask_close(waitable_resource& resource, question&& request, answers& done) {
   as_queue(resource).close(request.origin->attr<bool>("cancel_pending_enqueues"), done);
-  done.push_back({request.who, {}});
+  done.push_back({request.id, {}});
 }
 
-void ask_size(responder& resource, question&& request, answers& done) {
+void ask_size(waitable_resource& resource, question&& request, answers& done) {
   auto size = static_cast<int32_t>(as_queue(resource).size());
-  done.push_back({request.who, {}, {tensor::scalar(size)}});
+  done.push_back({request.id, {}, {tensor::scalar(size)}});
 }
 
-void ask_is_closed(responder& resource, question&& request, answers& done) {
-  done.push_back({request.who, {}, {tensor::scalar(as_queue(resource).closed())}});
+void ask_is_closed(waitable_resource& resource, question&& request, answers& done) {
+  done.push_back({request.id, {}, {tensor::scalar(as_queue(resource).closed())}});
 }
 
 } // namespace
@@ -80,7 +80,7 @@ extern constexpr op_def fifo_queue{
               {"shared_name", ""}},
     .effects = effect::stateful,
     .state_kind = resource::queue,
-    .make_responder = make_fifo_queue,
+    .make_waitable_resource = make_fifo_queue,
     .infer = infer_queue,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -112,7 +112,7 @@ extern constexpr op_def random_shuffle_queue{
               {"shared_name", ""}},
     .effects = effect::stateful,
     .state_kind = resource::queue,
-    .make_responder = make_random_shuffle_queue,
+    .make_waitable_resource = make_random_shuffle_queue,
     .infer = infer_random_shuffle_queue,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -140,7 +140,7 @@ extern constexpr op_def padding_fifo_queue{
               {"shared_name", ""}},
     .effects = effect::stateful,
     .state_kind = resource::queue,
-    .make_responder = make_padding_fifo_queue,
+    .make_waitable_resource = make_padding_fifo_queue,
     .infer = infer_padding_fifo_queue,
     .no_gradient = "queues do not carry gradients",
     .example = R"(
@@ -172,7 +172,7 @@ extern constexpr op_def priority_queue{
               {"shared_name", ""}},
     .effects = effect::stateful,
     .state_kind = resource::queue,
-    .make_responder = make_priority_queue,
+    .make_waitable_resource = make_priority_queue,
     .infer = infer_priority_queue,
     .no_gradient = "queues do not carry gradients",
     .example = R"(

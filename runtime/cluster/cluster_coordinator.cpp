@@ -85,7 +85,7 @@ number_grant cluster_coordinator::claim_number(const number_claim& request, time
   const auto* holder = list_.find(task);
   if (!holder || holder->incarnation == request.incarnation)
     return grant(request, task, now);
-  if (request.holds) {
+  if (request.is_confirmed) {
     // The claimant runs under this number. Another incarnation that has the number, or has had it
     // since, is its successor. A member at the claimant's own address has ended.
     if (holder->incarnation > request.incarnation ||
@@ -129,7 +129,7 @@ number_grant cluster_coordinator::grant(const number_claim& request, const task_
   return {.outcome = {}, .task = task, .incarnation = granted.incarnation};
 }
 
-status cluster_coordinator::hear(const member_list& former, time_point now) {
+status cluster_coordinator::merge(const member_list& former, time_point now) {
   auto epoch = former.epoch();
   if (epoch.term == list_.epoch().term)
     return {};
@@ -192,7 +192,7 @@ void cluster_coordinator::tick(time_point now) {
     alone_since_ = now;
   std::erase_if(away_, [&](const auto& entry) {
     const auto& [task, member_absence] = entry;
-    auto alone = std::max(alone_since_, member_absence.since) + options_.alone_after <= now;
+    auto alone = std::max(alone_since_, member_absence.since) + options_.isolated_after <= now;
     if (alone || (member_absence.denied && member_absence.unheard + options_.gone_after <= now)) {
       set(task, presence::gone);
       return true;
@@ -241,7 +241,7 @@ std::vector<task_name> cluster_coordinator::unreachable() const {
   return tasks;
 }
 
-void cluster_coordinator::hear(const probe_answer& result, time_point now) {
+void cluster_coordinator::record(const probe_answer& result, time_point now) {
   const auto* member = list_.find(result.task);
   if (!member || member->incarnation != result.incarnation || result.task == self_)
     return;

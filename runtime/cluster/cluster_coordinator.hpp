@@ -16,7 +16,7 @@ struct coordinator_options {
   std::chrono::milliseconds settle{2'000};
   /// Time without a connection after which a member counts as unreachable, and as gone; and as gone
   /// if no other member is connected that could be asked.
-  std::chrono::milliseconds unreachable_after{1'000}, gone_after{30'000}, alone_after{120'000};
+  std::chrono::milliseconds unreachable_after{1'000}, gone_after{30'000}, isolated_after{120'000};
   /// Period in which other members are asked whether they reach an absent one, and their number.
   std::chrono::milliseconds probe_every{5'000};
   size_t probers = 3;
@@ -49,7 +49,7 @@ public:
   /// Merges the list of a former incarnation of this task, as a member reports it. A member's entry
   /// holds until the member reports itself. Fails if a later coordinator has made the list: this
   /// process has been replaced.
-  status hear(const member_list& former, time_point now);
+  status merge(const member_list& former, time_point now);
 
   /// Counts a new connection to a task, or the loss of one.
   void connected(const task_name& task, uint64_t incarnation);
@@ -65,14 +65,14 @@ public:
 
   /// A member to ask about another one that has no connection to this task.
   struct probe {
-    task_name by;
-    probe_request about;
+    task_name prober;
+    probe_request subject;
   };
   std::vector<probe> probes(time_point now);
   /// The unreachable members, which this task must call.
   std::vector<task_name> unreachable() const;
   /// Processes an answer, requested or not.
-  void hear(const probe_answer& result, time_point now);
+  void record(const probe_answer& result, time_point now);
 
 private:
   using life = std::pair<task_name, uint64_t>;

@@ -67,12 +67,12 @@ public:
   }
 
   /// Ends the step: the time of cancelled tasks is over, or the step is abandoned at once.
-  next give_up() { return over_ ? next::wait : end(); }
+  next end_now() { return over_ ? next::wait : end(); }
   /// Whether holders are settling. Those that are silent() may have consumed their elements.
   bool settles() const noexcept { return settles_ && !over_; }
   /// Ends the step with an error if the holders did not answer in time: the elements may or may not
   /// be consumed.
-  next doubt(status reason) {
+  next end_unconfirmed(status reason) {
     if (over_)
       return next::wait;
     if (error_.ok())

@@ -12,26 +12,26 @@ namespace troupe {
 /// new empty queue for one that was emptied. Knows no actors.
 class held_state {
 public:
-  enum class found : uint8_t {
-    there,      ///< the state exists, as far as the session knows
-    lost,       ///< the task is another incarnation; an error of a step has reported it
-    lost_unsaid ///< the task is another incarnation, and no error has reported it
+  enum class check_result : uint8_t {
+    present,        ///< the state exists, as far as the session knows
+    lost,           ///< the task is another incarnation; an error of a step has reported it
+    lost_unreported ///< the task is another incarnation, and no error has reported it
   };
 
   /// Called before a step of the session uses state on the task. Reports each loss once. An error
   /// from before the task was last found unchanged does not count as a report of a later loss.
-  found use(const task_name& task, uint64_t incarnation) {
+  check_result use(const task_name& task, uint64_t incarnation) {
     auto [entry, is_first] = tasks_.try_emplace(task, known{incarnation, false});
     auto before = std::exchange(entry->second, known{incarnation, false});
     reported_count_ -= before.reported;
     if (is_first || before.incarnation == incarnation)
-      return found::there;
-    return before.reported ? found::lost : found::lost_unsaid;
+      return check_result::present;
+    return before.reported ? check_result::lost : check_result::lost_unreported;
   }
 
   /// A step that uses state on the task has failed because the task did not answer or refused it:
   /// its error reports the loss.
-  void tell(const task_name& task) {
+  void note_reported(const task_name& task) {
     auto entry = tasks_.find(task);
     if (entry == tasks_.end())
       return;
@@ -40,7 +40,7 @@ public:
   }
 
   /// A step that uses state on the task has succeeded: earlier reports do not count any more.
-  void reach(const task_name& task) {
+  void note_used(const task_name& task) {
     if (reported_count_ == 0)
       return;
     if (auto entry = tasks_.find(task); entry != tasks_.end())

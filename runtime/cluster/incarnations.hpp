@@ -19,14 +19,14 @@ namespace troupe {
 class incarnations {
 public:
   /// Limit of the number of task names that callers may use.
-  static constexpr size_t most_tasks = 16'384;
+  static constexpr size_t max_tasks = 16'384;
 
   /// A task has introduced itself: it has called, or was called at its address. Fails if another
   /// process has replaced it.
-  status meet(const std::string& task, uint64_t incarnation, bool at_its_address = false) {
+  status register_task(const std::string& task, uint64_t incarnation, bool at_its_address = false) {
     std::lock_guard guard{mutex_};
-    if (!at_its_address && tasks_.size() >= most_tasks && !tasks_.contains(task))
-      return failure(error_kind::resource_exhausted, "tasks of ", most_tasks,
+    if (!at_its_address && tasks_.size() >= max_tasks && !tasks_.contains(task))
+      return failure(error_kind::resource_exhausted, "tasks of ", max_tasks,
                      " names have called already, which is the limit: ", task,
                      " can only be called at its address, until this process is restarted");
     auto& known = tasks_[task];

@@ -8,26 +8,27 @@ member_changes list_gossip::greeting(const member_list& list, bool asks) {
 }
 
 bool list_gossip::is_greeting(const member_changes& changes) noexcept {
-  return changes.since == changes.epoch;
+  return changes.base == changes.epoch;
 }
 
-void list_gossip::note(peer from, const list_epoch& has) {
+void list_gossip::set_epoch(peer from, const list_epoch& has) {
   if (auto entry = known_.find(from); entry != known_.end())
     entry->second = {has, true};
 }
 
-list_gossip::heard list_gossip::hear(peer from, const member_changes& changes, member_list& list) {
-  note(from, changes.epoch);
+list_gossip::merge_result list_gossip::merge(peer from, const member_changes& changes,
+                                             member_list& list) {
+  set_epoch(from, changes.epoch);
   if (is_greeting(changes))
     return {};
-  heard result{list.take(changes)};
-  if (result.what == member_list::taken::gap)
+  merge_result result{list.merge(changes)};
+  if (result.outcome == member_list::merge_outcome::gap)
     result.answer = greeting(list);
   return result;
 }
 
-std::vector<list_gossip::said> list_gossip::spread(const member_list& list) {
-  std::vector<said> messages;
+std::vector<list_gossip::message> list_gossip::take_messages(const member_list& list) {
+  std::vector<message> messages;
   for (auto& [to, view] : known_)
     if (view.introduced && view.has < list.epoch()) {
       messages.emplace_back(to, list.changes_since(view.has));

@@ -14,7 +14,7 @@ namespace troupe {
 class list_gossip {
 public:
   using peer = uint64_t;
-  using said = std::pair<peer, member_changes>;
+  using message = std::pair<peer, member_changes>;
 
   /// The first message on a new connection: the epoch of the list without members. `asks`: as if
   /// the list were empty, so that the peer sends all of its list.
@@ -24,17 +24,17 @@ public:
   void connected(peer to) { known_.try_emplace(to); }
   void lost(peer to) { known_.erase(to); }
 
-  struct heard {
-    member_list::taken what = member_list::taken::old;
+  struct merge_result {
+    member_list::merge_outcome outcome = member_list::merge_outcome::outdated;
     std::optional<member_changes> answer = {};
   };
   /// Merges the changes from a peer into the list.
-  heard hear(peer from, const member_changes& changes, member_list& list);
+  merge_result merge(peer from, const member_changes& changes, member_list& list);
   /// The peer has the list of that epoch.
-  void note(peer from, const list_epoch& has);
+  void set_epoch(peer from, const list_epoch& has);
 
   /// Returns the messages to send, each once.
-  std::vector<said> spread(const member_list& list);
+  std::vector<message> take_messages(const member_list& list);
 
 private:
   struct view {

@@ -27,20 +27,20 @@ member_changes member_list::changes_since(const list_epoch& since) const {
   return changes;
 }
 
-member_list::taken member_list::take(const member_changes& changes) {
+member_list::merge_outcome member_list::merge(const member_changes& changes) {
   if (changes.epoch <= epoch_ || changes.epoch.term > last_term)
-    return taken::old;
-  auto is_complete = changes.since == list_epoch{};
-  if (!is_complete && (changes.since.term != epoch_.term || changes.epoch.term != epoch_.term ||
-                       changes.since > epoch_))
-    return taken::gap;
+    return merge_outcome::outdated;
+  auto is_complete = changes.base == list_epoch{};
+  if (!is_complete && (changes.base.term != epoch_.term || changes.epoch.term != epoch_.term ||
+                       changes.base > epoch_))
+    return merge_outcome::gap;
   if (is_complete)
     members_.clear();
   for (const auto& member : changes.members)
     members_[member.task] = member;
   epoch_ = changes.epoch;
   coordinator_ = changes.coordinator;
-  return taken::news;
+  return merge_outcome::merged;
 }
 
 void member_list::begin_term(uint64_t term, const task_name& coordinator) {

@@ -40,10 +40,10 @@ struct cluster_member {
   bool operator==(const cluster_member&) const = default;
 };
 
-/// The difference between two lists: all members that have changed after `since`. If `since` is 0
+/// The difference between two lists: all members that have changed after `base`. If `base` is 0
 /// in both parts, the complete list.
 struct member_changes {
-  list_epoch since, epoch;
+  list_epoch base, epoch;
   std::vector<cluster_member> members = {};
   task_name coordinator = {}; ///< of the list; empty in a greeting
 };
@@ -59,7 +59,7 @@ struct number_claim {
   int32_t task = -1; ///< its number; -1: any
   uint64_t incarnation = 0;
   std::string address;
-  bool holds = false; ///< it was granted that number, and runs under it
+  bool is_confirmed = false; ///< it was granted that number, and runs under it
 };
 
 struct number_grant {
@@ -67,7 +67,7 @@ struct number_grant {
   task_name task = {};
   uint64_t incarnation = 0; ///< under which the task holds the number; may exceed the claimed one
   /// The address of the coordinator, if another task was asked; its own address on the coordinator.
-  std::string ask = {};
+  std::string coordinator_address = {};
 };
 
 /// Asks a member whether it can reach another one that has no connection to the coordinator.
@@ -85,8 +85,8 @@ struct probe_answer {
 
 /// A member asks whether it may replace a coordinator that it does not hear.
 struct vote_request {
-  uint64_t term = 0; ///< the term for which it is a candidate
-  list_epoch has;    ///< the epoch of its list
+  uint64_t term = 0;          ///< the term for which it is a candidate
+  list_epoch candidate_epoch; ///< the epoch of its list
 };
 
 struct vote {
@@ -104,10 +104,10 @@ public:
 
   member_changes changes_since(const list_epoch& since) const;
 
-  enum class taken : uint8_t { old, news, gap };
-  /// `old`: the changes are not new. `gap`: they are based on another list; ask for the complete
-  /// one.
-  taken take(const member_changes& changes);
+  enum class merge_outcome : uint8_t { outdated, merged, gap };
+  /// `outdated`: the changes are not new. `gap`: they are based on another list; ask for the
+  /// complete one.
+  merge_outcome merge(const member_changes& changes);
 
   // -- for the coordinator
 

@@ -1,7 +1,7 @@
 // Matches tensors from other tasks with their steps (white paper 3.2.2). A pure state machine
 // without threads, clocks or actors: every call returns the next action.
 #pragma once
-#include "troupe/runtime/cluster/demand.hpp"
+#include "troupe/runtime/cluster/fetch_decision.hpp"
 #include "troupe/runtime/cluster/recent_steps.hpp"
 #include "troupe/runtime/types/status.hpp"
 #include "troupe/runtime/types/step_id.hpp"
@@ -36,10 +36,10 @@ struct rendezvous_limits {
 
 /// The action for an arrival.
 enum class arrival_fate : uint8_t {
-  deliver, ///< to the running step
-  keep,    ///< it was kept until its step begins
-  drop,    ///< its step has ended
-  twice    ///< the step has the tensor already: fail the step
+  deliver,  ///< to the running step
+  keep,     ///< it was kept until its step begins
+  drop,     ///< its step has ended
+  duplicate ///< the step has the tensor already: fail the step
 };
 
 /// The steps of a task. Each is announced, attached once it has begun, and ended. `Step` represents
@@ -116,7 +116,7 @@ public:
       auto& known = entry->second;
       auto first = is_new(known, tensor_arrival);
       if (known.attached)
-        return {first ? arrival_fate::deliver : arrival_fate::twice, known.step};
+        return {first ? arrival_fate::deliver : arrival_fate::duplicate, known.step};
       if (first)
         known.waiting.push_back(std::move(tensor_arrival));
       else if (known.refused)
@@ -131,26 +131,27 @@ public:
 
   /// A tensor of a step is announced. A step that has not begun is kept among the early steps, or
   /// is refused if there is no room.
-  demand expect(step_id step, time_point now) {
-    auto known = demand_for(step);
-    if (known == demand::later && !early_.contains(step)) {
+  fetch_decision expect(step_id step, time_point now) {
+    auto known = decision_for(step);
+    if (known == fetch_decision::later && !early_.contains(step)) {
       keep_early(step, nullptr, now);
-      return demand_for(step);
+      return decision_for(step);
     }
     return known;
   }
 
   /// Whether the tensors of a step are needed.
-  demand demand_for(step_id step) const {
+  fetch_decision decision_for(step_id step) const {
     if (!closed_)
-      return demand::never;
+      return fetch_decision::never;
     if (auto entry = running_.find(step); entry != running_.end())
-      return entry->second.failing || !entry->second.refused ? demand::never : demand::now;
+      return entry->second.failing || !entry->second.refused ? fetch_decision::never
+                                                             : fetch_decision::now;
     if (ended(step))
-      return demand::never;
+      return fetch_decision::never;
     auto waiting_entry = early_.find(step);
-    return waiting_entry == early_.end() || waiting_entry->second.refused ? demand::later
-                                                                          : demand::never;
+    return waiting_entry == early_.end() || waiting_entry->second.refused ? fetch_decision::later
+                                                                          : fetch_decision::never;
   }
 
   /// Stops a step. Returns it if it runs; a step that has not begun will be refused.
@@ -198,13 +199,13 @@ public:
     });
   }
 
-  bool runs(step_id step) const { return running_.contains(step); }
+  bool is_running(step_id step) const { return running_.contains(step); }
   /// Whether the step runs, or has ended.
-  bool has_come(step_id step) const { return runs(step) || ended(step); }
+  bool has_begun(step_id step) const { return is_running(step) || ended(step); }
   /// Whether the step runs, or tensors have arrived for it.
-  bool awaits(step_id step) const {
+  bool expects(step_id step) const {
     auto entry = early_.find(step);
-    return runs(step) || (entry != early_.end() && entry->second.refused);
+    return is_running(step) || (entry != early_.end() && entry->second.refused);
   }
   size_t running() const noexcept { return running_.size(); }
   size_t early_steps() const noexcept { return early_.size(); } ///< including refused steps

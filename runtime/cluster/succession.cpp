@@ -36,28 +36,29 @@ std::optional<vote_request> succession::tick(const member_list& list, bool hears
       break;
     rank += member.holds_number() && task != list.coordinator();
   }
-  if (now < next_ || now < silent_since_ + options_.asks_after + rank * options_.turn)
+  if (now < next_ || now < silent_since_ + options_.candidate_after + rank * options_.rank_delay)
     return {};
   auto latest_term = std::max(promised_, term_);
   if (latest_term >= last_term)
     return {};
   promised_ = asks_ = latest_term + 1;
   voters_ = {self_};
-  next_ = now + options_.again + rank * options_.turn;
+  next_ = now + options_.retry_after + rank * options_.rank_delay;
   return vote_request{asks_, list.epoch()};
 }
 
 vote succession::answer(const vote_request& request, const task_name& from, uint64_t incarnation,
                         const member_list& list, time_point now) {
   auto silent = !hears_ && now - ticked_ <= options_.longest_pause &&
-                now - silent_since_ >= options_.doubts_after;
-  auto known = request.has > list.epoch() || is_current(list.find(from), incarnation);
-  auto granted = silent && known && request.has >= list.epoch() && request.term > promised_ &&
-                 request.term > list.epoch().term && request.term <= last_term;
+                now - silent_since_ >= options_.vote_after;
+  auto known = request.candidate_epoch > list.epoch() || is_current(list.find(from), incarnation);
+  auto granted = silent && known && request.candidate_epoch >= list.epoch() &&
+                 request.term > promised_ && request.term > list.epoch().term &&
+                 request.term <= last_term;
   if (granted) {
     promised_ = request.term;
     asks_ = 0;
-    next_ = now + options_.again;
+    next_ = now + options_.retry_after;
   }
   return {std::max(promised_, list.epoch().term), granted};
 }
@@ -71,11 +72,11 @@ void succession::count(const vote& received, const task_name& from, uint64_t inc
 }
 
 uint64_t succession::elected(const member_list& list) const {
-  auto result = standing(list);
+  auto result = vote_count(list);
   return result && result->has >= result->needs ? asks_ : 0;
 }
 
-std::optional<succession::votes> succession::standing(const member_list& list) const {
+std::optional<succession::votes> succession::vote_count(const member_list& list) const {
   if (asks_ == 0)
     return {};
   return votes{voters_.size(), electorate(list) / 2 + 1};

@@ -12,9 +12,9 @@ namespace troupe {
 struct succession_options {
   /// Time without a connection to the coordinator after which a member votes for another one, and
   /// after which it asks for votes itself.
-  std::chrono::milliseconds doubts_after{5'000}, asks_after{10'000};
+  std::chrono::milliseconds vote_after{5'000}, candidate_after{10'000};
   /// Delay of each member after the one before it in the list, and the time until it asks again.
-  std::chrono::milliseconds turn{2'000}, again{10'000};
+  std::chrono::milliseconds rank_delay{2'000}, retry_after{10'000};
   /// A longer pause between two ticks means that this process was suspended.
   std::chrono::milliseconds longest_pause{2'000};
 };
@@ -48,13 +48,13 @@ public:
   struct votes {
     size_t has = 0, needs = 0;
   };
-  std::optional<votes> standing(const member_list& list) const;
+  std::optional<votes> vote_count(const member_list& list) const;
   bool coordinator_left(const member_list& list) const { return left_ == list.epoch().term; }
   /// Whether the coordinator was silent for so long that an election by others would have been
   /// seen.
-  bool is_left_alone(time_point now) const {
+  bool is_isolated(time_point now) const {
     return !hears_ && now - ticked_ <= options_.longest_pause &&
-           now - silent_since_ >= options_.doubts_after + options_.asks_after;
+           now - silent_since_ >= options_.vote_after + options_.candidate_after;
   }
 
 private:

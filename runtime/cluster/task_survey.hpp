@@ -19,7 +19,7 @@ struct task_problem {
   }
 
   std::string task = {}; ///< "/job:ps/task:0"
-  status why = {};       ///< the reason
+  status reason = {};
 };
 
 /// Combines all problems into one error: with the kind of the first, and a part of the text for
@@ -30,8 +30,8 @@ inline status as_error(const std::vector<task_problem>& problems) {
   std::string text;
   for (const auto& problem : problems)
     text += concat(text.empty() ? "" : "; ", problem.task,
-                   " could not be asked: ", problem.why.message());
-  return failure(problems.front().why.kind(), text).with_task(problems.front().task);
+                   " could not be asked: ", problem.reason.message());
+  return failure(problems.front().reason.kind(), text).with_task(problems.front().task);
 }
 
 /// The devices of the tasks that answered, and the other tasks.

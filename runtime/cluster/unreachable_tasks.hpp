@@ -25,16 +25,16 @@ public:
       : patience_(patience), last_look_(last_look) {}
 
   /// The task is needed now: returns the time until which to look for it if another task would do.
-  time_point seek(const task_name& task, time_point now) {
+  time_point begin_search(const task_name& task, time_point now) {
     auto& search = tasks_.try_emplace(task, sought{now, now}).first->second;
     // After a long pause between attempts, the task may have been there meanwhile.
     if (now - std::exchange(search.looked, now) > 2 * patience_)
       search.since = now;
     return search.lost ? now + last_look_ : std::max(search.since + patience_, now + last_look_);
   }
-  void found(const task_name& task) { tasks_.erase(task); }
+  void note_found(const task_name& task) { tasks_.erase(task); }
   /// The search was long enough; or the task was to replace another, and is not there.
-  void lose(const task_name& task, time_point now) {
+  void note_lost(const task_name& task, time_point now) {
     tasks_.try_emplace(task, sought{now, now}).first->second.lost = true;
   }
   std::set<task_name> lost() const {
@@ -51,7 +51,7 @@ public:
     });
   }
   /// Returns true if the task is lost and this was not reported yet.
-  bool tell(const task_name& task) {
+  bool take_report(const task_name& task) {
     auto entry = tasks_.find(task);
     return entry != tasks_.end() && !std::exchange(entry->second.reported, true);
   }

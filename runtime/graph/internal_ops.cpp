@@ -154,7 +154,7 @@ extern constexpr op_def table_argument{
 namespace {
 
 // Arguments for state with operations that nodes wait for.
-constexpr op_def responder_argument(std::string_view name, std::string_view doc, resource kind) {
+constexpr op_def resource_argument(std::string_view name, std::string_view doc, resource kind) {
   return {
       .name = name,
       .doc = doc,
@@ -168,17 +168,17 @@ constexpr op_def responder_argument(std::string_view name, std::string_view doc,
 
 } // namespace
 
-extern constexpr op_def queue_argument = responder_argument(
+extern constexpr op_def queue_argument = resource_argument(
     "_QueueArgument", "Stands for the queue that a function was called with.", resource::queue);
-extern constexpr op_def accumulator_argument = responder_argument(
+extern constexpr op_def accumulator_argument = resource_argument(
     "_AccumulatorArgument", "Stands for the accumulator that a function was called with.",
     resource::accumulator);
-extern constexpr op_def barrier_argument = responder_argument(
-    "_BarrierArgument", "Stands for the barrier that a function was called with.",
-    resource::barrier);
-extern constexpr op_def mutex_argument = responder_argument(
+extern constexpr op_def barrier_argument =
+    resource_argument("_BarrierArgument", "Stands for the barrier that a function was called with.",
+                      resource::barrier);
+extern constexpr op_def mutex_argument = resource_argument(
     "_MutexArgument", "Stands for the lock that a function was called with.", resource::mutex);
-extern constexpr op_def reader_argument = responder_argument(
+extern constexpr op_def reader_argument = resource_argument(
     "_ReaderArgument", "Stands for the reader that a function was called with.", resource::reader);
 
 const op_def* state_argument(resource kind) noexcept {

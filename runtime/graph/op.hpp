@@ -19,7 +19,7 @@ class gradient_context;
 class infer_context;
 class named_state;
 class node;
-class responder;
+class waitable_resource;
 class simplify_context;
 struct answer;
 struct edge;
@@ -257,13 +257,15 @@ struct TROUPE_API op_def {
   std::shared_ptr<named_state> (*create_state)(const node& source, std::string name) = nullptr;
   /// Creates state whose operations nodes wait for; an actor runs it. Fails if attributes
   /// contradict each other.
-  result<std::unique_ptr<responder>> (*make_responder)(const node& source,
-                                                       std::string name) = nullptr;
-  /// Starts the operation of a blocking node on the responder behind its first input, or on the
-  /// node's own responder if it has no such input. The answer's tensors are the node's outputs.
-  void (*start_operation)(responder& target, question&& request,
+  result<std::unique_ptr<waitable_resource>> (*make_waitable_resource)(const node& source,
+                                                                       std::string name) = nullptr;
+  /// Starts the operation of a blocking node on the waitable resource behind its first input, or on
+  /// the node's own waitable resource if it has no such input. The answer's tensors are the node's
+  /// outputs.
+  void (*start_operation)(waitable_resource& target, question&& request,
                           std::vector<answer>& done) = nullptr;
-  /// If the step fails, the answer's tensors are returned to the responder: responder::settle.
+  /// If the step fails, the answer's tensors are returned to the waitable resource:
+  /// waitable_resource::end_step.
   bool returns_answer_on_failure = false;
   /// Returns one shape per output tensor. Reports errors that are known before a run. For an op
   /// without outputs, only success or failure matters.

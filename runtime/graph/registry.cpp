@@ -21,7 +21,7 @@ status check(const op_def& op) {
   for (const auto& attr : op.attrs)
     if (op.find_attr(attr.name) != &attr)
       return defect("declares attribute ", attr.name, " twice");
-  if (op.state_kind != resource::none && !op.create_state && !op.make_responder)
+  if (op.state_kind != resource::none && !op.create_state && !op.make_waitable_resource)
     return defect("has no function that creates the ", to_string(op.state_kind));
   for (const auto& declared : op.inputs)
     if (has_operations(declared.state_kind) && !op.start_operation)

@@ -67,7 +67,7 @@ result<code_writer::gathered> code_writer::gather(node& node) {
     if (!node.input_is_ref(i) && resource_node->op().state_kind != resource::variable)
       return invalid(node.description(), ": input ", i, " must be a value, and '",
                      resource_node->name(), "' is a ", to_string(resource_node->op().state_kind));
-    if (resource_node->op().make_responder)
+    if (resource_node->op().make_waitable_resource)
       continue; // the wait refers to the resource itself
     TROUPE_ASSIGN(auto* state, state_behind(*resource_node));
     if (node.input_is_ref(i)) {

@@ -165,14 +165,14 @@ private:
       wait.answered_by = answer_source::state;
       wait.state =
           node.op().state_kind != resource::none ? &node : resource_behind(node.inputs()[0]);
-      if (!wait.state || !wait.state->op().make_responder ||
+      if (!wait.state || !wait.state->op().make_waitable_resource ||
           (&node != wait.state && wait.state->op().state_kind != node.op().inputs[0].state_kind))
         return invalid(node.description(), ": its first input must be a ",
                        to_string(node.op().inputs[0].state_kind));
       if (node.op().inputs.size() > 1 && has_operations(node.op().inputs[1].state_kind)) {
         const auto& port = node.op().inputs[1];
         wait.source = resource_behind(node.inputs()[1]);
-        if (!wait.source || !wait.source->op().make_responder ||
+        if (!wait.source || !wait.source->op().make_waitable_resource ||
             wait.source->op().state_kind != port.state_kind)
           return invalid(node.description(), ": its second input must be a ",
                          to_string(port.state_kind));

@@ -26,7 +26,7 @@ struct region {
 enum class answer_source : uint8_t {
   channel, ///< a tensor of another device or task: a Recv
   group,   ///< the other members of a collective operation
-  state,   ///< a responder: a queue, an accumulator, or another resource that an op makes
+  state,   ///< a waitable resource: a queue, an accumulator, or another resource that an op makes
   work,    ///< the thread that does long work for the task, such as files (long_work.hpp)
   frame,   ///< functions that run as steps within the step
   caller,  ///< the enclosing step of a step within a step
@@ -36,9 +36,9 @@ enum class answer_source : uint8_t {
 struct wait_point {
   const node* origin = nullptr;
   answer_source answered_by = answer_source::channel;
-  const node* state = nullptr;      // the node that stands for the responder, if any
-  const node* source = nullptr;     // the node of another responder that the first one may ask
-  uint32_t region = 0;              // the region that the answer starts
+  const node* state = nullptr;  // the node that stands for the waitable resource, if any
+  const node* source = nullptr; // the node of another waitable resource that the first one may ask
+  uint32_t region = 0;          // the region that the answer starts
   std::vector<uint32_t> slots = {}; // slots of the answer's tensors; UINT32_MAX: never read
   bool on_device = false;           // the users of a Recv's tensor need it on the device
   std::vector<bool> on_host = {};   // outputs of a state's answer that are read on the host

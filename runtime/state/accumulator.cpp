@@ -88,7 +88,7 @@ status accumulator::wrong(const Ts&... parts) const {
 }
 
 accumulator::accumulator(accumulator_options options, allocator& memory)
-    : responder(options.name), options_(std::move(options)), memory_(&memory) {}
+    : waitable_resource(options.name), options_(std::move(options)), memory_(&memory) {}
 
 result<std::unique_ptr<accumulator>> accumulator::make(accumulator_options options,
                                                        allocator& memory) {
@@ -224,7 +224,7 @@ void accumulator::take(request_id request, int64_t required, answers& done) {
 
 void accumulator::serve(answers& done) {
   while (!takes_.empty() && count_ >= takes_.front().required) {
-    auto request = takes_.front().who;
+    auto request = takes_.front().id;
     takes_.pop_front();
     auto total = total_of_gradients();
     if (!total) {
@@ -289,7 +289,7 @@ result<std::vector<tensor>> accumulator::total_of_gradients() {
   return std::vector{std::move(indices), std::move(values), dims_};
 }
 
-status accumulator::declare_again(const responder& other) const {
+status accumulator::declare_again(const waitable_resource& other) const {
   const auto& redeclared = static_cast<const accumulator&>(other).options_;
   auto described = [](const accumulator_options& options) {
     return concat(options.sparse ? "sparse " : "", options.type, options.dims,
@@ -306,13 +306,13 @@ status accumulator::declare_again(const responder& other) const {
   return {};
 }
 
-void accumulator::cancel(const which_requests& selected, const status& reason, answers& done) {
-  give_up(takes_, selected, reason, done);
+void accumulator::cancel(const request_filter& selected, const status& reason, answers& done) {
+  fail_requests(takes_, selected, reason, done);
   serve(done);
 }
 
 void accumulator::clear(const status& reason, answers& done) {
-  give_up(takes_, which_requests::all(), reason, done);
+  fail_requests(takes_, request_filter::every(), reason, done);
   count_ = 0;
   contributors_.clear();
   sum_.reset();
@@ -332,7 +332,7 @@ std::string accumulator::describe() const {
   return text;
 }
 
-std::string accumulator::holds() const { return concat(options_.type, options_.dims); }
+std::string accumulator::element_type_text() const { return concat(options_.type, options_.dims); }
 
 uint64_t accumulator::bytes() const {
   uint64_t total = sum_.empty() ? 0 : sum_.bytes();

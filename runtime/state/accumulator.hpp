@@ -1,6 +1,6 @@
 // Sums gradients until enough have arrived (OSDI 4.4: synchronous training with backup workers).
 #pragma once
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 
 #include <deque>
 #include <map>
@@ -28,7 +28,7 @@ struct sparse_gradient {
 
 /// Drops gradients that were computed for an older global step than the accumulator's: they come
 /// from workers that are too slow. Taking the result starts the next step.
-class accumulator final : public responder {
+class accumulator final : public waitable_resource {
 public:
   static result<std::unique_ptr<accumulator>> make(accumulator_options options,
                                                    allocator& memory = heap_allocator());
@@ -52,18 +52,18 @@ public:
   int64_t global_step() const noexcept { return global_step_; }
 
   std::string_view kind() const noexcept override { return "accumulator"; }
-  status declare_again(const responder& other) const override;
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  status declare_again(const waitable_resource& other) const override;
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
   /// Does nothing: a taken result has been averaged and belongs to a finished step.
-  void settle(step_id, bool, answers&) override {}
+  void end_step(step_id, bool, answers&) override {}
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
-  std::string holds() const override;
+  std::string element_type_text() const override;
   uint64_t bytes() const override;
 
 private:
   struct pending {
-    request_id who;
+    request_id id;
     int64_t required = 1;
   };
   struct row {

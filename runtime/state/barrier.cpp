@@ -14,7 +14,7 @@ status barrier::wrong(const Ts&... parts) const {
 }
 
 barrier::barrier(barrier_options options, allocator& memory)
-    : responder(options.name), options_(std::move(options)), memory_(&memory) {}
+    : waitable_resource(options.name), options_(std::move(options)), memory_(&memory) {}
 
 result<std::unique_ptr<barrier>> barrier::make(barrier_options options, allocator& memory) {
   std::unique_ptr<barrier> created{new barrier{std::move(options), memory}};
@@ -109,7 +109,7 @@ bool barrier::admit(answers& done) {
     return false;
   auto first = std::move(inserts_.front());
   inserts_.pop_front();
-  done.push_back({first.who, insert(first)});
+  done.push_back({first.id, insert(first)});
   return true;
 }
 
@@ -198,7 +198,7 @@ void barrier::close(bool cancel_pending, answers& done) {
   serve_waiting(done);
 }
 
-status barrier::declare_again(const responder& other) const {
+status barrier::declare_again(const waitable_resource& other) const {
   const auto& redeclared = static_cast<const barrier&>(other).options_;
   auto shapes_fit = options_.shapes.empty() || redeclared.shapes.empty() ||
                     std::ranges::equal(options_.shapes, redeclared.shapes,
@@ -211,13 +211,13 @@ status barrier::declare_again(const responder& other) const {
   return {};
 }
 
-void barrier::cancel(const which_requests& selected, const status& reason, answers& done) {
-  give_up(inserts_, selected, reason, done);
-  give_up(takes_, selected, reason, done);
+void barrier::cancel(const request_filter& selected, const status& reason, answers& done) {
+  fail_requests(inserts_, selected, reason, done);
+  fail_requests(takes_, selected, reason, done);
   serve_waiting(done);
 }
 
-void barrier::settle(step_id step, bool failed, answers& done) {
+void barrier::end_step(step_id step, bool failed, answers& done) {
   auto taken = taken_.extract(step);
   if (taken.empty() || !failed)
     return;
@@ -227,9 +227,9 @@ void barrier::settle(step_id step, bool failed, answers& done) {
 }
 
 void barrier::reset(const status& reason, answers& done) {
-  auto every_request = which_requests::all();
-  give_up(inserts_, every_request, reason, done);
-  give_up(takes_, every_request, reason, done);
+  auto every_request = request_filter::every();
+  fail_requests(inserts_, every_request, reason, done);
+  fail_requests(takes_, every_request, reason, done);
   incomplete_.clear();
   ready_.clear();
   taken_.clear();
@@ -247,7 +247,9 @@ std::string barrier::describe() const {
   return text + (closed_ ? ", closed" : "");
 }
 
-std::string barrier::holds() const { return describe_components(options_.types, options_.shapes); }
+std::string barrier::element_type_text() const {
+  return describe_components(options_.types, options_.shapes);
+}
 
 uint64_t barrier::bytes() const {
   uint64_t total = 0;

@@ -1,7 +1,7 @@
 // Assembles elements from components that arrive separately, each under the element's key.
 #pragma once
 #include "troupe/runtime/state/element_store.hpp"
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 
 #include <deque>
 #include <map>
@@ -19,7 +19,7 @@ struct barrier_options {
 
 /// Elements come out in the order in which their first components arrived. Elements that a step has
 /// taken go back if the step fails.
-class barrier final : public responder {
+class barrier final : public waitable_resource {
 public:
   static result<std::unique_ptr<barrier>> make(barrier_options options,
                                                allocator& memory = heap_allocator());
@@ -52,13 +52,13 @@ public:
   static constexpr int64_t first_insertion = INT64_MIN;
 
   std::string_view kind() const noexcept override { return "barrier"; }
-  status declare_again(const responder& other) const override;
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  status declare_again(const waitable_resource& other) const override;
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
-  void settle(step_id step, bool failed, answers& done) override;
+  void end_step(step_id step, bool failed, answers& done) override;
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
-  std::string holds() const override;
+  std::string element_type_text() const override;
   uint64_t bytes() const override;
 
 private:
@@ -70,12 +70,12 @@ private:
     size_t missing = 0;
   };
   struct pending_insert {
-    request_id who;
+    request_id id;
     tensor keys, values;
     size_t component = 0;
   };
   struct pending_take {
-    request_id who;
+    request_id id;
     take_options options;
   };
 

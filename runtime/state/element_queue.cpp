@@ -31,7 +31,7 @@ status element_queue::wrong(const Ts&... parts) const {
 }
 
 element_queue::element_queue(queue_options options, allocator& memory)
-    : responder(options.name), options_(std::move(options)), memory_(&memory),
+    : waitable_resource(options.name), options_(std::move(options)), memory_(&memory),
       store_(store_for(options_)) {}
 
 result<std::unique_ptr<element_queue>> element_queue::make(queue_options options,
@@ -97,19 +97,19 @@ void element_queue::add(pending_enqueue enqueued, answers& done) {
   if (outcome && enqueued.is_batch) {
     enqueued.count = enqueued.tensors[0].dims()[0];
     if (enqueued.count == 0) { // an empty batch does not wait, not even for earlier requests
-      done.push_back({enqueued.who, {}});
+      done.push_back({enqueued.id, {}});
       return;
     }
   }
   if (outcome && closed_)
     outcome = closed_error();
   if (!outcome) {
-    done.push_back({enqueued.who, std::move(outcome)});
+    done.push_back({enqueued.id, std::move(outcome)});
     return;
   }
   if (!enqueued.is_batch && enqueues_.empty() && has_room()) { // like admit(), without a copy
     store_->put({next_number_++, std::move(enqueued.tensors)});
-    done.push_back({enqueued.who, {}});
+    done.push_back({enqueued.id, {}});
   } else {
     enqueues_.push_back(std::move(enqueued));
   }
@@ -117,11 +117,11 @@ void element_queue::add(pending_enqueue enqueued, answers& done) {
 }
 
 void element_queue::enqueue(request_id request, element components, answers& done) {
-  add({.who = request, .tensors = std::move(components)}, done);
+  add({.id = request, .tensors = std::move(components)}, done);
 }
 
 void element_queue::enqueue_many(request_id request, element batch, answers& done) {
-  add({.who = request, .tensors = std::move(batch), .is_batch = true}, done);
+  add({.id = request, .tensors = std::move(batch), .is_batch = true}, done);
 }
 
 void element_queue::dequeue(request_id request, dequeue_options options, answers& done) {
@@ -142,14 +142,14 @@ void element_queue::dequeue(request_id request, dequeue_options options, answers
 void element_queue::close(bool cancel_pending, answers& done) {
   closed_ = true;
   if (cancel_pending)
-    give_up(enqueues_, which_requests::all(), closed_error(), done);
+    fail_requests(enqueues_, request_filter::every(), closed_error(), done);
   serve_waiting(done);
 }
 
 void element_queue::reset(const status& reason, answers& done) {
-  auto every_request = which_requests::all();
-  give_up(enqueues_, every_request, reason, done);
-  give_up(dequeues_, every_request, reason, done);
+  auto every_request = request_filter::every();
+  fail_requests(enqueues_, every_request, reason, done);
+  fail_requests(dequeues_, every_request, reason, done);
   store_->clear();
   taken_.clear();
   closed_ = suspended_ = false;
@@ -202,7 +202,7 @@ status element_queue::restore(std::string_view state, answers& done) {
     return wrong("its state has ", reader.bytes_left(), " bytes too many");
   // A waiting enqueue precedes the restore: its element is dropped with the others.
   for (const auto& pending : enqueues_)
-    done.push_back({pending.who, {}});
+    done.push_back({pending.id, {}});
   enqueues_.clear();
   store_->clear();
   taken_.clear();
@@ -215,13 +215,13 @@ status element_queue::restore(std::string_view state, answers& done) {
   return {};
 }
 
-void element_queue::cancel(const which_requests& selected, const status& reason, answers& done) {
-  give_up(enqueues_, selected, reason, done);
-  give_up(dequeues_, selected, reason, done);
+void element_queue::cancel(const request_filter& selected, const status& reason, answers& done) {
+  fail_requests(enqueues_, selected, reason, done);
+  fail_requests(dequeues_, selected, reason, done);
   serve_waiting(done);
 }
 
-void element_queue::settle(step_id step, bool failed, answers& done) {
+void element_queue::end_step(step_id step, bool failed, answers& done) {
   auto taken = taken_.extract(step);
   if (taken.empty() || !failed)
     return;
@@ -253,7 +253,7 @@ bool element_queue::admit(answers& done) {
     store_->put({next_number_++, *std::move(next)});
   if (next && ++first.next < first.count)
     return true;
-  done.push_back({first.who, next.status()});
+  done.push_back({first.id, next.status()});
   enqueues_.pop_front();
   return true;
 }
@@ -344,7 +344,7 @@ result<element> element_queue::join(const elements& dequeued) const {
   return joined;
 }
 
-status element_queue::declare_again(const responder& other) const {
+status element_queue::declare_again(const waitable_resource& other) const {
   auto described = [](const queue_options& options) {
     constexpr std::string_view orders[] = {"", ", shuffled", ", by priority"};
     auto text = concat(describe_components(options.types, options.shapes), " of capacity ",
@@ -385,7 +385,7 @@ std::string element_queue::describe() const {
   return text + (closed_ ? ", closed" : "") + (suspended_ ? ", suspended" : "");
 }
 
-std::string element_queue::holds() const {
+std::string element_queue::element_type_text() const {
   return describe_components(options_.types, options_.shapes);
 }
 

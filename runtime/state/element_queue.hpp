@@ -1,7 +1,7 @@
 // A queue of elements, as a state machine over requests that may have to wait (white paper 4.6).
 #pragma once
 #include "troupe/runtime/state/element_store.hpp"
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 
 #include <deque>
 #include <memory>
@@ -28,7 +28,7 @@ struct queue_options {
 
 /// Enqueues are served strictly in the order of their arrival, and so are dequeues. Elements that a
 /// step has dequeued go back to their places if the step fails.
-class element_queue final : public responder {
+class element_queue final : public waitable_resource {
 public:
   /// Fails with invalid_argument where the options contradict each other.
   static result<std::unique_ptr<element_queue>> make(queue_options options,
@@ -78,24 +78,24 @@ public:
   size_t waiting_enqueues() const noexcept { return enqueues_.size(); }
 
   std::string_view kind() const noexcept override { return "queue"; }
-  status declare_again(const responder& other) const override;
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  status declare_again(const waitable_resource& other) const override;
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
-  void settle(step_id step, bool failed, answers& done) override;
+  void end_step(step_id step, bool failed, answers& done) override;
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
-  std::string holds() const override;
+  std::string element_type_text() const override;
   uint64_t bytes() const override;
 
 private:
   struct pending_enqueue {
-    request_id who;
+    request_id id;
     element tensors;
     bool is_batch = false;
     int64_t next = 0, count = 1; // number of elements that were admitted, and in all
   };
   struct pending_dequeue {
-    request_id who;
+    request_id id;
     dequeue_options options;
   };
 

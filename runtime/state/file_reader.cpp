@@ -162,8 +162,8 @@ std::optional<reader_state> parse_state(std::string_view from) {
 }
 
 // Dequeues one name from the queue of names. The name does not go back if the step fails.
-void take_name(responder& queue, question&& request, answers& done) {
-  static_cast<element_queue&>(queue).dequeue(request.who, {.return_on_failure = false}, done);
+void take_name(waitable_resource& queue, question&& request, answers& done) {
+  static_cast<element_queue&>(queue).dequeue(request.id, {.return_on_failure = false}, done);
 }
 
 // A truncated file is not the end of the data, which readers recognize by out_of_range.
@@ -229,7 +229,7 @@ struct file_reader::loader {
 };
 
 file_reader::file_reader(std::string name, record_layout layout)
-    : responder(std::move(name)), layout_(std::move(layout)) {}
+    : waitable_resource(std::move(name)), layout_(std::move(layout)) {}
 file_reader::~file_reader() = default;
 
 void file_reader::read(request_id request, read_options options, answers& done) {
@@ -288,10 +288,11 @@ bool file_reader::begin_file() {
     ++started_;
     return true;
   }
-  if (!name_errand_) {
-    name_errand_ = next_errand_++;
-    name_requested_for_ = waiting_.front().who;
-    errands_.push_back({.number = name_errand_, .asks_for = name_requested_for_, .ask = take_name});
+  if (!name_operation_) {
+    name_operation_ = next_operation_++;
+    name_requested_for_ = waiting_.front().id;
+    operations_.push_back(
+        {.number = name_operation_, .requester = name_requested_for_, .ask = take_name});
   }
   return false;
 }
@@ -345,9 +346,10 @@ void file_reader::serve(answers& done) {
     return; // no read would receive the same error again
   if (!loader_)
     loader_ = std::make_shared<loader>(loader{.path = file_, .layout = layout_, .start = place_});
-  loading_ = next_errand_++;
-  errands_.push_back({.number = loading_,
-                      .work = [part = loader_](file_access& files) { return part->run(files); }});
+  loading_ = next_operation_++;
+  operations_.push_back({.number = loading_, .work = [part = loader_](file_access& files) {
+                           return part->run(files);
+                         }});
 }
 
 void file_reader::answer_first(answers& done) {
@@ -366,31 +368,31 @@ void file_reader::answer_first(answers& done) {
     return fail_first(outcome.status(), done);
   auto read = std::move(first);
   waiting_.pop_front();
-  answer records_answer{read.who, {}, *std::move(outcome)};
+  answer records_answer{read.id, {}, *std::move(outcome)};
   if (read.options.return_on_failure) {
-    auto& taken = taken_[read.who.step];
+    auto& taken = taken_[read.id.step];
     std::ranges::move(read.records, std::back_inserter(taken));
   }
   done.push_back(std::move(records_answer));
 }
 
 void file_reader::fail_first(status reason, answers& done) {
-  done.push_back({waiting_.front().who, std::move(reason)});
+  done.push_back({waiting_.front().id, std::move(reason)});
   give_back(std::move(waiting_.front().records));
   waiting_.pop_front();
 }
 
-void file_reader::take_errands(std::vector<errand>& to) {
-  std::ranges::move(errands_, std::back_inserter(to));
-  errands_.clear();
+void file_reader::take_operations(std::vector<deferred_operation>& to) {
+  std::ranges::move(operations_, std::back_inserter(to));
+  operations_.clear();
 }
 
-void file_reader::errand_ended(uint32_t number, status outcome, std::vector<tensor> values,
-                               answers& done) {
-  if (number == name_errand_) {
-    name_errand_ = 0;
+void file_reader::operation_ended(uint32_t number, status outcome, std::vector<tensor> values,
+                                  answers& done) {
+  if (number == name_operation_) {
+    name_operation_ = 0;
     auto requester = *std::exchange(name_requested_for_, std::nullopt);
-    auto waits = !waiting_.empty() && waiting_.front().who == requester;
+    auto waits = !waiting_.empty() && waiting_.front().id == requester;
     if (outcome &&
         (values.size() != 1 || values[0].type() != dtype::string || values[0].rank() != 0))
       outcome =
@@ -428,15 +430,15 @@ void file_reader::give_back(std::vector<record> records) {
     returned_.emplace(returned.number, std::move(returned));
 }
 
-void file_reader::cancel(const which_requests& selected, const status& reason, answers& done) {
+void file_reader::cancel(const request_filter& selected, const status& reason, answers& done) {
   for (auto& pending : waiting_)
     if (selected(pending))
       give_back(std::move(pending.records));
-  give_up(waiting_, selected, reason, done);
+  fail_requests(waiting_, selected, reason, done);
   serve(done);
 }
 
-void file_reader::settle(step_id step, bool failed, answers& done) {
+void file_reader::end_step(step_id step, bool failed, answers& done) {
   auto taken = taken_.extract(step);
   if (taken.empty() || !failed)
     return;
@@ -456,7 +458,7 @@ void file_reader::rewind(answers& done) {
 }
 
 void file_reader::reset(const status& reason, answers& done) {
-  give_up(waiting_, which_requests::all(), reason, done);
+  fail_requests(waiting_, request_filter::every(), reason, done);
   names_.clear();
   rewind(done);
 }
@@ -513,7 +515,7 @@ status file_reader::restore(std::string_view state, answers& done) {
   return {};
 }
 
-status file_reader::declare_again(const responder& other) const {
+status file_reader::declare_again(const waitable_resource& other) const {
   if (static_cast<const file_reader&>(other).layout_ == layout_)
     return {};
   return invalid("reader '", name(), "' exists, and is declared again with other records");
@@ -522,7 +524,7 @@ status file_reader::declare_again(const responder& other) const {
 std::string file_reader::describe() const {
   auto text = in_progress() ? concat("reads '", file_, "'") : std::string{"has no file"};
   text += concat(", ", ahead_.size() + returned_.size(), " records read ahead");
-  if (name_errand_)
+  if (name_operation_)
     text += ", waits for the name of a file";
   if (loading_)
     text += ", waits for the disk";

@@ -2,7 +2,7 @@
 // 4.5, TensorFlow's ReaderBase).
 #pragma once
 #include "troupe/runtime/state/file_access.hpp"
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 
 #include <map>
 #include <memory>
@@ -18,7 +18,7 @@ namespace troupe {
 /// read any further stays the current file: each read tries again after the last intact record, and
 /// fails, with data_loss if the file is damaged or truncated. There is one exception: after a
 /// record of a TFRecord file whose bytes are damaged, but not its length, the next read continues.
-class file_reader final : public responder {
+class file_reader final : public waitable_resource {
 public:
   file_reader(std::string name, record_layout layout);
   ~file_reader() override;
@@ -49,15 +49,15 @@ public:
   void rewind(answers& done);
 
   std::string_view kind() const noexcept override { return "reader"; }
-  status declare_again(const responder& other) const override;
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  status declare_again(const waitable_resource& other) const override;
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
-  void settle(step_id step, bool failed, answers& done) override;
+  void end_step(step_id step, bool failed, answers& done) override;
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
-  void take_errands(std::vector<errand>& to) override;
-  void errand_ended(uint32_t number, status outcome, std::vector<tensor> values,
-                    answers& done) override;
+  void take_operations(std::vector<deferred_operation>& to) override;
+  void operation_ended(uint32_t number, status outcome, std::vector<tensor> values,
+                       answers& done) override;
 
 private:
   struct record {
@@ -67,7 +67,7 @@ private:
     tensor key = {}, value = {};
   };
   struct pending_read {
-    request_id who;
+    request_id id;
     read_options options;
     std::vector<record> records = {};
   };
@@ -98,9 +98,9 @@ private:
   status broken_;                  // the error after the records in ahead_
   bool last_part_failed_ = false;
 
-  uint32_t next_errand_ = 1, loading_ = 0, name_errand_ = 0; // 0: none
+  uint32_t next_operation_ = 1, loading_ = 0, name_operation_ = 0; // 0: none
   std::optional<request_id> name_requested_for_;
-  std::vector<errand> errands_;
+  std::vector<deferred_operation> operations_;
   uint64_t next_number_ = 0;
 };
 

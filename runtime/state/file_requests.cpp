@@ -8,14 +8,14 @@ namespace troupe {
 template <class Work>
 void file_requests::add(request_id request, Work work) {
   auto shared = std::make_shared<file_work>();
-  waiting_.push_back({request, next_errand_, shared});
-  errands_.push_back({.number = next_errand_++,
-                      .work = [shared, work = std::move(work)](file_access& files) -> status {
-                        if (shared->unwanted)
-                          return failure(error_kind::cancelled, "the step has failed");
-                        TROUPE_ASSIGN(shared->outputs, work(files));
-                        return {};
-                      }});
+  waiting_.push_back({request, next_operation_, shared});
+  operations_.push_back({.number = next_operation_++,
+                         .work = [shared, work = std::move(work)](file_access& files) -> status {
+                           if (shared->unwanted)
+                             return failure(error_kind::cancelled, "the step has failed");
+                           TROUPE_ASSIGN(shared->outputs, work(files));
+                           return {};
+                         }});
 }
 
 void file_requests::read(request_id request, std::string path) {
@@ -45,31 +45,31 @@ void file_requests::match(request_id request, std::vector<std::string> patterns)
   });
 }
 
-void file_requests::cancel(const which_requests& selected, const status& reason, answers& done) {
+void file_requests::cancel(const request_filter& selected, const status& reason, answers& done) {
   for (auto& request : waiting_)
     if (selected(request))
       request.work->unwanted = true;
-  give_up(waiting_, selected, reason, done);
+  fail_requests(waiting_, selected, reason, done);
 }
 
 void file_requests::reset(const status& reason, answers& done) {
-  cancel(which_requests::all(), reason, done);
+  cancel(request_filter::every(), reason, done);
 }
 
 std::string file_requests::describe() const { return concat(waiting_.size(), " requests wait"); }
 
-void file_requests::take_errands(std::vector<errand>& to) {
-  std::ranges::move(errands_, std::back_inserter(to));
-  errands_.clear();
+void file_requests::take_operations(std::vector<deferred_operation>& to) {
+  std::ranges::move(operations_, std::back_inserter(to));
+  operations_.clear();
 }
 
-void file_requests::errand_ended(uint32_t number, status outcome, std::vector<tensor>,
-                                 answers& done) {
+void file_requests::operation_ended(uint32_t number, status outcome, std::vector<tensor>,
+                                    answers& done) {
   auto finished = std::ranges::find(waiting_, number, &pending::number);
   if (finished == waiting_.end())
     return;
   auto ok = outcome.ok();
-  done.push_back({finished->who, std::move(outcome),
+  done.push_back({finished->id, std::move(outcome),
                   ok ? std::move(finished->work->outputs) : std::vector<tensor>{}});
   waiting_.erase(finished);
 }

@@ -78,12 +78,12 @@ void replica_clock::serve(answers& done) {
     } else { // the replica has left while it waited
       answered_step = slowest_step;
     }
-    done.push_back({request.who, {}, {tensor::scalar(answered_step)}});
+    done.push_back({request.id, {}, {tensor::scalar(answered_step)}});
     return true;
   });
 }
 
-status replica_clock::declare_again(const responder& other) const {
+status replica_clock::declare_again(const waitable_resource& other) const {
   auto redeclared = static_cast<const replica_clock&>(other).replicas_;
   if (redeclared == replicas_)
     return {};
@@ -91,12 +91,12 @@ status replica_clock::declare_again(const responder& other) const {
                  " replicas, and is declared again for ", redeclared);
 }
 
-void replica_clock::cancel(const which_requests& selected, const status& reason, answers& done) {
-  give_up(waiting_, selected, reason, done);
+void replica_clock::cancel(const request_filter& selected, const status& reason, answers& done) {
+  fail_requests(waiting_, selected, reason, done);
 }
 
 void replica_clock::reset(const status& reason, answers& done) {
-  give_up(waiting_, which_requests::all(), reason, done);
+  fail_requests(waiting_, request_filter::every(), reason, done);
   step_ = -1;
   steps_.clear();
 }

@@ -1,7 +1,7 @@
 // Synchronizes the replicas of a model: they wait for the next global step, or for slower replicas
 // (white paper 7, Figure 7; OSDI 4.4, Figure 4; bounded staleness: Ho et al. 2013).
 #pragma once
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 
 #include <deque>
 #include <map>
@@ -11,10 +11,10 @@ namespace troupe {
 /// Serves two kinds of training. Synchronous: one step that all replicas are at, set by the chief.
 /// Asynchronous: the number of steps that each joined replica has done. It does not detect
 /// failures: the programs that drive the replicas call join() and leave().
-class replica_clock final : public responder {
+class replica_clock final : public waitable_resource {
 public:
   replica_clock(std::string name, int64_t replicas)
-      : responder(std::move(name)), replicas_(replicas) {}
+      : waitable_resource(std::move(name)), replicas_(replicas) {}
 
   /// Sets the step of all replicas, at least 0; it may be lower than before. Answers the requests
   /// that wait for another step than they know.
@@ -33,10 +33,10 @@ public:
   void tick(request_id request, int64_t replica, int64_t lead, answers& done);
 
   std::string_view kind() const noexcept override { return "replica clock"; }
-  status declare_again(const responder& other) const override;
+  status declare_again(const waitable_resource& other) const override;
   /// The steps of cancelled requests stay counted.
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
-  void settle(step_id, bool, answers&) override {}
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
+  void end_step(step_id, bool, answers&) override {}
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
   /// Number of replicas that have joined.
@@ -44,7 +44,7 @@ public:
 
 private:
   struct pending {
-    request_id who;
+    request_id id;
     int64_t replica = -1; // the replica that has ticked; -1: waits for another step than `limit`
     int64_t limit = 0;    // of a replica: the maximum of its lead
   };

@@ -1,6 +1,6 @@
 // Answers questions to resources that can be saved and restored: queues and readers.
 #pragma once
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 #include "troupe/runtime/types/tensor.hpp"
 
 #include <string>
@@ -11,9 +11,9 @@ namespace troupe {
 template <class Machine>
 void answer_with_state(Machine& machine, const question& request, answers& done) {
   if (auto state = machine.state())
-    done.push_back({request.who, {}, {tensor::scalar(*std::move(state))}});
+    done.push_back({request.id, {}, {tensor::scalar(*std::move(state))}});
   else
-    done.push_back({request.who, state.status()});
+    done.push_back({request.id, state.status()});
 }
 
 /// Restores the state that is the first input.
@@ -21,9 +21,9 @@ template <class Machine>
 void restore_state(Machine& machine, const question& request, answers& done) {
   const auto& state = request.inputs.at(0);
   if (state.rank() != 0)
-    done.push_back({request.who, invalid("state must be a scalar, got ", state.dims())});
+    done.push_back({request.id, invalid("state must be a scalar, got ", state.dims())});
   else
-    done.push_back({request.who, machine.restore(*state.data<std::string>(), done)});
+    done.push_back({request.id, machine.restore(*state.data<std::string>(), done)});
 }
 
 } // namespace troupe

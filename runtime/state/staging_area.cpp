@@ -18,7 +18,7 @@ status staging_area::wrong(const Ts&... parts) const {
 }
 
 staging_area::staging_area(staging_options options)
-    : responder(options.name), options_(std::move(options)) {}
+    : waitable_resource(options.name), options_(std::move(options)) {}
 
 result<std::unique_ptr<staging_area>> staging_area::make(staging_options options) {
   std::unique_ptr<staging_area> created{new staging_area{std::move(options)}};
@@ -86,20 +86,20 @@ bool staging_area::admit(answers& done) {
   if (options_.order == staging_order::fifo) {
     bytes_ += admitted.bytes;
     tuples_.emplace(next_++, std::move(admitted.tensors));
-    done.push_back({admitted.who, {}});
+    done.push_back({admitted.id, {}});
     return true;
   }
   auto& [key, indices, components] = admitted.where;
   if (tuples_.contains(key)) {
-    done.push_back({admitted.who, wrong("key ", key, " is there already")});
+    done.push_back({admitted.id, wrong("key ", key, " is there already")});
     return true;
   }
   auto partial = incomplete_.find(key);
   for (auto index : indices)
     if (partial != incomplete_.end() && (partial->second.size() != components ||
                                          !partial->second[static_cast<size_t>(index)].empty())) {
-      done.push_back({admitted.who, wrong("key ", key, " has component ", index,
-                                          " already, or another number of components")});
+      done.push_back({admitted.id, wrong("key ", key, " has component ", index,
+                                         " already, or another number of components")});
       return true;
     }
   auto& tuple = incomplete_[key];
@@ -111,7 +111,7 @@ bool staging_area::admit(answers& done) {
     tuples_.emplace(key, std::move(tuple));
     incomplete_.erase(key);
   }
-  done.push_back({admitted.who, {}});
+  done.push_back({admitted.id, {}});
   return true;
 }
 
@@ -139,17 +139,17 @@ bool staging_area::answer_take(const pending_take& pending, answers& done) {
     std::iota(indices.begin(), indices.end(), 0);
   }
   if (auto valid = check(indices, tuple.size()); !valid) {
-    done.push_back({pending.who, std::move(valid)});
+    done.push_back({pending.id, std::move(valid)});
     return true;
   }
   // A component that an earlier request has taken out will not come back.
   for (auto index : indices)
     if (tuple[static_cast<size_t>(index)].empty()) {
-      done.push_back({pending.who, wrong("component ", index, " of key ", entry->first,
-                                         " was taken out already")});
+      done.push_back({pending.id, wrong("component ", index, " of key ", entry->first,
+                                        " was taken out already")});
       return true;
     }
-  answer reply{pending.who, {}};
+  answer reply{pending.id, {}};
   if (options.with_key)
     reply.tensors.push_back(tensor::scalar(entry->first));
   for (auto index : indices)
@@ -166,7 +166,7 @@ bool staging_area::answer_take(const pending_take& pending, answers& done) {
   }
   if (std::ranges::all_of(tuple, [](const auto& component) { return component.empty(); }))
     tuples_.erase(entry);
-  taken_[pending.who.step].push_back(std::move(taken));
+  taken_[pending.id.step].push_back(std::move(taken));
   return true;
 }
 
@@ -192,7 +192,7 @@ void staging_area::clear(answers& done) {
   serve_waiting(done);
 }
 
-status staging_area::declare_again(const responder& other) const {
+status staging_area::declare_again(const waitable_resource& other) const {
   const auto& redeclared = static_cast<const staging_area&>(other).options_;
   auto described = [](const staging_options& options) {
     return concat("of capacity ", options.capacity, " and ", options.memory_limit, " bytes",
@@ -205,14 +205,14 @@ status staging_area::declare_again(const responder& other) const {
   return {};
 }
 
-void staging_area::cancel(const which_requests& selected, const status& reason, answers& done) {
-  give_up(puts_, selected, reason, done);
-  give_up(takes_, selected, reason, done);
+void staging_area::cancel(const request_filter& selected, const status& reason, answers& done) {
+  fail_requests(puts_, selected, reason, done);
+  fail_requests(takes_, selected, reason, done);
   serve_waiting(done);
 }
 
 // Returns the tuples in reverse order, so that the order is as before.
-void staging_area::settle(step_id step, bool failed, answers& done) {
+void staging_area::end_step(step_id step, bool failed, answers& done) {
   auto taken = taken_.extract(step);
   if (taken.empty() || !failed)
     return;
@@ -241,9 +241,9 @@ void staging_area::settle(step_id step, bool failed, answers& done) {
 }
 
 void staging_area::reset(const status& reason, answers& done) {
-  auto every_request = which_requests::all();
-  give_up(puts_, every_request, reason, done);
-  give_up(takes_, every_request, reason, done);
+  auto every_request = request_filter::every();
+  fail_requests(puts_, every_request, reason, done);
+  fail_requests(takes_, every_request, reason, done);
   tuples_.clear();
   incomplete_.clear();
   taken_.clear();

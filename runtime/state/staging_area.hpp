@@ -1,7 +1,7 @@
 // Holds tuples of tensors between two steps, first in first out or under keys.
 #pragma once
 #include "troupe/runtime/state/element_store.hpp"
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 
 #include <deque>
 #include <map>
@@ -27,7 +27,7 @@ struct staging_options {
 /// Requests that put, and requests that take, are served in the order of their arrival; a request
 /// that waits for an absent key does not block others. Tuples that a step has taken go back if it
 /// fails.
-class staging_area final : public responder {
+class staging_area final : public waitable_resource {
 public:
   static result<std::unique_ptr<staging_area>> make(staging_options options);
 
@@ -58,23 +58,23 @@ public:
   void clear(answers& done);
 
   std::string_view kind() const noexcept override { return "staging area"; }
-  status declare_again(const responder& other) const override;
-  void cancel(const which_requests& selected, const status& reason, answers& done) override;
+  status declare_again(const waitable_resource& other) const override;
+  void cancel(const request_filter& selected, const status& reason, answers& done) override;
   bool holds_for(step_id step) const override { return taken_.contains(step); }
-  void settle(step_id step, bool failed, answers& done) override;
+  void end_step(step_id step, bool failed, answers& done) override;
   void reset(const status& reason, answers& done) override;
   std::string describe() const override;
   uint64_t bytes() const override { return bytes_; }
 
 private:
   struct pending_put {
-    request_id who;
+    request_id id;
     place where;
     element tensors;
     size_t bytes = 0;
   };
   struct pending_take {
-    request_id who;
+    request_id id;
     take_options options;
   };
   struct taken_tuple {

@@ -21,16 +21,16 @@ void step_mutex::lock(request_id request, answers& done) {
 void step_mutex::grant_next(answers& done) {
   if (holder_ || waiting_.empty())
     return;
-  auto next = waiting_.front().who;
+  auto next = waiting_.front().id;
   holder_ = next.step;
   depth_ = 0;
   // Grants all requests of this step.
   for (const auto& pending : waiting_)
-    if (pending.who.step == next.step) {
+    if (pending.id.step == next.step) {
       ++depth_;
-      done.push_back({pending.who, {}, lock_token()});
+      done.push_back({pending.id, {}, lock_token()});
     }
-  std::erase_if(waiting_, [&](const auto& pending) { return pending.who.step == next.step; });
+  std::erase_if(waiting_, [&](const auto& pending) { return pending.id.step == next.step; });
 }
 
 void step_mutex::unlock(request_id request, answers& done) {
@@ -45,18 +45,18 @@ void step_mutex::unlock(request_id request, answers& done) {
   grant_next(done);
 }
 
-void step_mutex::cancel(const which_requests& selected, const status& reason, answers& done) {
-  give_up(waiting_, selected, reason, done);
+void step_mutex::cancel(const request_filter& selected, const status& reason, answers& done) {
+  fail_requests(waiting_, selected, reason, done);
 }
 
-void step_mutex::settle(step_id step, bool, answers& done) {
+void step_mutex::end_step(step_id step, bool, answers& done) {
   if (holder_ == step)
     holder_.reset();
   grant_next(done);
 }
 
 void step_mutex::reset(const status& reason, answers& done) {
-  give_up(waiting_, which_requests::all(), reason, done);
+  fail_requests(waiting_, request_filter::every(), reason, done);
   holder_.reset();
 }
 

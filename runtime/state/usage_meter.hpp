@@ -14,9 +14,9 @@ struct waiting_times {
 };
 
 /// The usage of a resource since its creation.
-struct responder_usage {
+struct resource_usage {
   double seconds = 0;   ///< since the creation
-  double mean_size = 0; ///< mean of responder::size() over that time
+  double mean_size = 0; ///< mean of waitable_resource::size() over that time
   waiting_times puts = {}, takes = {};
 };
 
@@ -45,7 +45,7 @@ public:
   void end_wait(side kind) noexcept { --lines_[kind].waiting; }
 
   /// Returns the usage up to the last advance().
-  responder_usage usage(moment now = moment::now()) const noexcept {
+  resource_usage usage(moment now = moment::now()) const noexcept {
     auto total_ticks = static_cast<double>(last_ - created_.ticks);
     auto ticks = static_cast<double>(now.ticks - created_.ticks);
     auto scale = ticks > 0 ? static_cast<double>(now.ns - created_.ns) / ticks * 1e-9 : 0;

@@ -1,7 +1,7 @@
 // The messages between a client and the task that hosts its session and the session's master. A
 // connection has one session, which ends with the connection.
 #pragma once
-#include "troupe/runtime/cluster/fill_stage.hpp"
+#include "troupe/runtime/cluster/initialization_stage.hpp"
 #include "troupe/runtime/cluster/known_peer.hpp"
 #include "troupe/runtime/cluster/state_loss.hpp"
 #include "troupe/runtime/cluster/task_survey.hpp"
@@ -127,7 +127,8 @@ struct session_reply {
   /// Tasks on which a step uses state, if their incarnations were not sent yet.
   std::vector<known_peer> held = {};
   std::vector<state_loss> losses = {}; ///< of the session, not sent yet
-  std::vector<task_fill> fills = {};   ///< of a step: replies of tasks that wait for initialization
+  std::vector<initialization_report> fills =
+      {}; ///< of a step: replies of tasks that wait for initialization
   std::vector<task_problem> problems = {}; ///< of devices and state: tasks that did not answer
 };
 

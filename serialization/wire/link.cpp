@@ -260,8 +260,8 @@ struct link::state final : link_receiver {
   status send_returned(uint64_t transfer) override { return send(returned{transfer}); }
   status send_pull(uint64_t transfer) override { return send(pull{transfer}); }
   status send_unwanted(uint64_t transfer) override { return send(unwanted{transfer}); }
-  demand wanted(step_id step) override {
-    return callbacks.wanted ? callbacks.wanted(step) : demand::now;
+  fetch_decision wanted(step_id step) override {
+    return callbacks.wanted ? callbacks.wanted(step) : fetch_decision::now;
   }
   void on_lost(step_id step, status reason) override {
     if (callbacks.on_lost)

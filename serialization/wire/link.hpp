@@ -1,7 +1,7 @@
 // The protocol of one connection between two processes, independent of the transport: bytes in and
 // out. docs/wire-protocol.md describes the messages.
 #pragma once
-#include "troupe/runtime/cluster/demand.hpp"
+#include "troupe/runtime/cluster/fetch_decision.hpp"
 #include "troupe/serialization/wire/lending_token.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
@@ -41,7 +41,7 @@ struct link_callbacks {
   std::function<void(message)> on_message = {};
   /// Whether the announced tensors of a step are wanted. Every change requires a call of review().
   /// Empty: always. Also called by review(); must not call the link.
-  std::function<demand(step_id)> wanted = {};
+  std::function<fetch_decision(step_id)> wanted = {};
   /// There was no memory for a tensor of that step, and the tensor is dropped. Also called by
   /// review().
   std::function<void(step_id, status)> on_lost = {};

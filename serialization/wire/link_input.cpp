@@ -104,13 +104,15 @@ status link_input::hold(std::span<const std::byte> body, envelope announced,
   next_transfer_ += message_held.sizes.size();
   if (message_held.step)
     held_by_step_.emplace(*message_held.step, position);
-  switch (message_held.step ? receiver_.wanted(*message_held.step) : demand::now) {
-    case demand::now: make_due(position); return pull_more();
-    case demand::later:
+  switch (message_held.step ? receiver_.wanted(*message_held.step) : fetch_decision::now) {
+    case fetch_decision::now: make_due(position); return pull_more();
+    case fetch_decision::later:
       TROUPE_REACHED("a payload waits for its step to begin");
       message_held.state = held_state::early;
       return {};
-    case demand::never: TROUPE_REACHED("a payload is announced for a step that is over"); break;
+    case fetch_decision::never:
+      TROUPE_REACHED("a payload is announced for a step that is over");
+      break;
   }
   return drop(position);
 }
@@ -164,9 +166,9 @@ status link_input::review(step_id step) {
     auto wanted = receiver_.wanted(step);
     for (auto entry = first; entry != last; ++entry) {
       auto& message_held = entry->second->second;
-      if (wanted == demand::never && message_held.state != held_state::unwanted)
+      if (wanted == fetch_decision::never && message_held.state != held_state::unwanted)
         TROUPE_TRY(drop(entry->second));
-      else if (wanted == demand::now && message_held.state == held_state::early)
+      else if (wanted == fetch_decision::now && message_held.state == held_state::early)
         make_due(entry->second);
     }
     return pull_more();

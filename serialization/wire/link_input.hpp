@@ -1,6 +1,6 @@
 // The input of a link: messages that wait for their payloads.
 #pragma once
-#include "troupe/runtime/cluster/demand.hpp"
+#include "troupe/runtime/cluster/fetch_decision.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/messages.hpp"
 
@@ -27,7 +27,7 @@ public:
   virtual status send_borrow(uint64_t transfer) = 0;
   virtual status send_returned(uint64_t transfer) = 0;
   /// Called with the lock: must not call the link.
-  virtual demand wanted(step_id step) = 0;
+  virtual fetch_decision wanted(step_id step) = 0;
   /// There is no memory for a tensor of the step.
   virtual void on_lost(step_id step, status reason) = 0;
 

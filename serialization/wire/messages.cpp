@@ -205,7 +205,7 @@ public:
   // Members are tensors, which may be payloads outside of the message.
   void operator()(const member_changes& source) {
     auto to = to_.initMemberChanges();
-    write(to.initSince(), source.since);
+    write(to.initSince(), source.base);
     write(to.initEpoch(), source.epoch);
     to.setCoordinatorJob(as_text(source.coordinator.job));
     to.setCoordinatorTask(source.coordinator.task);
@@ -236,7 +236,7 @@ public:
     to.setTask(source.task);
     to.setIncarnation(source.incarnation);
     to.setAddress(as_text(source.address));
-    to.setHolds(source.holds);
+    to.setHolds(source.is_confirmed);
   }
   void operator()(const number_grant& source) {
     auto to = to_.initNumberGrant();
@@ -244,7 +244,7 @@ public:
     to.setJob(as_text(source.task.job));
     to.setTask(source.task.task);
     to.setIncarnation(source.incarnation);
-    to.setAsk(as_text(source.ask));
+    to.setAsk(as_text(source.coordinator_address));
   }
   void operator()(const probe_request& source) {
     auto to = to_.initProbeRequest();
@@ -262,7 +262,7 @@ public:
   void operator()(const vote_request& source) {
     auto to = to_.initVoteRequest();
     to.setTerm(source.term);
-    write(to.initHas(), source.has);
+    write(to.initHas(), source.candidate_epoch);
   }
   void operator()(const vote& source) {
     auto to = to_.initVote();
@@ -285,7 +285,7 @@ public:
     auto problems = to.initProblems(static_cast<unsigned>(source.problems.size()));
     for (unsigned i = 0; i < problems.size(); ++i) {
       problems[i].setTask(as_text(source.problems[i].task));
-      write(problems[i].initWhy(), source.problems[i].why);
+      write(problems[i].initWhy(), source.problems[i].reason);
     }
     write(to.initWarnings(static_cast<unsigned>(source.warnings.size())), source.warnings);
     std::visit([&](const auto& body) { write(to, body); }, source.what);

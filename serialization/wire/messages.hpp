@@ -1,6 +1,6 @@
 // The messages between tasks and clients over a link, as structs, and their encoding.
 #pragma once
-#include "troupe/runtime/cluster/fill_stage.hpp"
+#include "troupe/runtime/cluster/initialization_stage.hpp"
 #include "troupe/runtime/cluster/member_list.hpp"
 #include "troupe/runtime/insight/client_wait.hpp"
 #include "troupe/runtime/state/kernel_positions.hpp"
@@ -126,8 +126,8 @@ struct run_step {
   bool times = false; ///< requests statistics in step_done
   bool check_numerics = false;
   uint64_t incarnation = 0; ///< of the intended task; 0: any
-  bool fills = false;       ///< the step initializes the task (runtime/cluster/fill_gate.hpp)
-  bool retried = false;     ///< the client retries the step if it fails because of a task
+  bool fills = false;   ///< the step initializes the task (runtime/cluster/initialization_gate.hpp)
+  bool retried = false; ///< the client retries the step if it fails because of a task
 };
 
 /// Master to worker, after run_steps that fill: if `done`, the task serves all clients from now on;
@@ -145,7 +145,7 @@ struct step_done {
   /// The step took values that are given back if it fails on another task. settle_step or
   /// cancel_step ends this state.
   bool holds = false;
-  fill_stage fill = fill_stage::over; ///< the task's state of initialization
+  initialization_stage fill = initialization_stage::over; ///< the task's state of initialization
 };
 
 /// Either direction: the step has failed or is cancelled. May arrive before its run_step, and after

@@ -111,9 +111,9 @@ status read_tasks(wire::SessionReply::Reader in, session_reply& to) {
   return {};
 }
 
-result<fill_stage> read_stage(uint8_t from) {
-  auto stage = fill_stage::over;
-  TROUPE_TRY(read_enum(from, fill_stage::by_asker, "the stage of a fill", stage));
+result<initialization_stage> read_stage(uint8_t from) {
+  auto stage = initialization_stage::over;
+  TROUPE_TRY(read_enum(from, initialization_stage::by_requester, "the stage of a fill", stage));
   return stage;
 }
 

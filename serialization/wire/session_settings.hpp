@@ -15,6 +15,6 @@ void write_tasks(wire::SessionReply::Builder to, const session_reply& source);
 status read_tasks(wire::SessionReply::Reader in, session_reply& to);
 
 /// Fails with data_loss for a number that is not a stage.
-result<fill_stage> read_stage(uint8_t from);
+result<initialization_stage> read_stage(uint8_t from);
 
 } // namespace troupe

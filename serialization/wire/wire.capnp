@@ -218,7 +218,7 @@ struct StepDone {
   fetches @2 :List(IndexedTensor);
   statistics @3 :Tensor;       # u8: TaskStatistics
   holds @4 :Bool;              # elements taken by the step wait for settleStep or cancelStep
-  fill @5 :UInt8;              # troupe::fill_stage: of a task that is to be filled
+  fill @5 :UInt8;              # troupe::initialization_stage: of a task that is to be filled
 }
 
 struct CancelStep {
@@ -463,7 +463,7 @@ struct StateLoss {
 
 struct TaskFill {
   task @0 :Text;
-  stage @1 :UInt8;             # troupe::fill_stage
+  stage @1 :UInt8;             # troupe::initialization_stage
 }
 
 struct TaskProblem {

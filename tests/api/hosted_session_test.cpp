@@ -107,8 +107,8 @@ TEST_CASE("a task that is down hides neither devices nor state of the others") {
     CHECK(devices[1].name == "/job:worker/task:0/device:cpu:0");
     REQUIRE(problems.size() == 1);
     CHECK(problems[0].task == "/job:worker/task:1");
-    CHECK(problems[0].why.kind() == error_kind::unavailable);
-    CHECK_THAT(problems[0].why.message(),
+    CHECK(problems[0].reason.kind() == error_kind::unavailable);
+    CHECK_THAT(problems[0].reason.message(),
                Contains("cannot connect to " + hosting.address(1) + ": Connection refused"));
     auto state = s.state_of({}, problems);
     REQUIRE(state.entries.size() == 1);

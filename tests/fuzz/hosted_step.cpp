@@ -25,13 +25,13 @@ FUZZ_TARGET(hosted_step) {
                         step_clock::now() + std::chrono::seconds{1});
   if (!step)
     return 0;
-  fuzz::require(step->outside.feeds.size() < 4);
+  fuzz::require(step->interface.feeds.size() < 4);
   plan_options planning{.devices = {{"worker", 0, "cpu", 0}, {"ps", 0, "cpu", 0}}};
-  auto plan = make_plan(*step->of, planning, nullptr);
+  auto plan = make_plan(*step->graph_copy, planning, nullptr);
   if (plan)
     for (const auto& task : plan->tasks)
       for (auto index : task.feeds)
-        fuzz::require(index < step->outside.feeds.size());
+        fuzz::require(index < step->interface.feeds.size());
   return 0;
 }
 

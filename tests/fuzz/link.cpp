@@ -40,7 +40,7 @@ void answer(troupe::link& tested) {
 }
 
 // Performs an action on the step, or the payload, that the second byte names.
-status act(troupe::link& tested, std::array<demand, 8>& steps, std::byte action,
+status act(troupe::link& tested, std::array<fetch_decision, 8>& steps, std::byte action,
            std::byte number_byte) {
   auto number = static_cast<uint64_t>(number_byte);
   step_id step{0, number % 8};
@@ -53,8 +53,10 @@ status act(troupe::link& tested, std::array<demand, 8>& steps, std::byte action,
   static const auto value = *tensor::make(dtype::u8, shape{100'000});
   switch (static_cast<unsigned>(action) % 16) {
     case 0: // a step begins, or ends for good
-      if (auto& now = steps[number % 8]; now != demand::never)
-        now = number & 8 ? demand::never : number & 16 ? demand::later : demand::now;
+      if (auto& now = steps[number % 8]; now != fetch_decision::never)
+        now = number & 8    ? fetch_decision::never
+              : number & 16 ? fetch_decision::later
+                            : fetch_decision::now;
       return tested.review(step);
     case 1: return tested.withdraw(step);
     case 2: return receive_message(pull{number});
@@ -107,7 +109,7 @@ FUZZ_TARGET(link) {
   auto raw = (bytes[0] & std::byte{0x7f}) == std::byte{0};
   auto straight = (bytes[0] & std::byte{0x80}) != std::byte{0};
   bytes = bytes.subspan(1);
-  std::array<demand, 8> steps{};
+  std::array<fetch_decision, 8> steps{};
   auto lending = options();
   lending.lends = std::make_shared<lending_token>();
   troupe::link tested{lending,

@@ -181,7 +181,7 @@ void act(world& in, uint8_t action, uint8_t number) {
         in.tell(state_list_request{number}, from);
       break;
     case 8:
-      in.server->lose(*from, failure(error_kind::unavailable, "fuzzed"));
+      in.server->connection_ended(*from, failure(error_kind::unavailable, "fuzzed"));
       from = world::connect(number);
       break;
     default: in.pass(std::chrono::milliseconds{number * 4}); break;
@@ -201,7 +201,7 @@ FUZZ_TARGET(worker) {
   require(in.answers == in.requests);
   require(in.server->steps().idle());
   for (const auto& connection : in.connections)
-    in.server->lose(*connection, failure(error_kind::unavailable, "the end"));
+    in.server->connection_ended(*connection, failure(error_kind::unavailable, "the end"));
   in.run();
   require(in.server->programs().size() == 0);
   require(in.server->unsettled() == 0);

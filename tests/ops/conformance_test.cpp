@@ -39,7 +39,7 @@ failure_list check_definition(const op_def& op) {
 // The runtime passes these to an actor, or gives them their value itself.
 bool runs_without_kernel(const op_def& op) {
   return has(op.effects, effect::blocking) || has(op.effects, effect::must_be_fed) ||
-         op.make_responder || op.calls != call_kind::never;
+         op.make_waitable_resource || op.calls != call_kind::never;
 }
 
 failure_list check_kernel(const op_def& op) {

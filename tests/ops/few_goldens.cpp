@@ -133,7 +133,7 @@ std::vector<exception> few_goldens() {
       exceptions.push_back(
           {op->name, "a handle is no value of a case; tests/graphs/tensorflow/arrays.py"});
   for (const auto* op : library().ops())
-    if (op->start_operation || op->make_responder)
+    if (op->start_operation || op->make_waitable_resource)
       exceptions.push_back({op->name, "a case is one step, what waits needs several"});
   return exceptions;
 }

@@ -70,12 +70,12 @@ void client_host::open() {
   client_options options;
   options.ops = &ledger::ops();
   options.container = concat("client", number_);
-  options.programs.max_concurrent = static_cast<size_t>(core_.with.max_concurrent);
+  options.programs.max_concurrent_steps = static_cast<size_t>(core_.with.max_concurrent);
   options.peer_timeout = std::chrono::milliseconds{core_.with.peer_timeout_ms};
-  auto ways = network_.ways(*process_);
+  auto transport = network_.transport(*process_);
   held_.clear();
   told_lost_.clear();
-  options.lost_state.lose = [this](const state_loss& loss) {
+  options.lost_state.on_state_lost = [this](const state_loss& loss) {
     for (size_t i = 0; i < tasks_.size(); ++i)
       if (to_string(tasks_[i]->name()) == loss.task)
         told_lost_.insert(static_cast<int>(i));
@@ -86,7 +86,7 @@ void client_host::open() {
     cluster.known.tasks.clear();
     cluster.seeds = tasks_[0]->seeds();
   }
-  auto session = spawn_cluster_session(process_->system(), cluster, options, nullptr, &ways);
+  auto session = spawn_cluster_session(process_->system(), cluster, options, nullptr, &transport);
   session_ = *session;
   core_.tell(name(), "open", "session ", session_.id());
   auto generation = ++generation_;

@@ -1,6 +1,6 @@
 #include "tests/simulate/loop.hpp"
 
-#include "troupe/actors/execution/outlet.hpp"
+#include "troupe/actors/execution/socket_writer.hpp"
 
 #include <algorithm>
 

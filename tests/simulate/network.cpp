@@ -40,8 +40,8 @@ public:
   ssize_t write(std::span<const iovec> pieces) override {
     return network_.write(id_, side_, pieces);
   }
-  void end() override { end_writing(); }
-  void end_writing() override { network_.finish(id_, side_); }
+  void shut_down() override { shut_down_writing(); }
+  void shut_down_writing() override { network_.finish(id_, side_); }
   void drop_input() override {
     char rest[4096];
     iovec place{rest, sizeof rest};
@@ -62,17 +62,17 @@ duration network::latency() {
   return chance_.between(0us, std::chrono::microseconds{core_.with.latency_us});
 }
 
-membership_ways network::ways(process& from_process) {
+membership_transport network::transport(process& from_process) {
   return {.dial =
               [this, from = &from_process](
-                  caf::actor_system&, dialed request, const std::string& address,
+                  caf::actor_system&, dial_result request, const std::string& address,
                   std::shared_ptr<std::atomic<bool>> stop, const caf::actor& reply) {
                 auto id = next_++;
                 calls_.emplace(id, call{from, std::move(request), address, std::move(stop), reply});
                 core_.after(latency(), [=, this] { attempt(id); });
               },
           .open =
-              [this, at = &from_process](caf::actor_system&, dialed& request,
+              [this, at = &from_process](caf::actor_system&, dial_result& request,
                                          exchange_options options) {
                 return attach(wire_of(request.socket->release()), 0, *at, std::move(options));
               }};
@@ -142,7 +142,7 @@ void network::attempt(uint64_t call_id) {
                         }};
     return answer();
   }
-  if (call.what.once || core_.now + call.pause >= call.what.deadline) {
+  if (call.what.single_attempt || core_.now + call.pause >= call.what.deadline) {
     call.what.outcome = failure(error_kind::unavailable, to_string(call.what.to),
                                 ": cannot connect to ", call.address);
     return answer();

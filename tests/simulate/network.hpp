@@ -23,7 +23,7 @@ public:
   ~network();
 
   /// How a membership in that process reaches its peers.
-  membership_ways ways(process& from_process);
+  membership_transport transport(process& from_process);
   /// From now on, calls to this address reach that listener.
   void listen(const std::string& address, process& at, const caf::actor& listener);
   /// The exchange of an accepted connection.
@@ -78,7 +78,7 @@ private:
   };
   struct call {
     process* from;
-    dialed what;
+    dial_result what;
     std::string address;
     std::shared_ptr<std::atomic<bool>> stop;
     caf::actor reply;

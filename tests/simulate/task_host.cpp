@@ -28,10 +28,13 @@ constexpr std::chrono::seconds end_patience{2};
 // timeout may still be pending; and a seed address whose machine is gone is called repeatedly.
 size_t timers_of_joined(int64_t seeds) { return 2 + static_cast<size_t>(seeds); }
 // Timing of a joined cluster, which tolerates a minute of faults.
-constexpr coordinator_options member_times{
-    .settle = 2s, .unreachable_after = 1s, .gone_after = 4s, .alone_after = 8s, .probe_every = 1s};
+constexpr coordinator_options member_times{.settle = 2s,
+                                           .unreachable_after = 1s,
+                                           .gone_after = 4s,
+                                           .isolated_after = 8s,
+                                           .probe_every = 1s};
 constexpr succession_options vote_times{
-    .doubts_after = 1s, .asks_after = 2s, .turn = 400ms, .again = 2s};
+    .vote_after = 1s, .candidate_after = 2s, .rank_delay = 400ms, .retry_after = 2s};
 // The time until other tasks must know of a new task.
 constexpr duration spread_time = 3s;
 
@@ -126,11 +129,11 @@ void task_host::claim() {
   auto& system = process_->system();
   core_.tell(process_->name(), "joins", "at ", address_);
   claimant_ = spawn_claimant(system, {.seeds = seeds(),
-                                      .what = {self_.job, self_.task, incarnation_, address_},
+                                      .claim = {self_.job, self_.task, incarnation_, address_},
                                       .cluster = cluster_.name,
                                       .patience = 1h,
                                       .peer_timeout = peer_timeout(),
-                                      .ways = network_.ways(*process_)});
+                                      .transport = network_.transport(*process_)});
   auto settle = [this, life = life_](result<number_grant> grant) {
     core_.after({}, [life, grant = std::move(grant)] {
       auto* self = *life;
@@ -141,7 +144,7 @@ void task_host::claim() {
       self->process_->enter(self->core_.now);
       caf::anon_send_exit(std::exchange(self->claimant_, nullptr), caf::exit_reason::user_shutdown);
       self->incarnation_ = grant->incarnation;
-      self->follows_coordinator_ = grant->ask == self->address_;
+      self->follows_coordinator_ = grant->coordinator_address == self->address_;
       self->serve();
     });
   };
@@ -172,8 +175,8 @@ void task_host::serve() {
                                           .peer_timeout = peer_timeout(),
                                           .owner = {},
                                           .server = server_,
-                                          .known = known_incarnations,
-                                          .ways = network_.ways(*process_),
+                                          .incarnations = known_incarnations,
+                                          .transport = network_.transport(*process_),
                                           .own_thread = true,
                                           .join = std::move(join)});
   // Regions are not sized by the measured cost of messages, which would be real time.
@@ -196,7 +199,7 @@ void task_host::serve() {
   exchange.server = server_;
   exchange.self.cluster = cluster_.name;
   exchange.peer_timeout = peer_timeout();
-  exchange.known = known_incarnations;
+  exchange.incarnations = known_incarnations;
   listener_ = system.spawn(listener_behavior, &network_, process_.get(),
                            std::make_shared<exchange_options>(std::move(exchange)));
   network_.listen(address_, *process_, listener_);

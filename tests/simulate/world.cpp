@@ -29,7 +29,7 @@ world::world(const options& chosen, bool tracing, canary planted)
     : core_(chosen, tracing), layout_(layout_of(chosen)), order_(chosen.seed, "order"),
       chance_(chosen.seed, "faults"), probes_(core_), ledger_(core_), network_(core_) {
   ledger::current = &ledger_;
-  draw_random_ids_from([ids = dice{chosen.seed, "ids"}]() mutable { return ids.roll() | 1; });
+  set_random_id_source([ids = dice{chosen.seed, "ids"}]() mutable { return ids.roll() | 1; });
   for (int i = 0; i < layout_.workers; ++i)
     cluster_.jobs["worker"].push_back(concat("worker", i, ":1"));
   for (int i = 0; i < layout_.servers; ++i)
@@ -51,7 +51,7 @@ world::world(const options& chosen, bool tracing, canary planted)
 
 world::~world() {
   ledger::current = nullptr;
-  draw_random_ids_from({});
+  set_random_id_source({});
 }
 
 outcome world::run() {

@@ -13,11 +13,11 @@ namespace troupe::test {
 /// last one.
 struct known_drafts {
   known_drafts() {
-    draw_random_ids_from([] { return uint64_t{7}; });
+    set_random_id_source([] { return uint64_t{7}; });
   }
   known_drafts(const known_drafts&) = delete;
   known_drafts& operator=(const known_drafts&) = delete;
-  ~known_drafts() { draw_random_ids_from({}); }
+  ~known_drafts() { set_random_id_source({}); }
 
   static std::string name(int64_t step) { return concat("writing-step-", step, "-7"); }
 };

@@ -16,7 +16,7 @@ inline const task_name first{"ps", 0}, zero{"worker", 0}, one{"worker", 1}, two{
 struct stand_in {
   std::vector<message> heard;
   caf::actor exchange;
-  connection_ptr via = std::make_shared<peer_connection>();
+  connection_ptr connection = std::make_shared<peer_connection>();
 
   template <class What>
   std::vector<What> all() const {
@@ -40,21 +40,21 @@ struct joined_world : actor_world {
   void start(const task_name& self, uint64_t incarnation, const std::string& address) {
     joined = std::make_unique<joined_cluster>(
         join_options{.seeds = {"h:10", "h:9"}, .address = address, .times = {}}, self, incarnation,
-        join_host{.learn = [this](task_addresses now) { learned.push_back(std::move(now)); },
-                  .fail = [this](status reason) { failed.push_back(std::move(reason)); },
-                  .reach =
+        join_host{.set_tasks = [this](task_addresses now) { learned.push_back(std::move(now)); },
+                  .end_process = [this](status reason) { failed.push_back(std::move(reason)); },
+                  .find_incarnation =
                       [this](const task_name& task, std::function<void(uint64_t)> answer) {
                         probed.emplace_back(task, std::move(answer));
                       },
                   .now = [this] { return now(); },
-                  .keep =
+                  .keep_connection =
                       [this](const std::string& peer_address) {
                         if (kept.empty() || kept.back() != peer_address)
                           kept.push_back(peer_address);
                       },
-                  .show = [this](const member_list& now) { shown.push_back(now); },
-                  .tell = [this](std::string_view event,
-                                 const std::string&) { told.emplace_back(event); }});
+                  .show_list = [this](const member_list& now) { shown.push_back(now); },
+                  .log = [this](std::string_view event,
+                                const std::string&) { told.emplace_back(event); }});
   }
   ~joined_world() {
     for (auto& other_process : others)
@@ -71,7 +71,7 @@ struct joined_world : actor_world {
             joined_process.heard.push_back(outgoing_message.content);
           }};
         });
-    joined_process.via->exchange = joined_process.exchange.address();
+    joined_process.connection->exchange = joined_process.exchange.address();
     hello peer_hello;
     peer_hello.role = task ? "task" : "client";
     if (task) {
@@ -79,14 +79,14 @@ struct joined_world : actor_world {
       peer_hello.task = task->task;
     }
     peer_hello.incarnation = incarnation;
-    joined->connected({peer_hello, joined_process.via});
+    joined->connected({peer_hello, joined_process.connection});
     if (is_first)
-      joined->reached_first(joined_process.via);
+      joined->reached_first(joined_process.connection);
     run();
     return joined_process;
   }
   void say(stand_in& sender, message content) {
-    CHECK(joined->take({std::move(content), sender.exchange, sender.via}));
+    CHECK(joined->handle_message({std::move(content), sender.exchange, sender.connection}));
     run();
   }
   // The grant for a task that accepts any number.
@@ -97,7 +97,7 @@ struct joined_world : actor_world {
   }
   void lose(stand_in& lost_process, error_kind kind = error_kind::unavailable,
             bool orderly = false) {
-    joined->disconnected({"", failure(kind, "gone"), lost_process.via, false, orderly});
+    joined->disconnected({"", failure(kind, "gone"), lost_process.connection, false, orderly});
     run();
   }
   void pass_and_tick(std::chrono::milliseconds time) {

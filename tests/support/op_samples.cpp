@@ -159,7 +159,7 @@ bool needs_runtime(const registry& ops, const op_def& op) {
   auto parsed = parse_text_graph(op.example, op.name, parsed_graph);
   return parsed && std::ranges::any_of(parsed_graph.nodes(), [](const auto& graph_node) {
            return has(graph_node->op().effects, effect::blocking) ||
-                  graph_node->op().make_responder;
+                  graph_node->op().make_waitable_resource;
          });
 }
 

@@ -1,4 +1,5 @@
-// A reader, the queue of its files and a disk; the reader's errands run when the test requests it.
+// A reader, the queue of its files and a disk; the reader's deferred operations run when the test
+// requests it.
 #pragma once
 #include "tests/support/simulated_disk.hpp"
 #include "troupe/runtime/state/element_queue.hpp"
@@ -16,7 +17,7 @@ struct reader_world {
       *element_queue::make({.name = "files", .types = {dtype::string}});
   file_reader reader;
   answers done; // in their order
-  size_t file_errands = 0;
+  size_t file_operations = 0;
 
   explicit reader_world(record_layout layout) : reader("r", std::move(layout)) {}
 
@@ -32,7 +33,7 @@ struct reader_world {
     queue->close(false, queue_answers);
     pass(queue_answers);
   }
-  /// Begins a read, and runs the resulting errands.
+  /// Begins a read, and runs the resulting deferred operations.
   void begin(uint64_t number, file_reader::read_options options = {}) {
     reader.read(step(number), options, done);
     run();
@@ -40,7 +41,7 @@ struct reader_world {
   /// The answer to a read; nothing while it waits.
   std::optional<answer> answer_of(uint64_t number) {
     for (const auto& finished : done)
-      if (finished.who == step(number))
+      if (finished.id == step(number))
         return finished;
     return {};
   }
@@ -65,23 +66,23 @@ struct reader_world {
   uint64_t last_read() const { return reads_; }
 
   void run() {
-    std::vector<errand> drained;
+    std::vector<deferred_operation> drained;
     for (;;) {
       drained.clear();
-      reader.take_errands(drained);
+      reader.take_operations(drained);
       if (drained.empty())
         return;
-      for (auto& queued_errand : drained) {
-        if (queued_errand.work) {
-          ++file_errands;
-          auto outcome = queued_errand.work(*files);
-          reader.errand_ended(queued_errand.number, outcome, {}, done);
+      for (auto& queued_operation : drained) {
+        if (queued_operation.work) {
+          ++file_operations;
+          auto outcome = queued_operation.work(*files);
+          reader.operation_ended(queued_operation.number, outcome, {}, done);
           continue;
         }
-        request_id requester{queued_errand.asks_for->step, 1000 + queued_errand.number};
-        asked_[requester.number] = queued_errand.number;
+        request_id requester{queued_operation.requester->step, 1000 + queued_operation.number};
+        asked_[requester.number] = queued_operation.number;
         answers answers_given;
-        queued_errand.ask(*queue, {requester}, answers_given);
+        queued_operation.ask(*queue, {requester}, answers_given);
         pass(answers_given);
       }
     }
@@ -95,23 +96,23 @@ struct reader_world {
     queue->cancel(failed_step, outcome, given_up);
     pass(given_up);
     reader.cancel(failed_step, outcome, done);
-    reader.settle(failed_step, true, done);
+    reader.end_step(failed_step, true, done);
     run();
   }
 
 private:
   void pass(answers& from_queue) {
-    for (auto& queued_errand : from_queue)
-      if (auto asked_entry = asked_.find(queued_errand.who.number); asked_entry != asked_.end()) {
+    for (auto& queued_operation : from_queue)
+      if (auto asked_entry = asked_.find(queued_operation.id.number); asked_entry != asked_.end()) {
         auto number = asked_entry->second;
         asked_.erase(asked_entry);
-        reader.errand_ended(number, std::move(queued_errand.outcome),
-                            std::move(queued_errand.tensors), done);
+        reader.operation_ended(number, std::move(queued_operation.outcome),
+                               std::move(queued_operation.tensors), done);
       }
     run();
   }
 
-  std::map<uint64_t, uint32_t> asked_; // errands, by requests to the queue
+  std::map<uint64_t, uint32_t> asked_; // deferred operations, by requests to the queue
   uint64_t names_ = 0, reads_ = 0;
 };
 

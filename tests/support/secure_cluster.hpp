@@ -55,7 +55,7 @@ struct secure_cluster {
                               std::chrono::milliseconds peer_timeout) {
     auto options = options_of_task(cluster, {"worker", number});
     options.tls = authority.task("worker", number);
-    options.access = list;
+    options.access_list = list;
     options.peer_timeout = peer_timeout;
     options.same_host_reads = same_host_reads;
     options.on_warning = [this](const std::string& text) { log.add(text); };

@@ -2,7 +2,7 @@
 
 #include "troupe/runtime/graph/infer.hpp"
 #include "troupe/runtime/graph/two_phase_op.hpp"
-#include "troupe/runtime/state/responder.hpp"
+#include "troupe/runtime/state/waitable_resource.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -44,8 +44,8 @@ result<shapes> as_many_as_are_not_zero(const infer_context& context) {
 result<shapes> two_answers(const infer_context&) { return shapes{shape{}, shape{}}; }
 
 // Tests answer such waits themselves.
-void ask_nothing(responder&, question&&, answers&) {}
-result<std::unique_ptr<responder>> make_queue(const node&, std::string) {
+void ask_nothing(waitable_resource&, question&&, answers&) {}
+result<std::unique_ptr<waitable_resource>> make_queue(const node&, std::string) {
   return failure(error_kind::unimplemented, "tests have no queues");
 }
 
@@ -221,7 +221,7 @@ constexpr op_def definitions[] = {
      .outputs = {ref("ref", "string", resource::queue)},
      .effects = effect::stateful,
      .state_kind = resource::queue,
-     .make_responder = make_queue,
+     .make_waitable_resource = make_queue,
      .infer = infer::scalar},
     {.name = "Ask",
      .doc = "For tests.",

@@ -103,7 +103,7 @@ struct worker_world : actor_world {
     return new_connection;
   }
   void lose(peer_connection& lost_connection) {
-    server->lose(lost_connection, failure(error_kind::unavailable, "reset"));
+    server->connection_ended(lost_connection, failure(error_kind::unavailable, "reset"));
     run();
   }
   // Runs a step as another process does.

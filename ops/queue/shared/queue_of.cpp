@@ -13,19 +13,20 @@ queue_options options_of(const node& queue_node, std::string name) {
           .shapes = std::move(shapes)};
 }
 
-result<std::unique_ptr<responder>> make_queue(queue_options options) {
+result<std::unique_ptr<waitable_resource>> make_queue(queue_options options) {
   TROUPE_ASSIGN(auto queue, element_queue::make(std::move(options)));
-  return std::unique_ptr<responder>{std::move(queue)};
+  return std::unique_ptr<waitable_resource>{std::move(queue)};
 }
 
 } // namespace
 
-result<std::unique_ptr<responder>> make_fifo_queue(const node& queue_node, std::string name) {
+result<std::unique_ptr<waitable_resource>> make_fifo_queue(const node& queue_node,
+                                                           std::string name) {
   return make_queue(options_of(queue_node, std::move(name)));
 }
 
-result<std::unique_ptr<responder>> make_random_shuffle_queue(const node& queue_node,
-                                                             std::string name) {
+result<std::unique_ptr<waitable_resource>> make_random_shuffle_queue(const node& queue_node,
+                                                                     std::string name) {
   auto options = options_of(queue_node, std::move(name));
   options.order = queue_order::shuffled;
   options.min_after_dequeue = queue_node.attr<int64_t>("min_after_dequeue");
@@ -41,14 +42,15 @@ result<std::unique_ptr<responder>> make_random_shuffle_queue(const node& queue_n
   return make_queue(std::move(options));
 }
 
-result<std::unique_ptr<responder>> make_padding_fifo_queue(const node& queue_node,
-                                                           std::string name) {
+result<std::unique_ptr<waitable_resource>> make_padding_fifo_queue(const node& queue_node,
+                                                                   std::string name) {
   auto options = options_of(queue_node, std::move(name));
   options.pads = true;
   return make_queue(std::move(options));
 }
 
-result<std::unique_ptr<responder>> make_priority_queue(const node& queue_node, std::string name) {
+result<std::unique_ptr<waitable_resource>> make_priority_queue(const node& queue_node,
+                                                               std::string name) {
   auto options = options_of(queue_node, std::move(name));
   options.order = queue_order::by_priority;
   return make_queue(std::move(options));
@@ -57,7 +59,7 @@ result<std::unique_ptr<responder>> make_priority_queue(const node& queue_node, s
 queue_components components_of(const node& queue) {
   queue_components components{queue.attr<std::vector<dtype>>("component_types"),
                               queue.attr<std::vector<partial_shape>>("shapes")};
-  if (queue.op().make_responder == make_priority_queue) {
+  if (queue.op().make_waitable_resource == make_priority_queue) {
     if (!components.shapes.empty() || components.types.empty())
       components.shapes.insert(components.shapes.begin(), shape{});
     components.types.insert(components.types.begin(), dtype::i64);

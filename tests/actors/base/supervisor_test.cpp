@@ -14,7 +14,7 @@ struct supervised_world : actor_world {
 
   supervised_world() {
     auto behavior = [](caf::event_based_actor* self) -> caf::behavior {
-      end_with_exceptions(self);
+      end_on_exceptions(self);
       return {[](const deed& action) { action.act(); }};
     };
     good = system().spawn(behavior);

@@ -9,7 +9,7 @@ namespace {
 
 struct listener final : step_observer {
   int end_count = 0;
-  void step_ended(caf::execution_unit*) noexcept override { ++end_count; }
+  void on_step_ended(caf::execution_unit*) noexcept override { ++end_count; }
 };
 
 const char* take_one = R"(

@@ -14,14 +14,14 @@ namespace {
 
 struct counter final : step_gate::waiter {
   int let_ins = 0;
-  void let_in() override { ++let_ins; }
+  void admitted() override { ++let_ins; }
 };
 
 struct sleeper final : step_gate::waiter {
   std::mutex mutex;
   std::condition_variable changed;
   bool inside = false;
-  void let_in() override {
+  void admitted() override {
     std::lock_guard guard{mutex};
     inside = true;
     changed.notify_one();

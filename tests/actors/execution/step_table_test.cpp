@@ -14,7 +14,7 @@ namespace {
 
 struct listener final : step_observer {
   int end_count = 0;
-  void step_ended(caf::execution_unit*) noexcept override { ++end_count; }
+  void on_step_ended(caf::execution_unit*) noexcept override { ++end_count; }
 };
 
 // Steps that wait for a queue until they are aborted.
@@ -44,13 +44,13 @@ struct table_world : local_world {
     return running.back();
   }
   std::shared_ptr<task_instance> add(uint64_t step) {
-    REQUIRE(table.announce(id(step)).ok());
+    REQUIRE(table.admit(id(step)).ok());
     auto running_step = begin(step);
-    REQUIRE(table.attach(id(step), running_step, nullptr).ok());
+    REQUIRE(table.deliver_early_tensors(id(step), running_step, nullptr).ok());
     return running_step;
   }
   void push(uint64_t step, uint32_t key) {
-    table.push({.step = id(step), .key = key, .value = tensor::scalar(1)}, nullptr);
+    table.deliver({.step = id(step), .key = key, .value = tensor::scalar(1)}, nullptr);
   }
 };
 
@@ -72,10 +72,10 @@ status gone_failure() { return failure(error_kind::unavailable, "gone"); }
 
 TEST_CASE("a step that was cancelled while it began ends at once") {
   table_world world;
-  REQUIRE(world.table.announce(world.id(1)));
+  REQUIRE(world.table.admit(world.id(1)));
   auto running_step = world.begin(1);
   world.table.abort(world.id(1), gone_failure(), nullptr);
-  auto refused = world.table.attach(world.id(1), running_step, nullptr);
+  auto refused = world.table.deliver_early_tensors(world.id(1), running_step, nullptr);
   CHECK(refused.kind() == error_kind::unavailable);
   running_step->conductor().abort(1, refused, nullptr);
   world.table.end(world.id(1));
@@ -102,10 +102,10 @@ TEST_CASE("a tensor that arrives twice finds the program of its step gone") {
     REQUIRE(step);
     program = (*step)->local;
   }
-  REQUIRE(world.table.announce(world.id(1)));
+  REQUIRE(world.table.admit(world.id(1)));
   auto running_step = program->check_out();
   running_step->conductor().begin(1, world.end_listener, nullptr);
-  REQUIRE(world.table.attach(world.id(1), running_step, nullptr).ok());
+  REQUIRE(world.table.deliver_early_tensors(world.id(1), running_step, nullptr).ok());
   world.run();
   REQUIRE(world.end_listener.end_count == 1);
   program->check_in(std::move(running_step));
@@ -136,8 +136,8 @@ TEST_CASE("a tensor with an unknown key fails its step, whether it arrives early
 TEST_CASE("a tensor of a loop fails a step that has no loop") {
   table_world world;
   auto running_step = world.add(1);
-  world.table.push({.step = world.id(1), .key = 0, .value = tensor::scalar(1), .frame = 3},
-                   nullptr);
+  world.table.deliver({.step = world.id(1), .key = 0, .value = tensor::scalar(1), .frame = 3},
+                      nullptr);
   CHECK(world.end_listener.end_count == 1);
   CHECK(running_step->conductor().outcome().kind() == error_kind::invalid_argument);
   world.table.end(world.id(1));
@@ -147,16 +147,16 @@ TEST_CASE("a closed table fails all its steps and admits no more") {
   table_world world;
   world.add(1);
   world.add(2);
-  REQUIRE(world.table.announce(world.id(3)));
+  REQUIRE(world.table.admit(world.id(3)));
   auto third = world.begin(3);
   // A task that is no partner of these steps.
   world.table.abort_all("/job:ps/task:0", 0, gone_failure(), nullptr);
   CHECK(world.end_listener.end_count == 0);
   world.table.close(gone_failure(), nullptr);
   CHECK(world.end_listener.end_count == 2);
-  auto refused = world.table.attach(world.id(3), third, nullptr);
+  auto refused = world.table.deliver_early_tensors(world.id(3), third, nullptr);
   CHECK(refused.kind() == error_kind::unavailable);
-  CHECK(world.table.announce(world.id(4)).kind() == error_kind::unavailable);
+  CHECK(world.table.admit(world.id(4)).kind() == error_kind::unavailable);
   third->conductor().abort(3, refused, nullptr);
 }
 
@@ -186,7 +186,7 @@ TEST_CASE(
   }};
   for (uint64_t number = 1; number <= 20'000; ++number) {
     step_id step{7, number};
-    REQUIRE(table.announce(step));
+    REQUIRE(table.admit(step));
     table.watch(step, handle.address());
     table.end(step);
   }
@@ -205,10 +205,10 @@ TEST_CASE("an announced tensor of a step that succeeded is not withdrawn by a la
   auto [handle, reader] = spawn_inline<news_reader>(world.system());
   for (uint64_t number = 1; number <= 3; ++number) {
     step_id id{program->session(), number};
-    REQUIRE(world.table.announce(id));
+    REQUIRE(world.table.admit(id));
     auto running_step = program->check_out();
     running_step->conductor().begin(number, world.end_listener, nullptr);
-    REQUIRE(world.table.attach(id, running_step, nullptr).ok());
+    REQUIRE(world.table.deliver_early_tensors(id, running_step, nullptr).ok());
     world.table.watch(id, handle.address());
     world.run();
     REQUIRE(running_step->conductor().outcome().ok()); // and the table has not been notified
@@ -233,7 +233,7 @@ TEST_CASE("the announcer of a tensor for a step that never came is notified once
   auto now = step_clock::now();
   step_table table{[&] { return now; }};
   auto [handle, reader] = spawn_inline<news_reader>(world.system());
-  CHECK(table.expect({7, 1}, handle.address()) == demand::later);
+  CHECK(table.expect({7, 1}, handle.address()) == fetch_decision::later);
   table.expire(now, {"worker", 0}, nullptr);
   CHECK(reader->succeeded == 0);
   now += std::chrono::minutes{2};
@@ -241,7 +241,7 @@ TEST_CASE("the announcer of a tensor for a step that never came is notified once
   table.expire(now, {"worker", 0}, nullptr);
   CHECK(reader->succeeded == 1);
   CHECK(reader->failed == 0);
-  CHECK(table.expect({7, 1}, handle.address()) == demand::never);
+  CHECK(table.expect({7, 1}, handle.address()) == fetch_decision::never);
 }
 
 } // namespace troupe::test::step_table_test

@@ -327,7 +327,7 @@ TEST_CASE(
                           const client_options&) -> result<caf::actor> {
     return client_system.spawn([&]() -> caf::behavior {
       return {[&](const explain_request& request) {
-        node_times.push_back(request.what.costs);
+        node_times.push_back(request.request.costs);
         return placement_report{};
       }};
     });

@@ -37,7 +37,7 @@ public:
 };
 
 struct call {
-  dialed target;
+  dial_result target;
   std::shared_ptr<std::atomic<bool>> stop;
 };
 
@@ -45,31 +45,31 @@ struct changing_world : actor_world {
   std::shared_ptr<told_source> source = std::make_shared<told_source>();
   std::vector<call> calls;
   std::vector<caf::actor> exchanges;
-  std::vector<tasks_known> reported; // by the watcher
+  std::vector<task_list> reported; // by the watcher
   caf::actor membership, watcher;
 
   changing_world() {
     membership_options options;
     options.role = "client";
     options.cluster.source = source;
-    options.ways = {.dial =
-                        [this](caf::actor_system&, dialed dialed_peer, const std::string& address,
-                               const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor&) {
-                          CHECK(dialed_peer.address == address);
-                          calls.push_back({std::move(dialed_peer), stop});
-                        },
-                    .open =
-                        [this](caf::actor_system& system, dialed&, const exchange_options&) {
-                          exchanges.push_back(
-                              system.spawn([](caf::event_based_actor*) -> caf::behavior {
-                                return {[](const outgoing&) {}};
-                              }));
-                          return exchanges.back();
-                        }};
+    options.transport = {
+        .dial =
+            [this](caf::actor_system&, dial_result dialed_peer, const std::string& address,
+                   const std::shared_ptr<std::atomic<bool>>& stop, const caf::actor&) {
+              CHECK(dialed_peer.address == address);
+              calls.push_back({std::move(dialed_peer), stop});
+            },
+        .open =
+            [this](caf::actor_system& system, dial_result&, const exchange_options&) {
+              exchanges.push_back(system.spawn([](caf::event_based_actor*) -> caf::behavior {
+                return {[](const outgoing&) {}};
+              }));
+              return exchanges.back();
+            }};
     membership = spawn_membership(system(), std::move(options));
     watcher = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
       self->send(membership, watch_atom::value);
-      return {[this](const tasks_known& known_tasks) { reported.push_back(known_tasks); },
+      return {[this](const task_list& known_tasks) { reported.push_back(known_tasks); },
               [](const link_lost&) {}};
     });
     run();

@@ -45,9 +45,9 @@ TEST_CASE("an elected member is the coordinator until the first seed returns") {
   members[0].incarnation = 2000;
   world.say(returned, list_of(2000, members, first));
   world.say(joiner, number_claim{"worker", -1, 9, "h:9"});
-  CHECK(joiner.all<number_grant>()[2].ask == "h:10");
+  CHECK(joiner.all<number_grant>()[2].coordinator_address == "h:10");
   CHECK(world.failed.empty());
-  CHECK(world.told == std::vector<std::string>{"coordinator_silent", "coordinator_elected",
+  CHECK(world.told == std::vector<std::string>{"coordinator_unreachable", "coordinator_elected",
                                                "coordinator_replaced"});
 }
 
@@ -134,11 +134,11 @@ TEST_CASE(
   REQUIRE(grant.outcome);
   CHECK(grant.task == zero);
   CHECK(grant.incarnation == 9);
-  CHECK(grant.ask == "h:5");
+  CHECK(grant.coordinator_address == "h:5");
   // Then it is heard only after it has introduced itself again.
   world.meet(zero, 9);
   world.pass_and_tick(13s);
-  CHECK(world.told == std::vector<std::string>{"coordinator_silent"});
+  CHECK(world.told == std::vector<std::string>{"coordinator_unreachable"});
 }
 
 TEST_CASE("a task with a number from a replaced coordinator learns that it is the coordinator") {

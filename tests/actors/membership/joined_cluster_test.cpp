@@ -74,7 +74,7 @@ TEST_CASE("a task introduces itself to the first seed, and when the list has ano
   world.start(zero, 5, "h:5");
   auto& coordinator = world.meet(first, 1000, true);
   REQUIRE(coordinator.all<number_claim>().size() == 1);
-  CHECK(coordinator.all<number_claim>()[0].holds);
+  CHECK(coordinator.all<number_claim>()[0].is_confirmed);
   world.say(coordinator, list_of(1000, {{first, 1000, "h:10"}, {zero, 5, "h:5"}}));
   CHECK(coordinator.all<number_claim>().size() == 1);
   CHECK(world.learned.back().tasks.size() == 2);
@@ -167,8 +167,8 @@ TEST_CASE(
   CHECK(older_peer.all<member_changes>()[1].members.size() == 2);
   CHECK(newer_peer.all<member_changes>().size() == 1);
   CHECK(newer_peer.all<number_claim>().empty());
-  CHECK(!world.joined->take({ping{}, newer_peer.exchange, newer_peer.via}));
-  CHECK(!world.joined->take({member_changes{}, {}, std::make_shared<peer_connection>()}));
+  CHECK(!world.joined->handle_message({ping{}, newer_peer.exchange, newer_peer.connection}));
+  CHECK(!world.joined->handle_message({member_changes{}, {}, std::make_shared<peer_connection>()}));
   // Only the coordinator gives out numbers.
   world.say(older_peer, number_claim{"worker", -1, 8, "h:8"});
   CHECK(older_peer.all<number_grant>()[0].outcome.kind() == error_kind::unavailable);
@@ -268,7 +268,7 @@ TEST_CASE("a member that is no coordinator refers number claims to the coordinat
   auto grants = joiner.all<number_grant>();
   REQUIRE(grants.size() == 1);
   CHECK(grants[0].outcome.kind() == error_kind::unavailable);
-  CHECK(grants[0].ask == "h:10");
+  CHECK(grants[0].coordinator_address == "h:10");
   CHECK(world.kept == std::vector<std::string>{"h:10"});
 }
 

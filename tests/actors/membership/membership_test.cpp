@@ -16,7 +16,7 @@ const task_name worker_1{"worker", 1}, absent_worker{"worker", 9};
 
 // A membership without a network: the test answers its calls and speaks for its exchanges.
 struct membership_world : actor_world {
-  std::vector<dialed> calls;
+  std::vector<dial_result> calls;
   std::vector<caf::actor> exchanges;
   int ended_exchanges = 0; // exchanges that were asked to end
   caf::actor membership;
@@ -30,15 +30,16 @@ struct membership_world : actor_world {
     options.cluster = cluster_spec{{{"worker", {"127.0.0.1:1", "127.0.0.1:2"}}}};
     if (!self_name)
       options.role = "client";
-    options.ways = {
+    options.transport = {
         .dial =
-            [this](caf::actor_system&, dialed call, const std::string& address,
+            [this](caf::actor_system&, dial_result call, const std::string& address,
                    const std::shared_ptr<std::atomic<bool>>&, const caf::actor&) {
               CHECK(address == "127.0.0.1:2");
               calls.push_back(std::move(call));
             },
         .open =
-            [this](caf::actor_system& system, dialed&, const exchange_options& exchange_settings) {
+            [this](caf::actor_system& system, dial_result&,
+                   const exchange_options& exchange_settings) {
               CHECK(exchange_settings.expected == worker_1);
               exchanges.push_back(
                   system.spawn([this](caf::event_based_actor* self) -> caf::behavior {
@@ -150,7 +151,7 @@ TEST_CASE("a request of one attempt is answered by a refused connection, before 
   membership_world world;
   auto answer = world.connect_once();
   REQUIRE(world.calls.size() == 1);
-  CHECK(world.calls.back().once);
+  CHECK(world.calls.back().single_attempt);
   world.fail_call();
   CHECK(outcome_of(answer).message() == "refused");
   CHECK(world.calls.size() == 1);
@@ -161,18 +162,18 @@ TEST_CASE(
   membership_world world;
   auto patient_link = world.connect(worker_1, 1h);
   REQUIRE(world.calls.size() == 1);
-  CHECK(!world.calls.back().once);
+  CHECK(!world.calls.back().single_attempt);
   auto answer = world.connect_once();
   world.fail_call(); // the task answers that it stops
   REQUIRE(world.calls.size() == 2);
-  CHECK(world.calls.back().once);
+  CHECK(world.calls.back().single_attempt);
   auto late_link = world.connect_once();
   world.fail_call();
   CHECK(outcome_of(answer).message() == "refused");
   CHECK(outcome_of(late_link).message() == "refused");
   CHECK(!*patient_link);
   REQUIRE(world.calls.size() == 3);
-  CHECK(!world.calls.back().once);
+  CHECK(!world.calls.back().single_attempt);
   world.answer_call();
   world.introduce(5);
   REQUIRE(*patient_link);
@@ -306,13 +307,13 @@ TEST_CASE("a task that has called is not called") {
   REQUIRE(**answer);
   CHECK((**answer)->incarnation == 5);
   CHECK((**answer)->exchange == world.exchanges.at(0));
-  CHECK((**answer)->via == connection);
+  CHECK((**answer)->connection == connection);
   // A second connection of the same process changes nothing, nor does its end.
   auto second = world.call_in(5);
-  CHECK((**world.connect(worker_1))->via == connection);
+  CHECK((**world.connect(worker_1))->connection == connection);
   world.tell(
       peer_gone{to_string(worker_1), failure(error_kind::unavailable, "gone"), second, true});
-  CHECK((**world.connect(worker_1))->via == connection);
+  CHECK((**world.connect(worker_1))->connection == connection);
   // The end of the first connection is the task's end.
   world.tell(
       peer_gone{to_string(worker_1), failure(error_kind::unavailable, "gone"), connection, true});
@@ -353,7 +354,7 @@ TEST_CASE(
   REQUIRE(world.calls.size() == 1);
   auto connection = world.call_in(5);
   REQUIRE(*answer);
-  CHECK((**answer)->via == connection);
+  CHECK((**answer)->connection == connection);
   world.answer_call();
   CHECK(world.exchanges.size() == 1);
 }
@@ -376,9 +377,9 @@ TEST_CASE("the call of a restarted task replaces the link to its earlier incarna
   auto answer = world.connect(worker_1);
   REQUIRE(*answer);
   CHECK((**answer)->incarnation == 6);
-  CHECK((**answer)->via == fresh);
+  CHECK((**answer)->connection == fresh);
   world.tell(peer_gone{to_string(worker_1), failure(error_kind::unavailable, "gone"), old, true});
-  CHECK((**world.connect(worker_1))->via == fresh);
+  CHECK((**world.connect(worker_1))->connection == fresh);
   CHECK(world.calls.empty());
 }
 

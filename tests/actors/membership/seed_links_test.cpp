@@ -33,9 +33,9 @@ struct seed_world : actor_world {
     options.self = two;
     options.incarnation = 7;
     options.join = {.seeds = {"h:1", "h:2", "h:3"}, .address = "h:3", .times = {}};
-    options.ways = {
+    options.transport = {
         .dial =
-            [this](caf::actor_system&, dialed call, const std::string& address,
+            [this](caf::actor_system&, dial_result call, const std::string& address,
                    const std::shared_ptr<std::atomic<bool>>&, const caf::actor& reply) {
               ++calls[address];
               if (is_up[address])
@@ -45,7 +45,7 @@ struct seed_world : actor_world {
               caf::anon_send(reply, std::move(call));
             },
         .open =
-            [this](caf::actor_system& system, dialed& dialed_peer, const exchange_options&) {
+            [this](caf::actor_system& system, dial_result& dialed_peer, const exchange_options&) {
               exchanges.push_back(system.spawn([](caf::event_based_actor*) -> caf::behavior {
                 return {[](const outgoing&) {}};
               }));

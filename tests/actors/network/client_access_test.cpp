@@ -39,7 +39,7 @@ TEST_CASE(
   CHECK_THAT(refused_reset.message(), Contains("client 'bob' may not reset containers"));
   CHECK(bob->devices(in_five_seconds()));
   auto drain_as = [&](const std::string& name) {
-    return (*observer::of(cluster.cluster, {.tls = cluster.authority.client(name)}))
+    return (*observer::connect(cluster.cluster, {.tls = cluster.authority.client(name)}))
         ->drain({"worker", 0}, 5s);
   };
   auto refused_drain = drain_as("bob");
@@ -61,7 +61,7 @@ TEST_CASE(
     const peer_account account{"eve", rights};
     std::set<std::string_view> result;
     for (const auto& example : testing::example_messages())
-      if (may_ask(account, example, {"worker", 0}))
+      if (check_request_rights(account, example, {"worker", 0}))
         result.insert(name_of(example));
     return result;
   };
@@ -87,7 +87,7 @@ TEST_CASE("session requests to a host need the rights that the tasks require") {
     std::set<size_t> result;
     for (const auto& example : testing::example_session_messages())
       if (const auto* request = std::get_if<session_request>(&example);
-          request && may_ask(account, example, {"worker", 0}))
+          request && check_request_rights(account, example, {"worker", 0}))
         result.insert(request->what.index());
     return result;
   };
@@ -109,12 +109,13 @@ TEST_CASE(
                 some = member_changes{{3, 4}, {3, 5}, {{{"ps", 0}, 1, "h:1"}}},
                 grant = number_grant{{}, {"worker", 1}, 5};
   for (const auto* certificate : {&client, &foreign}) {
-    CHECK(may_say(*certificate, greeting, "c"));
+    CHECK(check_cluster_message(*certificate, greeting, "c"));
     for (const auto* encoded : {&none, &some, &grant})
-      CHECK(may_say(*certificate, *encoded, "c").kind() == error_kind::failed_precondition);
+      CHECK(check_cluster_message(*certificate, *encoded, "c").kind() ==
+            error_kind::failed_precondition);
   }
   for (const auto* encoded : {&greeting, &none, &some, &grant})
-    CHECK(may_say(task, *encoded, "c"));
+    CHECK(check_cluster_message(task, *encoded, "c"));
 }
 
 TEST_CASE("a certificate's names in other clusters give no rights in this cluster") {
@@ -287,7 +288,7 @@ TEST_CASE("an access list without TLS is refused, since it cannot verify identit
                               .cluster = make_cluster(1),
                               .self = {"worker", 0},
                               .listen = {},
-                              .access = authority.write("access.json", "{}")});
+                              .access_list = authority.write("access.json", "{}")});
   CHECK(started.status().kind() == error_kind::failed_precondition);
   CHECK_THAT(started.status().message(), Contains("but no TLS"));
 }

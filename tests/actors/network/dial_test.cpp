@@ -99,7 +99,7 @@ TEST_CASE("a peer that accepts a call and is silent is called again, and then co
     auto second = accept();
     if (second.get() < 0)
       return;
-    answered = answer_over_tls(make_socket_stream(second.release()), server, false);
+    answered = accept_tls(make_socket_stream(second.release()), server, false);
     while (!stop) {
       auto state = answered->shake_hands();
       if (!state || *state == handshake_state::done)
@@ -128,21 +128,22 @@ TEST_CASE("where the system cannot create threads, calls and sources fail, and l
   caf::scoped_actor receiver{system};
   auto listening = listen_at({"127.0.0.1", 0});
   REQUIRE(listening);
-  auto ways = usual_ways(io_loop::make());
+  auto transport = socket_transport(io_loop::make());
   auto text = concat("127.0.0.1:", listening->second);
   auto call = [&] {
-    dialed dialed_peer{
+    dial_result dialed_peer{
         .to = {"worker", 0}, .deadline = step_clock::now() + 5s, .outcome = {}, .socket = {}};
-    ways.dial(system, std::move(dialed_peer), text, std::make_shared<std::atomic<bool>>(false),
-              caf::actor_cast<caf::actor>(receiver));
+    transport.dial(system, std::move(dialed_peer), text, std::make_shared<std::atomic<bool>>(false),
+                   caf::actor_cast<caf::actor>(receiver));
     status outcome;
-    receiver->receive([&](const dialed& answered) { outcome = answered.outcome; });
+    receiver->receive([&](const dial_result& answered) { outcome = answered.outcome; });
     return outcome;
   };
   auto read = [&] {
-    ways.read(system, std::make_shared<nowhere>(), caf::actor_cast<caf::actor>(receiver));
+    transport.read(system, std::make_shared<nowhere>(), caf::actor_cast<caf::actor>(receiver));
     status outcome;
-    receiver->receive([&](const source_read& read_source) { outcome = read_source.says.status(); });
+    receiver->receive(
+        [&](const address_update& read_source) { outcome = read_source.addresses.status(); });
     return outcome;
   };
   {

@@ -13,7 +13,7 @@
 #include "troupe/actors/execution/io_loop.hpp"
 #include "troupe/actors/network/access_control.hpp"
 #include "troupe/actors/network/dial.hpp"
-#include "troupe/actors/network/near_memory.hpp"
+#include "troupe/actors/network/process_memory_reader.hpp"
 #include "troupe/actors/task/step_server.hpp"
 #include "troupe/serialization/wire/frame.hpp"
 #include "troupe/serialization/wire/link.hpp"
@@ -110,8 +110,8 @@ public:
     return size;
   }
   int socket() const noexcept override { return wrapped_->socket(); }
-  void end_writing() override { wrapped_->end_writing(); }
-  void end() override { wrapped_->end(); }
+  void shut_down_writing() override { wrapped_->shut_down_writing(); }
+  void shut_down() override { wrapped_->shut_down(); }
   void drop_input() override { wrapped_->drop_input(); }
 
 private:
@@ -121,7 +121,7 @@ private:
 
 // Admits every peer as a client that may run steps.
 struct one_account final : access_control {
-  bool takes_tokens() override { return true; }
+  bool accepts_tokens() override { return true; }
   status check_token(const hello&) override { return {}; }
   result<std::shared_ptr<peer_account>> admit(const hello&,
                                               const std::vector<certificate_name>&) override {
@@ -160,7 +160,7 @@ struct two_ends {
     if (access && server == sender)
       options.self.role = "client";
     else
-      options.access = access;
+      options.access_control = access;
     return spawn_exchange(system, std::make_unique<counting_stream>(socket, count),
                           std::move(options));
   }
@@ -222,8 +222,8 @@ TEST_CASE("a connection that the system cannot poll ends at once, with a reason"
     int id() const noexcept override { return file; }
     ssize_t read(std::span<const iovec>) override { return errno = EAGAIN, -1; }
     ssize_t write(std::span<const iovec>) override { return errno = EAGAIN, -1; }
-    void end_writing() override {}
-    void end() override {}
+    void shut_down_writing() override {}
+    void shut_down() override {}
     void drop_input() override {}
     const int file;
   };
@@ -238,7 +238,7 @@ TEST_CASE("a connection that the system cannot poll ends at once, with a reason"
   receiver->receive(
       [&](const peer_gone& lost_peer) {
         is_reported = true;
-        CHECK_THAT(lost_peer.why.message(),
+        CHECK_THAT(lost_peer.reason.message(),
                    Contains("cannot watch the socket: Operation not perm"));
       },
       caf::after(500ms) >> [] {});
@@ -333,7 +333,7 @@ TEST_CASE("a peer that does not read fails steps, and costs no more memory than 
                    outgoing{tensor_push{{0, 7}, static_cast<uint32_t>(i), false, *value}});
   if (size_is_telling)
     CHECK(footprint_of(::getpid()).resident_kib - before < 110 * 1024);
-  auto outcome = server->steps().announce({0, 7});
+  auto outcome = server->steps().admit({0, 7});
   CHECK(outcome.kind() == error_kind::resource_exhausted);
   CHECK_THAT(outcome.message(),
              Contains("sending to") &&
@@ -378,10 +378,10 @@ TEST_CASE("announcements of a client of an access list are not kept among the te
   auto value = tensor::make(dtype::u8, shape{1'000'000});
   REQUIRE(value);
   const step_id step{0, 7};
-  REQUIRE(pair.sender->steps().announce(step));
+  REQUIRE(pair.sender->steps().admit(step));
   caf::anon_send(pair.from, outgoing{tensor_push{step, 1, false, *value}});
   CHECK(pair.wait_until_left(value->bytes()) < 5000);
-  REQUIRE(pair.receiver->steps().announce(step)); // the receiver would request it
+  REQUIRE(pair.receiver->steps().admit(step)); // the receiver would request it
   CHECK((pair.wait_until_left(value->bytes()) < 5000) == is_client);
   pair.sender->steps().end(step, true);
 }
@@ -394,7 +394,7 @@ TEST_CASE("few bytes of a large tensor are still sent after its step is cancelle
   REQUIRE(value);
   const step_id step{0, 7}, next{0, 8};
   auto cancellation = failure(error_kind::cancelled, "enough");
-  REQUIRE(pair.sender->steps().announce(step));
+  REQUIRE(pair.sender->steps().admit(step));
   caf::anon_send(pair.from, outgoing{tensor_push{step, 1, false, *value}});
   SECTION("before the tensor arrives: none") {
     CHECK(pair.wait_until_left(size) < 5000);
@@ -404,13 +404,13 @@ TEST_CASE("few bytes of a large tensor are still sent after its step is cancelle
   // Beyond the systems' buffers: that is one write and one chunk.
   constexpr size_t buffers = size_t{12} << 20;
   SECTION("during the transfer, by the receiver") {
-    REQUIRE(pair.receiver->steps().announce(step));
+    REQUIRE(pair.receiver->steps().admit(step));
     auto before = pair.wait_until_left(1 << 20);
     pair.receiver->steps().abort(step, cancellation, nullptr);
     CHECK(pair.wait_until_left(size) < before + buffers);
   }
   SECTION("during the transfer, by the sender") {
-    REQUIRE(pair.receiver->steps().announce(step));
+    REQUIRE(pair.receiver->steps().admit(step));
     auto before = pair.wait_until_left(1 << 20);
     pair.sender->steps().end(step, true);
     CHECK(pair.wait_until_left(size) < before + buffers);
@@ -420,7 +420,7 @@ TEST_CASE("few bytes of a large tensor are still sent after its step is cancelle
     std::this_thread::sleep_for(10ms);
   CHECK(value->unique()); // the sender does not hold it any more
   // All promised memory has returned: another tensor passes.
-  REQUIRE(pair.receiver->steps().announce(next));
+  REQUIRE(pair.receiver->steps().admit(next));
   auto before = pair.bytes_left.load();
   auto small = tensor::make(dtype::u8, shape{1'000'000});
   REQUIRE(small);
@@ -435,8 +435,8 @@ TEST_CASE(
   auto value = tensor::make(dtype::u8, shape{64 << 20});
   REQUIRE(value);
   const step_id step{0, 7};
-  REQUIRE(pair.sender->steps().announce(step));
-  REQUIRE(pair.receiver->steps().announce(step));
+  REQUIRE(pair.sender->steps().admit(step));
+  REQUIRE(pair.receiver->steps().admit(step));
   caf::anon_send(pair.from, outgoing{tensor_push{step, 1, false, *value}});
   SECTION("it succeeds") {}
   SECTION("it is cancelled at the receiver") {
@@ -477,9 +477,9 @@ struct near_sockets {
 TEST_CASE("memory is read from the process at the other end, and only while the process lends it") {
   near_sockets pair;
   auto& peer_hello = pair.peer_hello;
-  auto find = [&] { return near_memory::find(pair.our_end->descriptor(), peer_hello); };
-  CHECK(near_memory::within_machine(pair.our_end->descriptor()));
-  CHECK(!near_memory::within_machine(-1));
+  auto find = [&] { return process_memory_reader::find(pair.our_end->descriptor(), peer_hello); };
+  CHECK(process_memory_reader::within_machine(pair.our_end->descriptor()));
+  CHECK(!process_memory_reader::within_machine(-1));
   auto reader = find();
   if (!reader) {
     WARN("this system does not let processes read others' memory");
@@ -526,7 +526,7 @@ TEST_CASE("reading from a process that has ended reports its end") {
       ::pause();
   REQUIRE(child > 0);
   pair.peer_hello.process = static_cast<uint32_t>(child);
-  auto reader = near_memory::find(pair.our_end->descriptor(), pair.peer_hello);
+  auto reader = process_memory_reader::find(pair.our_end->descriptor(), pair.peer_hello);
   ::kill(child, SIGKILL);
   REQUIRE(::waitpid(child, nullptr, 0) == child);
   if (!reader) {

@@ -47,9 +47,9 @@ TEST_CASE("a connection serves one request after the other, also when they arriv
 TEST_CASE("an answer may come from another thread, and a missing answer is given up") {
   watchdog watch;
   std::vector<http_server::respond> kept_responses;
-  std::jthread responder;
+  std::jthread reply_thread;
   auto waiting_server = start([&](const http_request&, http_server::respond respond) {
-    responder = std::jthread{[respond] { respond({.body = "later"}); }};
+    reply_thread = std::jthread{[respond] { respond({.body = "later"}); }};
   });
   http_client unhurried{waiting_server->port()};
   CHECK(unhurried.get("/later")->body == "later");

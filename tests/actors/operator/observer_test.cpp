@@ -49,7 +49,7 @@ TEST_CASE("an observer sees all tasks from the root, and reports the unreachable
   auto cluster = make_cluster(2, 1);
   auto worker = start(cluster, {"worker", 0});
   auto ps = start(cluster, {"ps", 0});
-  auto cluster_observer = *observer::of(cluster);
+  auto cluster_observer = *observer::connect(cluster);
   auto parsed = inspection_ref::parse("/");
   inspection cluster_root;
   const inspection* workers = nullptr;
@@ -96,7 +96,7 @@ TEST_CASE("an observer sees the waits of a client before its steps reach their t
       return e.kind();
     }
   });
-  auto cluster_observer = *observer::of(cluster);
+  auto cluster_observer = *observer::connect(cluster);
   auto report_waits = [&] {
     auto cluster_root = *cluster_observer->inspect(*inspection_ref::parse("/"),
                                                    {.depth = 4, .kinds = kinds_of_waits}, 2s);
@@ -130,7 +130,7 @@ TEST_CASE("tasks that refuse connections cost an observer no time, and silent ta
   auto cluster = make_cluster(3);
   auto worker = start(cluster, {"worker", 0});
   task_process frozen{cluster, {"worker", 1}};
-  auto cluster_observer = *observer::of(cluster);
+  auto cluster_observer = *observer::connect(cluster);
   auto parsed = *inspection_ref::parse("/");
   REQUIRE(soon([&] { // the process has started
     auto cluster_root = cluster_observer->inspect(parsed, {.depth = 3}, 2s);
@@ -156,7 +156,7 @@ TEST_CASE("only the requested kinds are reported") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto worker = start(cluster, {"worker", 0});
-  auto cluster_observer = *observer::of(cluster);
+  auto cluster_observer = *observer::connect(cluster);
   auto task = look(*cluster_observer, "/job:worker/task:0", {.depth = 8, .kinds = "link,device"});
   CHECK(task.children.size() == 2);
   CHECK(task.children[0].kind == "device");
@@ -178,7 +178,7 @@ TEST_CASE("for a step over two tasks that waits for a queue, the queue is report
   auto y = neg(dequeued);
   auto s = session::connect(cluster);
   auto answer = s.prepare({}, {y}).run_async();
-  auto cluster_observer = *observer::of(cluster);
+  auto cluster_observer = *observer::connect(cluster);
   std::vector<cluster_wait> cluster_waits;
   while (cluster_waits.size() < 2) // the watchdog bounds it
     cluster_waits = waits_in(look(*cluster_observer, "/", {.depth = 4, .kinds = kinds_of_waits}));
@@ -207,7 +207,7 @@ TEST_CASE("waits within a loop of a step are reported as well") {
       [&](auto& v) { return edges{v[0] + queue_dequeue(queue, {dtype::i32}, "take")[0]}; })[0];
   auto s = session::connect(cluster);
   auto answer = s.prepare({}, {sum}).run_async();
-  auto cluster_observer = *observer::of(cluster);
+  auto cluster_observer = *observer::connect(cluster);
   auto waits_for_rows = [&] {
     for (const auto& wait :
          waits_in(look(*cluster_observer, "/", {.depth = 4, .kinds = kinds_of_waits})))
@@ -251,7 +251,7 @@ TEST_CASE("an observer of a joined cluster learns its current members") {
     return start_task(std::move(options));
   };
   auto first = join(0, cluster.seeds[0]), second = join(-1, "127.0.0.1:0");
-  auto cluster_observer = *observer::of(cluster);
+  auto cluster_observer = *observer::connect(cluster);
   auto all_are_there = [](const inspection& root) {
     // A job and two members.
     if (root.children.size() != 3 || root.children[0].children.size() != 2)
@@ -284,12 +284,12 @@ TEST_CASE("over TLS, an observer presents a certificate, or is refused") {
   options.tls = authority.task("worker", 0);
   auto task = start_task(std::move(options));
   auto self = *inspection_ref::parse("/job:worker/task:0");
-  auto known = observer::of(cluster, {.tls = authority.client("operator")});
+  auto known = observer::connect(cluster, {.tls = authority.client("operator")});
   REQUIRE(known.ok());
   auto inspected = (*known)->inspect(self, {}, 5s);
   INFO(inspected.status());
   CHECK(inspected.ok());
-  auto stranger = *observer::of(cluster);
+  auto stranger = *observer::connect(cluster);
   CHECK(!stranger->inspect(self, {}, 500ms).ok());
   CHECK(!stranger->drain({"worker", 0}, 500ms).ok());
   CHECK(*(*known)->inspect(self, {}, 5s)->find("draining") == property_value{false});
@@ -300,7 +300,7 @@ TEST_CASE("a task that an operator drains accepts no new steps, and notifies its
   auto cluster = make_cluster(1);
   std::promise<void> reported;
   auto task = start(cluster, {"worker", 0}, [&] { reported.set_value(); });
-  auto cluster_observer = *observer::of(cluster);
+  auto cluster_observer = *observer::connect(cluster);
   REQUIRE(cluster_observer->drain({"worker", 0}, 5s).ok());
   reported.get_future().get();
   CHECK(http_client{task->http_port()}.get("/readyz")->status == 503);

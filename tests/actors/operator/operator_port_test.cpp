@@ -247,7 +247,7 @@ TEST_CASE("silent, unreachable and gone members of a joined cluster are reported
   options.listen = seed;
   options.http = "127.0.0.1:0";
   options.member_times = {
-      .settle = 100ms, .unreachable_after = 100ms, .gone_after = 1s, .alone_after = 1s};
+      .settle = 100ms, .unreachable_after = 100ms, .gone_after = 1s, .isolated_after = 1s};
   options.on_log = [&](const log_event& event) {
     std::lock_guard guard{mutex};
     if (event.event == "member_changed") // the first fields are the member and its presence

@@ -17,7 +17,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 struct silent_observer final : step_observer {
-  void step_ended(caf::execution_unit*) noexcept override {}
+  void on_step_ended(caf::execution_unit*) noexcept override {}
 };
 
 using clock_type = std::chrono::steady_clock;

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 namespace {
 
 struct silent final : step_observer {
-  void step_ended(caf::execution_unit*) noexcept override {}
+  void on_step_ended(caf::execution_unit*) noexcept override {}
 };
 
 // Runs the step a few times, and returns the memory statistics of the last run.
@@ -26,7 +26,7 @@ step_memory_statistics memory_of(local_world& world, const graph& source, step_s
   silent observer;
   for (uint64_t id = 1; id < 4; ++id) {
     auto running_instance = (*step)->local->check_out();
-    running_instance->watch({.times = true});
+    running_instance->profile({.times = true});
     running_instance->set_feeds([&](uint32_t index) -> const tensor& { return feeds[index]; });
     running_instance->conductor().begin(id, observer, nullptr);
     world.run();

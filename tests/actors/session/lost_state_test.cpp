@@ -40,30 +40,31 @@ fetch x
   explicit restarting_world(bool restores = true) {
     exchange = system().spawn(fake_behavior, &server);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
-      return {[](watch_atom) {}, [](const tell_waits&) {}, [](const deed& action) { action.act(); },
+      return {[](watch_atom) {}, [](const waits_report&) {},
+              [](const deed& action) { action.act(); },
               [=, this](const connect_request& request) -> caf::result<peer_link> {
                 if (is_there)
-                  return peer_link{request.to, incarnation, exchange};
+                  return peer_link{request.task, incarnation, exchange};
                 auto promise = self->make_response_promise<peer_link>();
-                looking.emplace_back(request.to, promise);
+                looking.emplace_back(request.task, promise);
                 return promise;
               }};
     });
     master = spawn_master(
-        system(),
-        {.session = uint64_t{7} << 40,
-         .container = {},
-         .devices = {{"ps", 0, "cpu", 0}},
-         .workers = {},
-         .membership = membership,
-         .lost_state = {
-             .lose =
-                 [this, restores](const state_loss& loss) {
-                   CHECK(loss.number == static_cast<uint64_t>(++losses));
-                   return restores && unrestored.insert(loss.task).second;
-                 },
-             .awaits = [this](const std::string& task) { return unrestored.contains(task); },
-         }});
+        system(), {.session = uint64_t{7} << 40,
+                   .container = {},
+                   .devices = {{"ps", 0, "cpu", 0}},
+                   .workers = {},
+                   .membership = membership,
+                   .lost_state = {
+                       .on_state_lost =
+                           [this, restores](const state_loss& loss) {
+                             CHECK(loss.number == static_cast<uint64_t>(++losses));
+                             return restores && unrestored.insert(loss.task).second;
+                           },
+                       .awaits_restore =
+                           [this](const std::string& task) { return unrestored.contains(task); },
+                   }});
     run();
     for (size_t i = 0; i < 3; ++i) {
       auto answer = ask<std::shared_ptr<prepared_step>>(
@@ -133,10 +134,10 @@ fetch n
     for (size_t i = 0; i < 2; ++i)
       exchanges[i] = system().spawn(fake_behavior, &servers[i]);
     membership = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
-      return {[](watch_atom) {}, [](const tell_waits&) {},
+      return {[](watch_atom) {}, [](const waits_report&) {},
               [this](const connect_request& request) {
-                auto task_index = static_cast<size_t>(request.to.task);
-                return peer_link{request.to, incarnations[task_index], exchanges[task_index]};
+                auto task_index = static_cast<size_t>(request.task.task);
+                return peer_link{request.task, incarnations[task_index], exchanges[task_index]};
               }};
     });
     master = spawn_master(system(), {.session = uint64_t{7} << 40,

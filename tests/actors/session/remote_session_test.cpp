@@ -49,25 +49,25 @@ struct remote_world : actor_world {
   std::shared_ptr<prepared_step> step;
 
   remote_world() {
-    membership_ways ways;
-    ways.dial = [](caf::actor_system&, dialed call, const std::string&,
-                   const std::shared_ptr<std::atomic<bool>>&,
-                   const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
-    ways.open = [this](caf::actor_system& session_system, dialed&,
-                       const exchange_options& exchange_settings) {
+    membership_transport transport;
+    transport.dial = [](caf::actor_system&, dial_result call, const std::string&,
+                        const std::shared_ptr<std::atomic<bool>>&,
+                        const caf::actor& reply) { caf::anon_send(reply, std::move(call)); };
+    transport.open = [this](caf::actor_system& session_system, dial_result&,
+                            const exchange_options& exchange_settings) {
       auto& host = hosts.emplace_back();
       host.owner = exchange_settings.owner;
       return host.exchange = session_system.spawn(host_behavior, &host, exchange_settings.opener);
     };
     client_options options;
-    options.lost_state.lose = [this](const state_loss& loss) {
+    options.lost_state.on_state_lost = [this](const state_loss& loss) {
       unrestored.insert(loss.task);
       return true;
     };
-    options.lost_state.awaits = [this](const std::string& task) {
+    options.lost_state.awaits_restore = [this](const std::string& task) {
       return unrestored.contains(task);
     };
-    session = *spawn_remote_session(system(), {"one:1", "two:2"}, options, nullptr, &ways);
+    session = *spawn_remote_session(system(), {"one:1", "two:2"}, options, nullptr, &transport);
     begin_prepare();
   }
   ~remote_world() {
@@ -113,22 +113,22 @@ struct remote_world : actor_world {
     REQUIRE((**pending).ok());
     step = ***pending;
   }
-  answer_box<step_outcome> start(uint64_t fill = 0, uint64_t known_losses = 0,
+  answer_box<step_outcome> start(uint64_t initialization = 0, uint64_t known_losses = 0,
                                  const std::stop_token& stop = {}) {
     step_request request{.step = step,
                          .feeds = feeds_of(text.text.runs[0]),
                          .deadline = now() + 60s,
-                         .knows = known_losses,
-                         .fill = fill,
+                         .acknowledged_loss = known_losses,
+                         .initialization = initialization,
                          .stop = stop};
     auto pending = ask<step_outcome>(session, std::move(request));
     run();
     return pending;
   }
-  std::shared_ptr<std::optional<status>> end(uint64_t fill) {
+  std::shared_ptr<std::optional<status>> end(uint64_t initialization) {
     auto pending = std::make_shared<std::optional<status>>();
     system().spawn([=, whom = session](caf::event_based_actor* self) {
-      self->request(whom, caf::infinite, end_fill{true, fill})
+      self->request(whom, caf::infinite, end_initialization{true, initialization})
           .then([=](status& answer) { *pending = std::move(answer); },
                 [=](const caf::error& reason) { *pending = from_caf(reason); });
     });
@@ -138,11 +138,11 @@ struct remote_world : actor_world {
 };
 
 session_reply run_reply(uint64_t request, std::vector<state_loss> losses = {},
-                        std::vector<task_fill> fills = {}) {
+                        std::vector<initialization_report> reports = {}) {
   return {.request = request,
           .what = session_ran{.fetches = {tensor::scalar(3)}},
           .losses = std::move(losses),
-          .fills = std::move(fills)};
+          .fills = std::move(reports)};
 }
 
 status outcome_of(const answer_box<step_outcome>& answer) {
@@ -178,7 +178,7 @@ TEST_CASE("an answer that overtakes an earlier one does not report the losses of
   CHECK(world.last_run(host).knows == 2);
 }
 
-TEST_CASE("a session may move while it fills tasks that did not wait to be filled") {
+TEST_CASE("a session may move while it initializes tasks that did not wait for it") {
   remote_world world;
   auto step = world.start(9);
   auto& first = world.host();
@@ -194,19 +194,21 @@ TEST_CASE("a session may move while it fills tasks that did not wait to be fille
   world.prepared_at_last();
   world.answer(world.host(), run_reply(world.last<session_run>(world.host())));
   CHECK(outcome_of(next).ok());
-  // No host has begun to fill a task.
+  // No host has begun to initialize a task.
   auto end_answer = world.end(9);
   REQUIRE(*end_answer);
   CHECK((*end_answer)->ok());
 }
 
-TEST_CASE("a fill that one host has begun, or may have begun, is not ended by another host") {
+TEST_CASE("an initialization that one host has begun, or may have begun, is not ended by another "
+          "host") {
   remote_world world;
   auto answers = GENERATE(true, false);
   auto step = world.start(9);
   auto& first = world.host();
   if (answers) {
-    auto done_reply = run_reply(world.last<session_run>(first), {}, {{ps, fill_stage::by_asker}});
+    auto done_reply =
+        run_reply(world.last<session_run>(first), {}, {{ps, initialization_stage::by_requester}});
     done_reply.leaving = true;
     world.answer(first, std::move(done_reply));
     CHECK(outcome_of(step).ok());
@@ -222,11 +224,11 @@ TEST_CASE("a fill that one host has begun, or may have begun, is not ended by an
   auto& second = world.host();
   world.open_at_last();
   world.prepared_at_last();
-  world.answer(second,
-               run_reply(world.last<session_run>(second), {}, {{ps, fill_stage::by_asker}}));
+  world.answer(second, run_reply(world.last<session_run>(second), {},
+                                 {{ps, initialization_stage::by_requester}}));
   CHECK(outcome_of(next).ok());
   auto end_answer = world.end(9);
-  // The task is released, so that another session may fill it.
+  // The task is released, so that another session may initialize it.
   auto end_request = world.last<session_fill_end>(second);
   CHECK(!std::get<session_fill_end>(second.requests.back().what).done);
   world.answer(second, {.request = end_request});

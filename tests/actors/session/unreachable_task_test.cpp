@@ -40,15 +40,16 @@ fetch v
     for (size_t i = 0; i < 2; ++i)
       exchanges[i] = system().spawn(fake_behavior, &workers[i]);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
-      return {[](watch_atom) {}, [](const tell_waits&) {}, [](const deed& action) { action.act(); },
-              [=, this](const connect_request& request) -> caf::result<peer_link> {
-                auto worker_index = static_cast<size_t>(request.to.task);
-                if (is_there[worker_index])
-                  return peer_link{request.to, incarnations[worker_index], exchanges[worker_index]};
-                auto promise = self->make_response_promise<peer_link>();
-                looking.emplace_back(request, promise);
-                return promise;
-              }};
+      return {
+          [](watch_atom) {}, [](const waits_report&) {}, [](const deed& action) { action.act(); },
+          [=, this](const connect_request& request) -> caf::result<peer_link> {
+            auto worker_index = static_cast<size_t>(request.task.task);
+            if (is_there[worker_index])
+              return peer_link{request.task, incarnations[worker_index], exchanges[worker_index]};
+            auto promise = self->make_response_promise<peer_link>();
+            looking.emplace_back(request, promise);
+            return promise;
+          }};
     });
     master = spawn_master(system(), {.session = uint64_t{7} << 40,
                                      .container = {},
@@ -78,20 +79,20 @@ fetch v
     for (auto end_time = now() + time; now() < end_time;) {
       pass(50ms);
       for (auto& [request, promise] : std::exchange(looking, {}))
-        if (is_there[static_cast<size_t>(request.to.task)] || request.deadline <= now())
+        if (is_there[static_cast<size_t>(request.task.task)] || request.deadline <= now())
           answer_look(request, promise);
         else
           looking.emplace_back(request, promise);
     }
   }
   void answer_look(const connect_request& request, caf::typed_response_promise<peer_link> promise) {
-    auto worker_index = static_cast<size_t>(request.to.task);
+    auto worker_index = static_cast<size_t>(request.task.task);
     caf::anon_send(membership, deed{[this, request, worker_index, promise]() mutable {
                      if (is_there[worker_index])
-                       promise.deliver(peer_link{request.to, incarnations[worker_index],
+                       promise.deliver(peer_link{request.task, incarnations[worker_index],
                                                  exchanges[worker_index]});
                      else
-                       promise.deliver(to_caf(failure(error_kind::unavailable, request.to,
+                       promise.deliver(to_caf(failure(error_kind::unavailable, request.task,
                                                       " could not be reached in time")));
                    }});
     run();

@@ -87,7 +87,7 @@ TEST_CASE("a worker rejects invalid loop iterations of peers") {
                              .feeds = {}});
   };
   auto push = [&](uint32_t key, uint64_t frame, uint64_t run, tensor value = {}) {
-    world.steps.push({{0, last}, key, false, std::move(value), frame, run}, nullptr);
+    world.steps.deliver({{0, last}, key, false, std::move(value), frame, run}, nullptr);
     world.run();
   };
   auto iteration = [](int64_t function, int64_t number) {

@@ -88,7 +88,7 @@ TEST_CASE(
     "the loss of a task before a program is linked is reported after the registration's answer") {
   linked_world world;
   world.from_peer(world.graph_of(text_case{sending_graph}, 0));
-  world.to_server->gone = true;
+  world.to_server->is_closed = true;
   world.let_find();
   REQUIRE(world.sent.size() == 2);
   CHECK(std::get_if<register_reply>(&world.sent[0]));

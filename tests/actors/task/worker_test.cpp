@@ -311,7 +311,7 @@ fetch y
   REQUIRE(registration);
   auto value = tensor::vector<float>({3, 3});
   auto push = [&](uint64_t step, uint32_t key, tensor pushed) {
-    world.steps.push(tensor_push{{0, step}, key, false, std::move(pushed)}, nullptr);
+    world.steps.deliver(tensor_push{{0, step}, key, false, std::move(pushed)}, nullptr);
     world.run();
   };
   uint32_t key = UINT32_MAX;
@@ -357,7 +357,7 @@ fetch y
       if (graph_node->op().name == "_Recv")
         key = static_cast<uint32_t>(graph_node->attr<int64_t>("key"));
   auto push = [&](uint64_t step) {
-    world.steps.push(tensor_push{{0, step}, key, false, tensor::vector<float>({3, 3})}, nullptr);
+    world.steps.deliver(tensor_push{{0, step}, key, false, tensor::vector<float>({3, 3})}, nullptr);
   };
   constexpr uint64_t steps = 80'000; // more than a worker remembers
   for (uint64_t step = 1; step <= steps; ++step) {

@@ -185,7 +185,7 @@ private:
     number_claim request{"worker", -1, from.incarnation, from.address};
     if (from.number) {
       request.task = from.number->task;
-      request.holds = true;
+      request.is_confirmed = true;
     }
     tell(from.out, {.claim = request});
   }
@@ -230,17 +230,17 @@ private:
     }
     for (const auto& probe : first_->probes(now_))
       for (auto& member : processes_)
-        if (member.number == probe.by && member.connected)
-          tell(member.in, {.probe = probe.about});
+        if (member.number == probe.prober && member.connected)
+          tell(member.in, {.probe = probe.subject});
     if (first_->settled(now_))
-      for (auto& [to, gossip_part] : gossip_.spread(first_->list()))
+      for (auto& [to, gossip_part] : gossip_.take_messages(first_->list()))
         for (auto& member : processes_)
           if (member.id == to)
             tell(member.in, {.list = std::move(gossip_part)});
   }
   void hear_at_first(process& from, const said& message) {
     if (message.answer) {
-      first_->hear(*message.answer, now_);
+      first_->record(*message.answer, now_);
     } else if (message.claim) {
       auto grant = first_->claim(*message.claim, now_);
       tell(from.in, {.grant = grant});
@@ -249,12 +249,12 @@ private:
       if (!is_own_term && message.list->epoch.term != 0)
         tell(from.in, {.list = list_gossip::greeting(first_->list(), true)});
       else
-        gossip_.note(from.id, message.list->epoch);
+        gossip_.set_epoch(from.id, message.list->epoch);
     } else {
       member_list heard;
-      heard.take(*message.list);
-      CHECK(first_->hear(heard, now_));
-      gossip_.note(from.id, message.list->epoch);
+      heard.merge(*message.list);
+      CHECK(first_->merge(heard, now_));
+      gossip_.set_epoch(from.id, message.list->epoch);
     }
   }
   bool hear(process& listener, said& message) {
@@ -266,10 +266,10 @@ private:
       tell(listener.out,
            {.answer = probe_answer{message.probe->task, message.probe->incarnation, reached}});
     } else if (message.list) {
-      auto heard = listener.gossip.hear(0, *message.list, listener.list);
+      auto heard = listener.gossip.merge(0, *message.list, listener.list);
       if (heard.answer)
         tell(listener.out, {.list = heard.answer});
-      for (auto& [to, changes] : listener.gossip.spread(listener.list))
+      for (auto& [to, changes] : listener.gossip.take_messages(listener.list))
         tell(listener.out, {.list = changes});
       auto* self = listener.number ? listener.list.find(*listener.number) : nullptr;
       if (self && self->incarnation > listener.incarnation && self->holds_number()) {

@@ -22,7 +22,7 @@ TEST_CASE("a distributed step ends when all tasks have answered") {
   CHECK(step.silent(1));
   CHECK(step.answer(1, {}) == next::end);
   CHECK(step.outcome().ok());
-  CHECK(step.give_up() == next::wait);
+  CHECK(step.end_now() == next::wait);
 }
 
 TEST_CASE("the first error cancels the other tasks once, and is the outcome") {
@@ -44,7 +44,7 @@ TEST_CASE("a step stops waiting for tasks that do not answer a cancellation") {
   distributed_step step{2};
   CHECK(step.fail(broken("time is over")) == next::cancel_others);
   CHECK(step.answer(0, {}) == next::wait);
-  CHECK(step.give_up() == next::end);
+  CHECK(step.end_now() == next::end);
   CHECK(step.answer(1, {}) == next::wait);
   CHECK(step.outcome().message() == "time is over");
 }
@@ -78,9 +78,9 @@ TEST_CASE(
     CHECK(step.outcome().ok());
   }
   SECTION("the last holder does not answer") {
-    CHECK(step.doubt(broken("who knows")) == next::end);
+    CHECK(step.end_unconfirmed(broken("who knows")) == next::end);
     CHECK(step.outcome().message() == "who knows");
-    CHECK(step.doubt(broken("twice")) == next::wait);
+    CHECK(step.end_unconfirmed(broken("twice")) == next::wait);
     CHECK_FALSE(step.settles());
   }
   CHECK(step.take_holders().empty());
@@ -93,7 +93,7 @@ TEST_CASE("each holder of a failed step's elements is notified once") {
   CHECK(badly.answer(1, {}) == next::wait);
   CHECK(badly.answer(0, broken("cause")) == next::cancel_others);
   CHECK(badly.take_holders() == std::vector<size_t>{1});
-  CHECK(badly.give_up() == next::end);
+  CHECK(badly.end_now() == next::end);
   badly.hold(2); // task 2 answered late
   CHECK(badly.take_holders() == std::vector<size_t>{2});
 }
@@ -121,7 +121,7 @@ TEST_CASE("a distributed step ends once, with its first cause, in any order of e
           cause = text;
         decision = step.fail(broken(text.c_str()));
       } else if (!cause.empty()) {
-        decision = step.give_up();
+        decision = step.end_now();
       }
       ends += decision == next::end;
       cancels += decision == next::cancel_others;

@@ -33,9 +33,10 @@ struct world {
       now = std::min(end, now + 100ms);
       first.tick(now);
       for (const auto& probe : first.probes(now)) {
-        asked.push_back(probe.by);
-        first.hear({probe.about.task, probe.about.incarnation, reached.contains(probe.about.task)},
-                   now);
+        asked.push_back(probe.prober);
+        first.record(
+            {probe.subject.task, probe.subject.incarnation, reached.contains(probe.subject.task)},
+            now);
       }
     }
   }
@@ -63,20 +64,20 @@ TEST_CASE("a copy of a list follows its changes, whichever changes it has missed
   original.put(member(0, 1));
   original.put(member(1, 2));
   member_list copy;
-  CHECK(copy.take(original.changes_since(copy.epoch())) == member_list::taken::news);
+  CHECK(copy.merge(original.changes_since(copy.epoch())) == member_list::merge_outcome::merged);
   CHECK(copy.members() == original.members());
   auto missed_changes = original.changes_since(copy.epoch());
   CHECK(missed_changes.members.empty());
-  CHECK(copy.take(missed_changes) == member_list::taken::old);
+  CHECK(copy.merge(missed_changes) == member_list::merge_outcome::outdated);
   auto seen_epoch = original.epoch();
   original.put(member(1, 2, presence::gone));
   auto lost = original.changes_since(seen_epoch);
   auto at_loss = original.epoch();
   original.put(member(2, 3));
-  CHECK(copy.take(original.changes_since(at_loss)) == member_list::taken::gap);
-  CHECK(copy.take(lost) == member_list::taken::news);
-  CHECK(copy.take(original.changes_since(seen_epoch)) ==
-        member_list::taken::news); // overlapping changes
+  CHECK(copy.merge(original.changes_since(at_loss)) == member_list::merge_outcome::gap);
+  CHECK(copy.merge(lost) == member_list::merge_outcome::merged);
+  CHECK(copy.merge(original.changes_since(seen_epoch)) ==
+        member_list::merge_outcome::merged); // overlapping changes
   CHECK(copy.members() == original.members());
   CHECK(copy.epoch() == original.epoch());
 }
@@ -88,15 +89,15 @@ TEST_CASE("the list of a later coordinator replaces the list of an earlier one")
     former.put(member(i, 10));
   later.begin_term(8);
   later.put(member(0, 11));
-  copy.take(former.changes_since({}));
+  copy.merge(former.changes_since({}));
   CHECK(later.changes_since(copy.epoch()).members.size() == 1);
-  CHECK(copy.take(later.changes_since(copy.epoch())) == member_list::taken::news);
+  CHECK(copy.merge(later.changes_since(copy.epoch())) == member_list::merge_outcome::merged);
   CHECK(copy.members() == later.members());
-  CHECK(copy.take(former.changes_since({})) == member_list::taken::old);
+  CHECK(copy.merge(former.changes_since({})) == member_list::merge_outcome::outdated);
   // A change of one list does not apply to another.
   former.put(member(6, 10));
   former.begin_term(9);
-  CHECK(copy.take({{9, 1}, {9, 2}, {member(1, 12)}}) == member_list::taken::gap);
+  CHECK(copy.merge({{9, 1}, {9, 2}, {member(1, 12)}}) == member_list::merge_outcome::gap);
 }
 
 TEST_CASE("numbers are assigned from 0 up, once existing holders have had time to call") {
@@ -184,8 +185,8 @@ TEST_CASE("a restarted coordinator learns its members from their calls") {
   world w;
   w.first = cluster_coordinator{{"ps", 0}, 2000, "ps:1", {}, w.now};
   member_list copy;
-  copy.take(former.first.list().changes_since({}));
-  REQUIRE(w.first.hear(copy, w.now));
+  copy.merge(former.first.list().changes_since({}));
+  REQUIRE(w.first.merge(copy, w.now));
   w.first.connected(zero, 1);
   CHECK(w.granted(holds(0, 1)) == zero);
   w.pass(2s);
@@ -209,12 +210,12 @@ TEST_CASE("a coordinator with a slow clock still decides; a replaced one ends") 
   later.begin_term(5000);
   later.put(member(0, 1));
   world w;
-  REQUIRE(w.first.hear(later, w.now));
+  REQUIRE(w.first.merge(later, w.now));
   CHECK(w.first.list().epoch().term == 5001);
   w.pass(2s);
   CHECK(w.granted(any(9)) == one);
   later.begin_term(6000);
-  CHECK(w.first.hear(later, w.now).kind() == error_kind::failed_precondition);
+  CHECK(w.first.merge(later, w.now).kind() == error_kind::failed_precondition);
 }
 
 TEST_CASE("a coordinator that was paused does not count that time against its members") {
@@ -289,9 +290,9 @@ TEST_CASE(
   CHECK(w.state(zero) == presence::here);
   CHECK(w.state(one) == presence::gone);
   // A member with a connection to a member reported as gone says so.
-  w.first.hear({one, 7, true}, w.now); // about another incarnation
+  w.first.record({one, 7, true}, w.now); // about another incarnation
   CHECK(w.state(one) == presence::gone);
-  w.first.hear({one, 2, true}, w.now);
+  w.first.record({one, 2, true}, w.now);
   CHECK(w.state(one) == presence::unreachable);
 }
 
@@ -322,7 +323,7 @@ TEST_CASE(
   CHECK(w.refused(any(9)) == error_kind::unavailable); // other members may know more
   member_list newer_list = former.first.list();
   newer_list.put(member(2, 3));
-  REQUIRE(w.first.hear(newer_list, w.now));
+  REQUIRE(w.first.merge(newer_list, w.now));
   w.first.connected(two, 3);
   w.pass(2s);
   CHECK(w.granted(any(9)) == one);

@@ -46,7 +46,7 @@ TEST_CASE("a tensor waits for its step, and is delivered once") {
   CHECK(arrive(at, step, 4) == fate::keep); // the step has not started
   CHECK(attach(at, step) == 2);
   CHECK(arrive(at, step, 5) == fate::deliver);
-  CHECK(arrive(at, step, 5) == fate::twice);
+  CHECK(arrive(at, step, 5) == fate::duplicate);
   CHECK(at.end(step, start) == 1);
   CHECK(arrive(at, step, 6) == fate::drop);
   CHECK(at.idle());
@@ -60,7 +60,7 @@ TEST_CASE("tensors of one edge in several iterations of a loop are distinct") {
   for (uint32_t key = 0; key < 50; ++key) {
     arrival first_arrival{.step = step, .key = key};
     CHECK(at.arrive(first_arrival, start).fate == fate::deliver);
-    CHECK(at.arrive(first_arrival, start).fate == fate::twice);
+    CHECK(at.arrive(first_arrival, start).fate == fate::duplicate);
   }
   for (uint64_t iteration = 1; iteration < 50; ++iteration) {
     arrival next_arrival{.step = step, .key = 3, .frame = 1, .iteration = iteration};
@@ -71,41 +71,41 @@ TEST_CASE("tensors of one edge in several iterations of a loop are distinct") {
 TEST_CASE("an announced tensor is wanted from its step's start until the step ends or fails") {
   meeting at;
   step_id step{7, 1};
-  CHECK(at.expect(step, start) == demand::later);
+  CHECK(at.expect(step, start) == fetch_decision::later);
   CHECK(at.early_steps() == 1);
-  CHECK(at.awaits(step));
+  CHECK(at.expects(step));
   REQUIRE(at.announce(step, start));
   CHECK(at.idle() == false);
   CHECK(at.early_steps() == 0);
-  CHECK(at.expect(step, start) == demand::now);
+  CHECK(at.expect(step, start) == fetch_decision::now);
   attach(at, step);
-  CHECK(at.expect(step, start) == demand::now);
+  CHECK(at.expect(step, start) == fetch_decision::now);
   CHECK(at.cancel(step, gone(), start) == 1);
-  CHECK(at.expect(step, start) == demand::never); // although its kernels may still run
-  CHECK(at.runs(step));
+  CHECK(at.expect(step, start) == fetch_decision::never); // although its kernels may still run
+  CHECK(at.is_running(step));
   at.end(step, start);
-  CHECK(at.expect(step, start) == demand::never);
+  CHECK(at.expect(step, start) == fetch_decision::never);
   CHECK(at.idle());
 }
 
 TEST_CASE(
     "an announced tensor waits for its step no longer, and in no greater number, than others") {
   meeting at{{.session_steps = 2}};
-  CHECK(at.expect({7, 1}, start) == demand::later);
-  CHECK(at.expect({7, 1}, start) == demand::later);
+  CHECK(at.expect({7, 1}, start) == fetch_decision::later);
+  CHECK(at.expect({7, 1}, start) == fetch_decision::later);
   CHECK(arrive(at, {7, 2}, 0) == fate::keep);
-  CHECK(at.expect({7, 2}, start) == demand::later);
-  CHECK(at.expect({7, 3}, start) == demand::never); // the limit is reached
+  CHECK(at.expect({7, 2}, start) == fetch_decision::later);
+  CHECK(at.expect({7, 3}, start) == fetch_decision::never); // the limit is reached
   CHECK(at.announce({7, 3}, start).kind() == error_kind::resource_exhausted);
   CHECK(!at.cancel(step_id{7, 1}, gone(), start));
-  CHECK(at.expect({7, 1}, start) == demand::never);
-  CHECK(!at.awaits({7, 1}));
-  CHECK(at.expect({7, 4}, start) == demand::later); // the first one has made room
+  CHECK(at.expect({7, 1}, start) == fetch_decision::never);
+  CHECK(!at.expects({7, 1}));
+  CHECK(at.expect({7, 4}, start) == fetch_decision::later); // the first one has made room
   at.age(start + 61s);
-  CHECK(at.expect({7, 4}, start + 61s) == demand::never);
+  CHECK(at.expect({7, 4}, start + 61s) == fetch_decision::never);
   CHECK(at.idle());
   at.close(gone());
-  CHECK(at.expect({7, 5}, start) == demand::never);
+  CHECK(at.expect({7, 5}, start) == fetch_decision::never);
 }
 
 TEST_CASE("sessions are separate even if their steps have the same numbers") {

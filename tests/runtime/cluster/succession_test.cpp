@@ -61,7 +61,7 @@ TEST_CASE(
   REQUIRE(request);
   CHECK(now - since == 10s);
   CHECK(request->term == 1001);
-  CHECK(request->has == list.epoch());
+  CHECK(request->candidate_epoch == list.epoch());
   now = since = time_point{1h};
   request = asks_within(two, list, false, 60s, now);
   REQUIRE(request);
@@ -92,7 +92,7 @@ TEST_CASE("in a cluster of two, a task succeeds the other only if that has said 
   voter zero{0, now};
   REQUIRE(asks_within(zero, list, false, 60s, now));
   CHECK(zero.it.elected(list) == 0);
-  CHECK(zero.it.standing(list)->needs == 2);
+  CHECK(zero.it.vote_count(list)->needs == 2);
   zero.it.left(list.epoch().term);
   CHECK(zero.it.elected(list) == 1001);
 }

@@ -26,7 +26,7 @@ TEST_CASE("an accumulator returns the mean of its gradients, and starts the next
   CHECK(done.size() == 1);
   tested->apply(request_of(3), 0, tensor::vector<float>({3, 6}), done);
   REQUIRE(done.size() == 3);
-  CHECK(done[2].who.number == 1);
+  CHECK(done[2].id.number == 1);
   CHECK(std::ranges::equal(done[2].tensors.at(0).values<float>(), std::vector{2.f, 4.f}));
   CHECK(tested->global_step() == 1);
   CHECK(tested->accumulated() == 0);
@@ -72,7 +72,7 @@ TEST_CASE("a waiting take can be cancelled, and the next one is served") {
   tested->cancel(step_id{0, 10}, stopped, done);
   REQUIRE(done.size() == 3);
   CHECK(done[1].outcome.kind() == error_kind::cancelled);
-  CHECK(done[2].who.number == 2);
+  CHECK(done[2].id.number == 2);
   tested->apply(request_of(4), 1, tensor::scalar(7.f), done);
   tested->take(request_of(5, 30), 4, done);
   tested->reset(stopped, done);
@@ -171,7 +171,7 @@ void compare_with_a_list(unsigned rounds) {
     for (const auto& answered : done)
       if (!answered.tensors.empty()) {
         ++sums;
-        REQUIRE(*answered.tensors[0].data<int64_t>() == expected.at(answered.who.number));
+        REQUIRE(*answered.tensors[0].data<int64_t>() == expected.at(answered.id.number));
       }
     REQUIRE(sums == expected.size());
   }

@@ -35,7 +35,7 @@ struct theatre {
   std::string answered() {
     std::string text;
     for (const auto& reply : std::exchange(done, {})) {
-      text += concat(text.empty() ? "" : " ", reply.who.number, ':');
+      text += concat(text.empty() ? "" : " ", reply.id.number, ':');
       if (reply.tensors.empty()) {
         text += to_string(reply.outcome.kind());
         continue;
@@ -119,8 +119,8 @@ TEST_CASE("a failed step's elements return to the barrier") {
   t.put(2, {"x", "y"}, 1, {1, 2});
   t.take(3, 1, false, 20);
   t.take(4, 1, false, 30);
-  t.tested->settle({0, 30}, false, t.done);
-  t.tested->settle({0, 20}, true, t.done);
+  t.tested->end_step({0, 30}, false, t.done);
+  t.tested->end_step({0, 20}, true, t.done);
   t.take(5, 1, false, 40);
   CHECK(t.answered() == "1:ok 2:ok 3:[x] 4:[y] 5:[x]");
 }
@@ -147,10 +147,10 @@ void keep_books(unsigned rounds) {
             auto place = complete.find(key);
             REQUIRE(place != complete.end());
             complete.erase(place);
-            held_keys[answered.who.step.sequence].insert(key);
+            held_keys[answered.id.step.sequence].insert(key);
           }
-        else if (answered.outcome.ok() && asked.contains(answered.who.number))
-          for (const auto& key : asked[answered.who.number])
+        else if (answered.outcome.ok() && asked.contains(answered.id.number))
+          for (const auto& key : asked[answered.id.number])
             if (++parts[key] % 2 == 0) // it may be returned before it is known to be complete
               complete.insert(key);
       }
@@ -174,7 +174,7 @@ void keep_books(unsigned rounds) {
         if (fails)
           complete.merge(held_keys[step_number]);
         held_keys[step_number].clear();
-        t.tested->settle(step_id{0, step_number}, fails, t.done);
+        t.tested->end_step(step_id{0, step_number}, fails, t.done);
       }
       look();
       REQUIRE(t.tested->ready() == static_cast<int64_t>(complete.size()));

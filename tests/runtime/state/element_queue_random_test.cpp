@@ -88,8 +88,8 @@ std::map<uint64_t, model::answer> to_answers(const answers& done) {
     if (!answered.tensors.empty())
       model_answer.values.assign(answered.tensors[0].values<int>().begin(),
                                  answered.tensors[0].values<int>().end());
-    if (!answers.emplace(answered.who.number, std::move(model_answer)).second)
-      FAIL("request " << answered.who.number << " was answered twice");
+    if (!answers.emplace(answered.id.number, std::move(model_answer)).second)
+      FAIL("request " << answered.id.number << " was answered twice");
   }
   return answers;
 }
@@ -199,7 +199,7 @@ void keep_books(unsigned seed, int requests) {
   auto look = [&] {
     for (; read < done.size(); ++read) {
       auto& answered = done[read];
-      if (auto put = puts.find(answered.who.number); put != puts.end() && answered.outcome.ok()) {
+      if (auto put = puts.find(answered.id.number); put != puts.end() && answered.outcome.ok()) {
         for (auto value : put->second)
           REQUIRE(expected.in.emplace(value, value % 7).second);
       } else if (!answered.tensors.empty()) {
@@ -214,7 +214,7 @@ void keep_books(unsigned seed, int requests) {
                        (priority == position->second && other_value >= value)));
           }
           expected.in.erase(position);
-          expected.held_values[answered.who.step.sequence].push_back(value);
+          expected.held_values[answered.id.step.sequence].push_back(value);
         }
       }
       answered.tensors.clear();
@@ -251,7 +251,7 @@ void keep_books(unsigned seed, int requests) {
         expected.spent += expected.held_values[step].size();
       expected.held_values.erase(step);
       queue->cancel(step_id{0, step}, stopped, done); // it has no further requests
-      queue->settle({0, step}, failed, done);
+      queue->end_step({0, step}, failed, done);
       std::erase(running, step);
     } else if (!closed && i > requests / 2) {
       closed = true;

@@ -29,7 +29,7 @@ struct theatre {
   std::string answers() {
     std::ostringstream out;
     for (const auto& answered : std::exchange(done, {})) {
-      out << (out.tellp() ? " " : "") << answered.who.number << ':';
+      out << (out.tellp() ? " " : "") << answered.id.number << ':';
       last = answered.outcome;
       if (!answered.outcome || answered.tensors.empty()) {
         out << to_string(answered.outcome.kind());
@@ -73,15 +73,15 @@ TEST_CASE(
   t.take_many(3, 2, 20);
   t.take(4, 30);
   CHECK(t.answers() == "1:ok 2:[5] 3:[6 7] 4:[8]");
-  t.queue.settle({0, 30}, false, t.done);
-  t.queue.settle({0, 20}, true, t.done);
-  t.queue.settle({0, 20}, true, t.done); // the second time has no effect
-  t.queue.settle({0, 30}, true, t.done); // it has already succeeded
+  t.queue.end_step({0, 30}, false, t.done);
+  t.queue.end_step({0, 20}, true, t.done);
+  t.queue.end_step({0, 20}, true, t.done); // the second time has no effect
+  t.queue.end_step({0, 30}, true, t.done); // it has already succeeded
   CHECK(t.queue.size() == 4);
   t.take_many(5, 4, 40);
   CHECK(t.answers() == "5:[5 6 7 9]");
   t.take(6, 50); // a waiting take gets the returned elements
-  t.queue.settle({0, 40}, true, t.done);
+  t.queue.end_step({0, 40}, true, t.done);
   CHECK(t.answers() == "6:[5]");
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("an element that is dropped if its step fails does not return") {
   theatre t{10};
   t.put(1, 5);
   t.queue.dequeue({{0, 20}, 2}, {.return_on_failure = false}, t.done);
-  t.queue.settle({0, 20}, true, t.done);
+  t.queue.end_step({0, 20}, true, t.done);
   CHECK(t.queue.size() == 0);
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("returned elements may exceed the capacity") {
   t.put(1, 5);
   t.take(2, 20);
   t.put(3, 6);
-  t.queue.settle({0, 20}, true, t.done);
+  t.queue.end_step({0, 20}, true, t.done);
   t.put(4, 7);
   CHECK(t.answers() == "1:ok 2:[5] 3:ok");
   CHECK(t.queue.size() == 2);
@@ -406,7 +406,7 @@ TEST_CASE("a priority queue returns the lowest number first, and equal ones in i
       {{0, 1}, 1}, {tensor::vector<int64_t>({3, 1, 3, 1}), tensor::vector<int>({30, 10, 31, 11})},
       done);
   owned_queue->dequeue({{0, 2}, 2}, {}, done);
-  owned_queue->settle({0, 2}, true, done);
+  owned_queue->end_step({0, 2}, true, done);
   owned_queue->dequeue({{0, 3}, 3}, {.count = 4, .as_batch = true}, done);
   REQUIRE(done.size() == 3);
   CHECK(*done[1].tensors.at(1).data<int>() == 10);

@@ -123,7 +123,7 @@ TEST_CASE("a missing file fails each read until it exists") {
   CHECK_THAT(world.read(), Contains("gone"));
   CHECK(world.done.back().outcome.kind() == error_kind::not_found);
   CHECK_THAT(world.read(), Contains("gone"));
-  auto file_requests = world.file_errands;
+  auto file_requests = world.file_operations;
   CHECK(file_requests == 2); // there is no automatic retry
   write_records(world.disk, "gone", 1);
   CHECK(world.read() == "gone:0=gone record 0");
@@ -315,10 +315,10 @@ TEST_CASE("a reader reads ahead within limits, and many records per file operati
   world.disk.put("a", text);
   world.offer("a");
   world.read();
-  CHECK(world.file_errands == 1);
+  CHECK(world.file_operations == 1);
   for (int i = 1; i < 9'000; ++i)
     world.read();
-  CHECK(world.file_errands < 200);
+  CHECK(world.file_operations < 200);
   CHECK_THAT(world.reader.describe(), Contains("records read ahead"));
 }
 
@@ -340,7 +340,7 @@ TEST_CASE("each record reaches exactly one successful step, and none is lost") {
         if (got->outcome)
           for (const auto& record : got->tensors[1].values<std::string>())
             found.insert(record);
-        world.reader.settle(reader_world::step(step_number).step, false, world.done);
+        world.reader.end_step(reader_world::step(step_number).step, false, world.done);
       }
     };
     for (int i = 0; i < 400; ++i) {

@@ -51,7 +51,7 @@ TEST_CASE("a restored queue of any kind has the saved elements, in the same orde
       saved.put(number);
     saved.queue->dequeue(saved.next(), {}, saved.done);
     answers settled;
-    saved.queue->settle({1, 1}, false, settled);
+    saved.queue->end_step({1, 1}, false, settled);
     restored.put(77); // the restore drops it
     auto state = saved.queue->state();
     REQUIRE(state);
@@ -79,7 +79,7 @@ TEST_CASE("elements taken by running steps are in the state of a queue, in their
   CHECK(restored.take_all() == "1 2 3 ");
   // An element that a step had taken before does not return into the restored queue.
   REQUIRE(saved.queue->restore(*saved.queue->state(), saved.done));
-  saved.queue->settle({1, 8}, true, saved.done);
+  saved.queue->end_step({1, 8}, true, saved.done);
   CHECK(saved.take_all() == "1 2 3 ");
 }
 

@@ -23,7 +23,7 @@ TEST_CASE("waiting replicas proceed when another step is set, even an earlier on
   CHECK(done.empty());
   clock.set_step(request_of(2), 7, done);
   REQUIRE(done.size() == 2);
-  CHECK(done[0].who == request_of(2));
+  CHECK(done[0].id == request_of(2));
   CHECK(given(done[1]) == 7);
   clock.await_step(request_of(3), 7, done);
   CHECK(done.size() == 2);
@@ -52,7 +52,7 @@ TEST_CASE("a replica waits for the slowest active one, and for none that has lef
   CHECK(done.size() == 2); // the third replica has done no step
   clock.leave(request_of(4), 2, done);
   REQUIRE(done.size() == 4);
-  CHECK(done[3].who == request_of(2));
+  CHECK(done[3].id == request_of(2));
   CHECK(given(done[3]) == 2);
   // It returns with the steps of the slowest.
   clock.tick(request_of(5), 2, 1, done);
@@ -143,7 +143,7 @@ TEST_CASE("no replica gets too far ahead, and none waits forever, in any order o
     }
     for (const auto& answered : done)
       std::erase_if(waiting,
-                    [&](const auto& waiter) { return waiter.second == answered.who.number; });
+                    [&](const auto& waiter) { return waiter.second == answered.id.number; });
     for (auto [waiting_replica, steps] : living) {
       auto may_go = steps - slowest() <= lead;
       INFO("replica " << waiting_replica << " has done " << steps << ", the slowest " << slowest());

@@ -28,7 +28,7 @@ void keep_books(unsigned seed, int requests) {
   answers done;
   auto look = [&] {
     for (auto& answered : std::exchange(done, {})) {
-      auto id = answered.who.number;
+      auto id = answered.id.number;
       if (auto put = puts.extract(id); !put.empty() && answered.outcome.ok())
         REQUIRE(in.insert(put.mapped()).second);
       auto take = takes.extract(id);
@@ -41,7 +41,7 @@ void keep_books(unsigned seed, int requests) {
       else if (order == staging_order::fifo)
         REQUIRE(value == *in.begin());
       in.erase(value);
-      held_values[answered.who.step.sequence].insert(value);
+      held_values[answered.id.step.sequence].insert(value);
     }
   };
   int64_t next = 0;
@@ -77,7 +77,7 @@ void keep_books(unsigned seed, int requests) {
       if (failed)
         in.merge(held_values[step]);
       held_values.erase(step);
-      area->settle({0, step}, failed, done);
+      area->end_step({0, step}, failed, done);
       std::erase(running, step);
     }
     look();

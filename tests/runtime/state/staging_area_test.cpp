@@ -17,7 +17,7 @@ struct theatre {
   std::string answered() {
     std::string text;
     for (const auto& reply : std::exchange(done, {})) {
-      text += concat(text.empty() ? "" : " ", reply.who.number, ':');
+      text += concat(text.empty() ? "" : " ", reply.id.number, ':');
       if (reply.tensors.empty()) {
         text += to_string(reply.outcome.kind());
         continue;
@@ -98,8 +98,8 @@ TEST_CASE("a failed step's tuples return to their place in the staging area") {
   t.tested->take(request_of(6, 30), {}, t.done);
   t.tested->take(request_of(7, 20), {}, t.done);
   t.answered();
-  t.tested->settle({0, 30}, false, t.done);
-  t.tested->settle({0, 20}, true, t.done);
+  t.tested->end_step({0, 30}, false, t.done);
+  t.tested->end_step({0, 20}, true, t.done);
   for (uint64_t i = 8; i < 11; ++i)
     t.tested->take(request_of(i, 40), {}, t.done);
   CHECK(t.answered() == "8:[1] 9:[3] 10:[4]");
@@ -111,7 +111,7 @@ TEST_CASE("a failed step's tuples return to their place in the staging area") {
   by_key.tested->take(request_of(3, 30), {.key = 7, .indices = {1}, .all_components = false},
                       by_key.done);
   CHECK(by_key.tested->size() == 0);
-  by_key.tested->settle({0, 20}, true, by_key.done);
+  by_key.tested->end_step({0, 20}, true, by_key.done);
   by_key.tested->take(request_of(4), {.key = 7, .indices = {0}, .all_components = false},
                       by_key.done);
   CHECK(by_key.answered() == "1:ok 2:[1] 3:[2] 4:[1]");
@@ -139,7 +139,7 @@ TEST_CASE("a returned tuple is not lost if another with its key exists") {
   put_value(1, 1);
   t.tested->take(request_of(2, 20), {.key = 7}, t.done);
   put_value(3, 2);
-  t.tested->settle({0, 20}, true, t.done);
+  t.tested->end_step({0, 20}, true, t.done);
   CHECK(t.tested->size() == 2);
   t.answered();
   t.tested->take(request_of(4, 30), {.key = 7}, t.done);
@@ -148,7 +148,7 @@ TEST_CASE("a returned tuple is not lost if another with its key exists") {
   CHECK((answers == "4:[1] 5:[2]" || answers == "4:[2] 5:[1]"));
   CHECK(t.tested->describe() == "0 tuples of 0 bytes");
   t.tested->clear(t.done);
-  t.tested->settle({0, 30}, true, t.done);
+  t.tested->end_step({0, 30}, true, t.done);
   CHECK(t.tested->size() == 0);
 }
 

@@ -12,7 +12,7 @@ const status stopped = failure(error_kind::cancelled, "stopped");
 std::string numbers_of(answers& done) {
   std::string text;
   for (const auto& answered : std::exchange(done, {}))
-    text += concat(text.empty() ? "" : " ", answered.who.number, ':',
+    text += concat(text.empty() ? "" : " ", answered.id.number, ':',
                    to_string(answered.outcome.kind()));
   return text;
 }
@@ -26,7 +26,7 @@ TEST_CASE("one step at a time holds a lock, in the order of the requests") {
   lock.lock(request_of(2, 20), done);
   lock.lock(request_of(3, 30), done);
   CHECK(numbers_of(done) == "1:ok");
-  lock.settle({0, 10}, false, done);
+  lock.end_step({0, 10}, false, done);
   CHECK(numbers_of(done) == "2:ok");
   lock.unlock(request_of(4, 20), done);
   CHECK(numbers_of(done) == "4:ok 3:ok");
@@ -39,8 +39,8 @@ TEST_CASE("a step that ends releases its lock, and a waiting step leaves the que
   lock.lock(request_of(2, 20), done);
   lock.lock(request_of(3, 30), done);
   lock.cancel(step_id{0, 20}, stopped, done);
-  lock.settle({0, 20}, true, done);
-  lock.settle({0, 10}, true, done);
+  lock.end_step({0, 20}, true, done);
+  lock.end_step({0, 10}, true, done);
   CHECK(numbers_of(done) == "1:ok 2:cancelled 3:ok");
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("a reset revokes a lock, and waiting requests fail") {
   lock.lock(request_of(2, 20), done);
   lock.reset(stopped, done);
   lock.lock(request_of(3, 30), done);
-  lock.settle({0, 10}, false, done); // step 10 holds no lock any more
+  lock.end_step({0, 10}, false, done); // step 10 holds no lock any more
   lock.lock(request_of(4, 40), done);
   CHECK(numbers_of(done) == "1:ok 2:cancelled 3:ok");
 }

@@ -113,16 +113,18 @@ struct printer {
   }
   void print_part(const list_epoch& value) { print_parts(value.term, value.change); }
   void operator()(const member_changes& m) {
-    print_parts(m.since, m.epoch, m.members, m.coordinator);
+    print_parts(m.base, m.epoch, m.members, m.coordinator);
   }
   void operator()(const number_claim& m) {
-    print_parts(m.job, m.task, m.incarnation, m.address, m.holds);
+    print_parts(m.job, m.task, m.incarnation, m.address, m.is_confirmed);
   }
   void operator()(const probe_request& m) { print_parts(m.task, m.incarnation); }
   void operator()(const probe_answer& m) { print_parts(m.task, m.incarnation, m.reached); }
-  void operator()(const vote_request& m) { print_parts(m.term, m.has); }
+  void operator()(const vote_request& m) { print_parts(m.term, m.candidate_epoch); }
   void operator()(const vote& m) { print_parts(m.term, m.granted); }
-  void operator()(const number_grant& m) { print_parts(m.outcome, m.task, m.incarnation, m.ask); }
+  void operator()(const number_grant& m) {
+    print_parts(m.outcome, m.task, m.incarnation, m.coordinator_address);
+  }
   void print_part(const node_time& value) { print_parts(value.node, value.device, value.mean_ns); }
   void print_part(const state_list& value) { print_parts(value.entries, value.omitted_entries); }
   void print_part(const task_positions& value) {
@@ -166,13 +168,13 @@ struct printer {
   void print_part(const session_positions& value) { print_parts(value.go_on_from, value.tasks); }
   void print_part(const session_fill_end& value) { print_parts(value.fill, value.done); }
   void print_part(const state_loss& value) { print_parts(value.task, value.number); }
-  void print_part(const task_fill& value) {
+  void print_part(const initialization_report& value) {
     print_parts(value.task, static_cast<int>(value.stage));
   }
   void print_part(const client_wait& value) {
     print_parts(value.target, value.reason, value.steps, value.seconds);
   }
-  void print_part(const task_problem& value) { print_parts(value.task, value.why); }
+  void print_part(const task_problem& value) { print_parts(value.task, value.reason); }
   void print_part(const prepared_handle& value) { print_parts(value.handle); }
   void print_part(const session_ran& value) {
     print_parts(value.fetches, value.step, value.statistics, value.begin_ns, value.end_ns);

@@ -117,7 +117,7 @@ TEST_CASE("an unwanted payload is returned without being read") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
   REQUIRE(*pair.b.it.read_lent(300'000) == 300'000);
-  REQUIRE(pair.b.become(first, demand::never));
+  REQUIRE(pair.b.become(first, fetch_decision::never));
   SECTION("immediately") {}
   SECTION("while the sender withdraws it") { REQUIRE(pair.a.it.withdraw(first)); }
   REQUIRE(*pair.b.it.read_lent(300'000) == 0);

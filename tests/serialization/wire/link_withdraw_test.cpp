@@ -24,7 +24,7 @@ const step_id first{7, 1}, second{7, 2};
 TEST_CASE("a payload is pulled when its step has started, and not before") {
   task_end a, b;
   REQUIRE(talk(a, b));
-  b.steps[first] = demand::later;
+  b.steps[first] = fetch_decision::later;
   REQUIRE(a.it.send(push(first, 500'000)));
   CHECK(a.announced.contains(first));
   a.taken = 0;
@@ -35,7 +35,7 @@ TEST_CASE("a payload is pulled when its step has started, and not before") {
   REQUIRE(talk(a, b));
   REQUIRE(b.got.size() == 1);
   CHECK(std::get<tensor_push>(b.got[0]).step == second);
-  REQUIRE(b.become(first, demand::now));
+  REQUIRE(b.become(first, fetch_decision::now));
   REQUIRE(b.it.review(first)); // a second review has no effect
   REQUIRE(talk(a, b));
   REQUIRE(b.got.size() == 2);
@@ -46,7 +46,7 @@ TEST_CASE("a payload is pulled when its step has started, and not before") {
 TEST_CASE("small tensors, feeds and fetches do not wait for a step") {
   task_end a, b;
   REQUIRE(talk(a, b));
-  b.steps[first] = b.steps[second] = demand::later;
+  b.steps[first] = b.steps[second] = fetch_decision::later;
   REQUIRE(a.it.send(push(first, 10)));
   REQUIRE(a.it.send(run_step{1, 1, first, 0, {{0, counted(100'000)}}}));
   REQUIRE(a.it.send(step_done{2, {}, {{0, counted(100'000)}}}));
@@ -57,7 +57,7 @@ TEST_CASE("small tensors, feeds and fetches do not wait for a step") {
 TEST_CASE("a payload announced for an ended step is never sent") {
   task_end a, b;
   REQUIRE(talk(a, b));
-  b.steps[first] = demand::never;
+  b.steps[first] = fetch_decision::never;
   REQUIRE(a.it.send(push(first, 500'000)));
   a.taken = 0;
   REQUIRE(talk(a, b));
@@ -69,12 +69,12 @@ TEST_CASE("a payload announced for an ended step is never sent") {
 TEST_CASE("a payload that waits for its step is dropped when the step is refused") {
   task_end a, b;
   REQUIRE(talk(a, b));
-  b.steps[first] = demand::later;
+  b.steps[first] = fetch_decision::later;
   REQUIRE(a.it.send(push(first, 500'000)));
   REQUIRE(a.it.send(goodbye{"last"}));
   REQUIRE(talk(a, b));
   CHECK(b.got.empty()); // the goodbye follows all earlier messages
-  REQUIRE(b.become(first, demand::never));
+  REQUIRE(b.become(first, fetch_decision::never));
   REQUIRE(talk(a, b));
   CHECK(b.got.size() == 1);
   check_clean(a, b);
@@ -96,7 +96,7 @@ TEST_CASE("a step of a gigabyte that ends early costs no more than a window of c
   auto under_way = a.take(window); // ends with half a chunk
   CHECK(b.it.pending_bytes() > 1 << 30);
   a.taken = 0;
-  REQUIRE(b.become(first, demand::never));
+  REQUIRE(b.become(first, fetch_decision::never));
   CHECK(b.it.pending_bytes() < 2000); // immediately
   REQUIRE(b.give(under_way));
   REQUIRE(talk(a, b, window));
@@ -114,7 +114,7 @@ TEST_CASE("a sender withdraws unsent payloads in any state") {
   options.max_announced_bytes = 10'000'000;
   task_end a{options}, b{options};
   REQUIRE(talk(a, b));
-  SECTION("before the peer has pulled it") { b.steps[first] = demand::later; }
+  SECTION("before the peer has pulled it") { b.steps[first] = fetch_decision::later; }
   SECTION("while it is sent") {}
   for (uint32_t key = 0; key < 10; ++key) // most are not announced yet
     REQUIRE(a.it.send(push(first, 200'000, key)));
@@ -146,14 +146,14 @@ TEST_CASE("a withdrawal and a pull may cross, and so may two withdrawals") {
   }
   SECTION("either end withdraws") {
     REQUIRE(b.give(a.take(1 << 20)));
-    REQUIRE(b.become(first, demand::never));
+    REQUIRE(b.become(first, fetch_decision::never));
     REQUIRE(a.it.withdraw(first));
   }
   SECTION("everything was sent before the withdrawal") {
     REQUIRE(b.give(a.take(1 << 20)));
     REQUIRE(a.give(b.take(1 << 20)));
     auto bytes_sent = a.take(4 << 20);
-    REQUIRE(b.become(first, demand::never));
+    REQUIRE(b.become(first, fetch_decision::never));
     auto late = b.take(1 << 20);
     REQUIRE(a.give(late)); // is ignored
     REQUIRE(b.give(bytes_sent));
@@ -173,7 +173,7 @@ TEST_CASE("a dropped payload's memory is available to others") {
   REQUIRE(b.give(a.take(1 << 20)));
   a.take(0);
   CHECK(b.it.pending_bytes() < 900'000); // the second payload waits
-  REQUIRE(b.become(first, demand::never));
+  REQUIRE(b.become(first, fetch_decision::never));
   CHECK(b.it.pending_bytes() > 800'000);
   REQUIRE(talk(a, b));
   CHECK(b.got.size() == 1);
@@ -185,11 +185,11 @@ TEST_CASE("messages of later steps do not block messages that already hold memor
   options.max_pending_bytes = 1'000'000;
   task_end a, b{options};
   REQUIRE(talk(a, b));
-  b.steps[first] = demand::later;
+  b.steps[first] = fetch_decision::later;
   REQUIRE(a.it.send(push(first, 200'000)));
   REQUIRE(a.it.send(run_step{1, 1, second, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}));
   REQUIRE(b.give(a.take(1 << 20)));
-  REQUIRE(b.become(first, demand::now));
+  REQUIRE(b.become(first, fetch_decision::now));
   REQUIRE(talk(a, b));
   CHECK(b.got.size() == 2);
   check_clean(a, b);
@@ -217,7 +217,7 @@ TEST_CASE("a tensor without memory fails only its step") {
 TEST_CASE("invalid withdrawals end the connection, with a reason") {
   task_end a, b;
   REQUIRE(talk(a, b));
-  b.steps[first] = demand::later;
+  b.steps[first] = fetch_decision::later;
   REQUIRE(a.it.send(push(first, 100'000)));
   REQUIRE(a.it.send(step_done{1, {}, {{0, counted(100'000)}}}));
   REQUIRE(b.give(a.take(1 << 20)));
@@ -302,12 +302,12 @@ TEST_CASE("credits return for any order of starts, ends and withdrawals") {
             REQUIRE(a.it.send(push(step, static_cast<int64_t>(random() % 100'000))));
           break;
         case 1:
-          if (b.steps[step] != demand::never)
-            REQUIRE(b.become(step, random() % 2 ? demand::now : demand::later));
+          if (b.steps[step] != fetch_decision::never)
+            REQUIRE(b.become(step, random() % 2 ? fetch_decision::now : fetch_decision::later));
           break;
         case 2:
           if (random() % 8 == 0)
-            REQUIRE(b.become(step, demand::never));
+            REQUIRE(b.become(step, fetch_decision::never));
           break;
         case 3:
           if (random() % 8 == 0) {
@@ -324,8 +324,8 @@ TEST_CASE("credits return for any order of starts, ends and withdrawals") {
       }
     }
     for (uint64_t i = 0; i < 8; ++i)
-      if (b.steps[{1, i}] != demand::never)
-        REQUIRE(b.become({1, i}, demand::now));
+      if (b.steps[{1, i}] != fetch_decision::never)
+        REQUIRE(b.become({1, i}, fetch_decision::now));
     for (bool moved = true; moved;) {
       moved = a.it.fill(to_b, 1 << 20) + b.it.fill(to_a, 1 << 20) + to_a.size() + to_b.size() > 0;
       REQUIRE(a.give(std::exchange(to_a, {})));

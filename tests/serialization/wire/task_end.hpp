@@ -20,7 +20,7 @@ struct task_end {
             .wanted =
                 [this](step_id step) {
                   auto demanded = steps.find(step);
-                  return demanded == steps.end() ? demand::now : demanded->second;
+                  return demanded == steps.end() ? fetch_decision::now : demanded->second;
                 },
             .on_lost = [this](step_id step, status reason) { lost[step] = std::move(reason); },
             .on_announce = [this](step_id step) { announced.insert(step); }}) {}
@@ -46,12 +46,12 @@ struct task_end {
         },
         min_bytes);
   }
-  status become(step_id step, demand now) {
+  status become(step_id step, fetch_decision now) {
     steps[step] = now;
     return it.review(step);
   }
 
-  std::map<step_id, demand> steps;
+  std::map<step_id, fetch_decision> steps;
   std::map<step_id, status> lost;
   std::set<step_id> announced;
   std::vector<message> got;

@@ -83,7 +83,8 @@ int main(int argc, char** argv) {
        .inter_op_threads = 2,
        .peer_timeout = std::chrono::milliseconds{std::atoi(argv[4])},
        .member_times = {.settle = 300ms, .unreachable_after = 200ms, .gone_after = 60s},
-       .vote_times = {.doubts_after = 500ms, .asks_after = 1s, .turn = 300ms, .again = 1s}});
+       .vote_times = {
+           .vote_after = 500ms, .candidate_after = 1s, .rank_delay = 300ms, .retry_after = 1s}});
   if (!running) {
     std::fprintf(stderr, "%s\n", running.status().message().c_str());
     return 4;

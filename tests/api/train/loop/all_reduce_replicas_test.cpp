@@ -442,7 +442,7 @@ TEST_CASE(
     options.listen = listen;
     options.peer_timeout = 2s;
     options.member_times = {
-        .settle = 100ms, .unreachable_after = 100ms, .gone_after = 2s, .alone_after = 60s};
+        .settle = 100ms, .unreachable_after = 100ms, .gone_after = 2s, .isolated_after = 60s};
     return start_task(std::move(options));
   };
   auto first = start({"worker", 0}, seed);

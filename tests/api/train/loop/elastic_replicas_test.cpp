@@ -25,7 +25,7 @@ struct joined_cluster {
     options.listen = listen;
     options.peer_timeout = 2s;
     options.member_times = {
-        .settle = 100ms, .unreachable_after = 100ms, .gone_after = 2s, .alone_after = 60s};
+        .settle = 100ms, .unreachable_after = 100ms, .gone_after = 2s, .isolated_after = 60s};
     return start_task(std::move(options));
   }
   std::unique_ptr<task> worker() const { return start({"worker", -1}, "127.0.0.1:0"); }

@@ -1,0 +1,54 @@
+// Adaptive spinning before a thread sleeps. Waking a thread costs some 30 us, which is more than
+// many a message takes, so threads that pass steps to each other poll for a moment first.
+// docs/decisions/038 has the measurements.
+#pragma once
+#include <algorithm>
+#include <chrono>
+
+#include <sched.h>
+
+namespace troupe {
+
+/// Adapts how often it spins to how often spinning succeeds. One thread at a time.
+class adaptive_spin {
+public:
+  /// Calls `arrived` until it returns true, for at most 50 us; returns whether it did. Between two
+  /// calls it yields the core to other threads.
+  ///
+  /// It spins less often after another thread has taken the core for over 100 us: a sleeping thread
+  /// gets its core back at once when it is woken, a thread that has yielded does not. It also spins
+  /// less often after several calls without success.
+  template <class Arrived>
+  bool operator()(Arrived arrived) {
+    using clock = std::chrono::steady_clock;
+    if (success_score_ == 0 && ++skipped_calls_ < pause_calls_)
+      return false;
+    skipped_calls_ = 0;
+    for (auto begin = clock::now(), now = begin; now - begin < spin_time;) {
+      ::sched_yield();
+      if (arrived()) {
+        success_score_ = std::min(success_score_ + 1, max_score);
+        pause_calls_ = min_pause;
+        return true;
+      }
+      auto before = now;
+      now = clock::now();
+      if (now - before > contention) {
+        success_score_ = 0;
+        pause_calls_ = std::min(2 * pause_calls_, max_pause);
+        return false;
+      }
+    }
+    success_score_ = std::max(success_score_ - 1, 0);
+    return false;
+  }
+
+private:
+  static constexpr std::chrono::microseconds spin_time{50}, contention{100};
+  static constexpr int max_score = 8;
+  static constexpr unsigned min_pause = 16, max_pause = 2048;
+  int success_score_ = max_score;
+  unsigned skipped_calls_ = 0, pause_calls_ = min_pause;
+};
+
+} // namespace troupe

@@ -1,0 +1,34 @@
+#include "troupe/actors/network/request_to_wire.hpp"
+
+#include "troupe/actors/base/inline_actor.hpp"
+#include "troupe/actors/base/messages.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+std::optional<message> request_to_wire(caf::mailbox_element& question) {
+  if (auto* settlement = content_if<settle_request>(question))
+    return settle_step{settlement->step};
+  if (auto* graphs = content_if<wire_registration>(question))
+    return register_graph{**graphs};
+  if (auto* reset = content_if<reset_request>(question))
+    return container_reset{.request = 0, .container = reset->container};
+  if (content_if<list_state>(question))
+    return state_list_request{};
+  if (auto* positions = content_if<ask_positions>(question))
+    return positions_request{0, positions->session, positions->restore_from};
+  if (auto* inspection_of_part = content_if<inspect_task>(question))
+    return inspect_request{0, inspection_of_part->ref,
+                           static_cast<uint32_t>(std::max(inspection_of_part->scope.depth, 0)),
+                           inspection_of_part->scope.kinds};
+  if (content_if<drain_atom>(question))
+    return drain_request{};
+  if (content_if<list_devices_atom>(question))
+    return device_list_request{};
+  if (auto* initialization = content_if<end_initialization>(question))
+    return fill_end{0, initialization->done};
+  return std::nullopt;
+}
+
+} // namespace troupe

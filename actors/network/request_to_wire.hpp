@@ -1,0 +1,15 @@
+// Converts requests of actors to a worker into messages to another process.
+#pragma once
+#include "troupe/serialization/wire/messages.hpp"
+
+#include <caf/fwd.hpp>
+
+#include <optional>
+
+namespace troupe {
+
+/// Returns the message without the number of the request; nothing if the element is not such a
+/// request. A run_request is converted by to_run_step.hpp.
+std::optional<message> request_to_wire(caf::mailbox_element& question);
+
+} // namespace troupe
