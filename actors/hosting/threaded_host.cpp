@@ -42,8 +42,8 @@ public:
       auto task = to_string(options_->server->self());
       session_reply refused{.request = content ? content->request : 0,
                             .outcome = std::move(started).on_task(task).within(task),
-                            .leaving = options_->server->draining(),
-                            .not_begun = true};
+                            .is_draining = options_->server->draining(),
+                            .not_started = true};
       return caf::anon_send(request.from, outgoing{std::move(refused)});
     }
     caf::anon_send(host_, std::move(request));

@@ -181,15 +181,15 @@ status may_ask(const peer_account& client, const message& request, const task_na
           constexpr auto is = []<class... Kinds> {
             return (std::is_same_v<Request, Kinds> || ...);
           };
-          if (is.template operator()<session_open, session_prepare, session_forget>())
+          if (is.template operator()<session_open, session_prepare, session_release>())
             return need(rights.registers, "register graphs");
-          if (is.template operator()<session_run, session_positions, session_fill_end>())
+          if (is.template operator()<session_run, session_positions, session_initialization_end>())
             return need(rights.runs, "run steps");
           if (is.template operator()<session_reset>())
             return need(rights.resets, "reset containers");
           return {};
         },
-        hosted->what);
+        hosted->content);
   // Other messages are refused: new kinds of requests, and answers, which only tasks send.
   return std::visit(
       [&]<class Request>(const Request&) -> status {
@@ -197,7 +197,7 @@ status may_ask(const peer_account& client, const message& request, const task_na
         if (is.template operator()<register_graph, deregister_graph>())
           return need(rights.registers, "register graphs");
         if (is.template
-            operator()<run_step, cancel_step, settle_step, positions_request, fill_end>())
+            operator()<run_step, cancel_step, settle_step, positions_request, initialization_end>())
           return need(rights.runs, "run steps");
         if (is.template operator()<container_reset>())
           return need(rights.resets, "reset containers");
@@ -220,7 +220,7 @@ std::optional<message> answer_of_refused(const message& request, status why) {
     return positions_reply{refused->request, 0, std::move(why), {}};
   if (auto* refused = std::get_if<container_reset>(&request))
     return reply{refused->request, std::move(why)};
-  if (auto* refused = std::get_if<fill_end>(&request))
+  if (auto* refused = std::get_if<initialization_end>(&request))
     return reply{refused->request, std::move(why)};
   if (auto* refused = std::get_if<settle_step>(&request))
     return reply{refused->request, std::move(why)};

@@ -145,9 +145,9 @@ bool near_memory::within_machine(int socket) {
 }
 
 std::optional<near_memory> near_memory::find(int socket, const hello& peer) {
-  if (peer.process == 0 || peer.process > uint32_t{std::numeric_limits<pid_t>::max()})
+  if (peer.process_id == 0 || peer.process_id > uint32_t{std::numeric_limits<pid_t>::max()})
     return std::nullopt;
-  near_memory memory{static_cast<pid_t>(peer.process), peer};
+  near_memory memory{static_cast<pid_t>(peer.process_id), peer};
   auto inode = other_end_of(socket);
   if (inode == 0 || !is_of_our_user(memory.process_) || !has_open(memory.process_, inode))
     return std::nullopt;

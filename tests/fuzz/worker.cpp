@@ -133,8 +133,8 @@ void act(world& in, uint8_t action, uint8_t number) {
       ++in.requests;
       register_graph graph;
       graph.request = number;
-      graph.how.session = step.session;
-      graph.how.incarnation = number % 16 == 15 ? 8 : 0;
+      graph.settings.session = step.session;
+      graph.settings.incarnation = number % 16 == 15 ? 8 : 0;
       graph.partitions.push_back({this_device, graph_of(number / 2)});
       in.tell(std::move(graph), from);
       break;
@@ -158,7 +158,7 @@ void act(world& in, uint8_t action, uint8_t number) {
       in.tell(
           tensor_push{.step = step,
                       .key = action / 10u % 5u,
-                      .dead = action > 200,
+                      .is_dead = action > 200,
                       .value = number % 3 ? tensor::scalar(1.0f) : tensor::scalar(int64_t{number}),
                       .frame = action > 240},
           from);

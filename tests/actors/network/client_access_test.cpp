@@ -75,8 +75,8 @@ TEST_CASE(
   CHECK(allowed({}) == allowed_to_all);
   CHECK(allowed({.registers = true}) == and_also({"register_graph", "deregister_graph"}));
   CHECK(allowed({.runs = true}) ==
-        and_also({"run_step", "cancel_step", "settle_step", "positions_request", "fill_end",
-                  "session_request"})); // a session request runs a step
+        and_also({"run_step", "cancel_step", "settle_step", "positions_request",
+                  "initialization_end", "session_request"})); // a session request runs a step
   CHECK(allowed({.resets = true}) == and_also({"container_reset"}));
   CHECK(allowed({.drains = true}) == and_also({"drain_request"}));
 }
@@ -88,11 +88,11 @@ TEST_CASE("session requests to a host need the rights that the tasks require") {
     for (const auto& example : testing::example_session_messages())
       if (const auto* request = std::get_if<session_request>(&example);
           request && may_ask(account, example, {"worker", 0}))
-        result.insert(request->what.index());
+        result.insert(request->content.index());
     return result;
   };
   // Indices in the order of the variant: open, prepare, run, forget, reset, state_of, devices,
-  // positions, fill_end, known_devices, stop.
+  // positions, initialization_end, known_devices, stop.
   CHECK(allowed({}) == std::set<size_t>{5, 6, 9, 10});
   CHECK(allowed({.registers = true}) == std::set<size_t>{0, 1, 3, 5, 6, 9, 10});
   CHECK(allowed({.runs = true}) == std::set<size_t>{2, 5, 6, 7, 8, 9, 10});

@@ -142,7 +142,7 @@ TEST_CASE("the first cause of a failure is reported, not its consequences") {
   auto answer = world.start();
   world.answer(world.worker_1, fails(error_kind::invalid_argument, "the cause"));
   REQUIRE(world.worker_0.cancels.size() == 1);
-  CHECK(world.worker_0.cancels[0].why.message() == "the cause");
+  CHECK(world.worker_0.cancels[0].reason.message() == "the cause");
   CHECK(!*answer);
   world.answer(world.worker_0, fails(error_kind::cancelled, "the echo"));
   CHECK(outcome_of(answer).message() == "the cause");

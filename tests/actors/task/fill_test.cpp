@@ -20,11 +20,11 @@ struct waiting_world : worker_world {
                        .step = {0, steps_run},
                        .deadline_ms = 1000,
                        .feeds = {},
-                       .fills = fills},
+                       .initializes_task = fills},
               filler);
     return std::get<step_done>(sent.back()).outcome;
   }
-  fill_stage last_stage() const { return std::get<step_done>(sent.back()).fill; }
+  fill_stage last_stage() const { return std::get<step_done>(sent.back()).initialization; }
   uint64_t steps_run = 0;
 };
 
@@ -47,7 +47,7 @@ TEST_CASE("a client that has disconnected fills a task no longer, and the next c
   CHECK(world.server->filling().closed()); // the fill had not ended
   CHECK(world.run_as(second, true));
   CHECK(world.run_as(second, false).kind() == error_kind::unavailable);
-  world.from_peer(fill_end{77, true}, second);
+  world.from_peer(initialization_end{77, true}, second);
   CHECK(std::get<reply>(world.sent.back()).request == 77);
   CHECK(world.run_as(second, false));
   CHECK(world.last_stage() == fill_stage::over);
@@ -71,7 +71,7 @@ TEST_CASE("a connection that ends while its step is admitted fills a task no lon
 
 TEST_CASE("a report of a fill by a client that has filled nothing is ignored") {
   waiting_world world;
-  world.from_peer(fill_end{77, true});
+  world.from_peer(initialization_end{77, true});
   CHECK(std::get<reply>(world.sent.back()).outcome.ok());
   CHECK(world.run_as(world.connection, false).kind() == error_kind::unavailable);
 }

@@ -18,8 +18,8 @@ const step_id first{7, 1}, second{7, 2};
 
 link_options lending() {
   auto options = options_of("task");
-  options.lends = std::make_shared<lending_token>();
-  options.lends->words[0] = 1;
+  options.memory_token = std::make_shared<lending_token>();
+  options.memory_token->words[0] = 1;
   return options;
 }
 
@@ -36,7 +36,7 @@ struct near_pair {
     REQUIRE(a.it.send(tensor_push{step, 1, false, value}));
     a.taken = 0;
     REQUIRE(talk(a, b));
-    REQUIRE(b.it.reading());
+    REQUIRE(b.it.has_lent_payloads());
     REQUIRE(!value.unique());
     return value;
   }
@@ -54,7 +54,7 @@ status hear(task_end& to, const message& received) {
 TEST_CASE("a large payload is read in place, and then its sender may release it") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
-  while (pair.b.it.reading()) {
+  while (pair.b.it.has_lent_payloads()) {
     CHECK(!value.unique());
     REQUIRE(pair.b.it.read_lent(300'000));
     REQUIRE(talk(pair.a, pair.b));
@@ -106,7 +106,7 @@ TEST_CASE("lent memory stays until it is returned, even if it is withdrawn") {
   CHECK(!value.unique());
   REQUIRE(*pair.b.it.read_lent(300'000) == 300'000); // before the withdrawal arrives
   REQUIRE(pair.b.give(news));
-  CHECK(!pair.b.it.reading());
+  CHECK(!pair.b.it.has_lent_payloads());
   REQUIRE(talk(pair.a, pair.b));
   CHECK(value.unique());
   CHECK(pair.b.got.empty());
@@ -121,7 +121,7 @@ TEST_CASE("an unwanted payload is returned without being read") {
   SECTION("immediately") {}
   SECTION("while the sender withdraws it") { REQUIRE(pair.a.it.withdraw(first)); }
   REQUIRE(*pair.b.it.read_lent(300'000) == 0);
-  CHECK(!pair.b.it.reading());
+  CHECK(!pair.b.it.has_lent_payloads());
   REQUIRE(talk(pair.a, pair.b));
   CHECK(value.unique());
   CHECK(pair.b.got.empty());
@@ -154,7 +154,7 @@ TEST_CASE("a payload that is withdrawn before it is lent or read is not delivere
 TEST_CASE("a lender revokes a loan before the memory changes, and a reader notices") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
-  SECTION("the connection fails") { CHECK(!hear(pair.a, withdrawn{17}).ok()); }
+  SECTION("the connection fails") { CHECK(!hear(pair.a, withdrawal{17}).ok()); }
   SECTION("the connection is over") { pair.a.it.abandon(failure(error_kind::unavailable, "gone")); }
   CHECK(value.unique());
   auto outcome = pair.b.it.read_lent(300'000);
@@ -166,17 +166,17 @@ TEST_CASE("a lender revokes a loan before the memory changes, and a reader notic
 TEST_CASE("invalid loans end the connection, with a reason") {
   near_pair pair;
   SECTION("an unrequested loan") {
-    CHECK_THAT(hear(pair.b, lent{1, 4096}).message(), Contains("payload 1 is lent"));
+    CHECK_THAT(hear(pair.b, loan{1, 4096}).message(), Contains("payload 1 is lent"));
   }
   SECTION("an invalid address") {
     REQUIRE(pair.a.it.send(push(first, 500'000)));
     REQUIRE(pair.b.give(pair.a.take(1 << 20)));
-    REQUIRE(hear(pair.b, lent{1, 8}));
+    REQUIRE(hear(pair.b, loan{1, 8}));
     CHECK_THAT(pair.b.it.read_lent(100).status().message(), Contains("that is no memory"));
   }
   SECTION("lent twice") {
     pair.lend(first, 500'000);
-    CHECK_THAT(hear(pair.b, lent{1, 4096}).message(), Contains("payload 1 is lent"));
+    CHECK_THAT(hear(pair.b, loan{1, 4096}).message(), Contains("payload 1 is lent"));
   }
   SECTION("lent and sent") {
     pair.lend(first, 500'000);
@@ -186,8 +186,8 @@ TEST_CASE("invalid loans end the connection, with a reason") {
   }
   SECTION("returned twice") {
     pair.lend(first, 500'000);
-    REQUIRE(hear(pair.a, returned{1}));
-    CHECK_THAT(hear(pair.a, returned{1}).message(), Contains("which was not lent"));
+    REQUIRE(hear(pair.a, loan_return{1}));
+    CHECK_THAT(hear(pair.a, loan_return{1}).message(), Contains("which was not lent"));
   }
   SECTION("lent and pulled") {
     pair.lend(first, 500'000);

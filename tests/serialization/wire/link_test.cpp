@@ -116,7 +116,7 @@ TEST_CASE("roles and versions that cannot work together are refused with a reada
   changed_hello = good;
   changed_hello.build = "another commit with the same messages";
   CHECK(outcome_of(changed_hello));
-  changed_hello.build = std::string(longest_build_name + 1, 'x');
+  changed_hello.build = std::string(max_build_name + 1, 'x');
   CHECK_THAT(outcome_of(changed_hello).message(), Contains("names its build with 65 bytes"));
 }
 
@@ -275,7 +275,7 @@ TEST_CASE("waiting messages are written together, and unwritten bytes are offere
 TEST_CASE("bytes that are read directly into a payload need no receive()") {
   peer_end a{options_of("task")}, b{options_of("task")};
   REQUIRE(exchange(a, b).ok());
-  CHECK(b.it.gap().empty());
+  CHECK(b.it.receive_space().empty());
   REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(100'000)}).ok());
   REQUIRE(b.give(a.take(1 << 20)).ok());
   REQUIRE(a.give(b.take(1 << 20)).ok()); // the pull
@@ -283,11 +283,11 @@ TEST_CASE("bytes that are read directly into a payload need no receive()") {
   std::vector<std::span<const std::byte>> pieces;
   for (auto size = a.it.gather(pieces, 7000); size > 0; size = a.it.gather(pieces, 7000)) {
     for (auto piece : pieces) {
-      auto gap = b.it.gap();
+      auto gap = b.it.receive_space();
       auto byte_count = std::min(piece.size(), gap.size());
       if (byte_count > 0) {
         std::memcpy(gap.data(), piece.data(), byte_count);
-        REQUIRE(b.it.filled(byte_count).ok());
+        REQUIRE(b.it.commit(byte_count).ok());
         straight += byte_count;
       }
       REQUIRE(b.it.receive(piece.subspan(byte_count)).ok());

@@ -228,10 +228,10 @@ TEST_CASE("invalid withdrawals end the connection, with a reason") {
     return to.it.receive(encoded->bytes);
   };
   SECTION("an unknown payload is unwanted") {
-    CHECK_THAT(give(a, unwanted{3}).message(), Contains("payload 3, which was not announced"));
+    CHECK_THAT(give(a, cancel_pull{3}).message(), Contains("payload 3, which was not announced"));
   }
   SECTION("a payload without a step is unwanted") {
-    CHECK_THAT(give(a, unwanted{2}).message(), Contains("which begins no tensor_push"));
+    CHECK_THAT(give(a, cancel_pull{2}).message(), Contains("which begins no tensor_push"));
   }
   SECTION("an unknown payload is pulled") {
     CHECK_THAT(give(a, pull{3}).message(), Contains("does not wait to be pulled"));
@@ -239,17 +239,17 @@ TEST_CASE("invalid withdrawals end the connection, with a reason") {
   SECTION("a withdrawn payload is pulled: the messages crossed") {
     REQUIRE(a.it.withdraw(first));
     CHECK(give(a, pull{1}).ok());
-    CHECK(give(a, unwanted{1}).ok());
+    CHECK(give(a, cancel_pull{1}).ok());
   }
   SECTION("an unknown payload is withdrawn") {
-    CHECK_THAT(give(b, withdrawn{3}).message(), Contains("payload 3 is withdrawn"));
+    CHECK_THAT(give(b, withdrawal{3}).message(), Contains("payload 3 is withdrawn"));
   }
   SECTION("a payload without a step is withdrawn") {
-    CHECK_THAT(give(b, withdrawn{2}).message(), Contains("begins no tensor_push"));
+    CHECK_THAT(give(b, withdrawal{2}).message(), Contains("begins no tensor_push"));
   }
   SECTION("a payload is withdrawn twice") {
-    CHECK(give(b, withdrawn{1}).ok());
-    CHECK_THAT(give(b, withdrawn{1}).message(), Contains("payload 1 is withdrawn"));
+    CHECK(give(b, withdrawal{1}).ok());
+    CHECK_THAT(give(b, withdrawal{1}).message(), Contains("payload 1 is withdrawn"));
   }
 }
 
@@ -276,8 +276,8 @@ TEST_CASE("credits return for any order of starts, ends and withdrawals") {
     options.max_pending_bytes = random() % 1'000'000;
     options.max_held_bytes = 1000 + random() % 20'000;
     auto lending = options;
-    lending.lends = std::make_shared<lending_token>();
-    lending.lends->words[0] = 1;
+    lending.memory_token = std::make_shared<lending_token>();
+    lending.memory_token->words[0] = 1;
     task_end a{lending}, b{options};
     auto same_host = random() % 2 == 0;
     if (same_host)
@@ -332,7 +332,7 @@ TEST_CASE("credits return for any order of starts, ends and withdrawals") {
       REQUIRE(b.give(std::exchange(to_b, {})));
       moved = moved || *b.it.read_lent(1 << 20) > 0;
     }
-    CHECK(!b.it.reading());
+    CHECK(!b.it.has_lent_payloads());
     check_clean(a, b);
   }
 }

@@ -13,7 +13,7 @@ namespace troupe::testing {
 // A link whose owner decides which tensors are wanted; by default everything, immediately.
 struct task_end {
   explicit task_end(link_options options = options_of("task"))
-      : token(options.lends),
+      : token(options.memory_token),
         it(std::move(options),
            {.on_hello = {},
             .on_message = [this](message received) { got.push_back(std::move(received)); },
@@ -34,7 +34,7 @@ struct task_end {
   status give(std::span<const char> bytes) { return it.receive(std::as_bytes(bytes)); }
   // Reads the memory that the other end lends, as another process would. Checks that it is valid.
   void read_from(task_end& lender, uint64_t min_bytes) {
-    it.read_near(
+    it.enable_memory_reads(
         [this, &lender](std::span<std::byte> to, uint64_t from) -> status {
           if (from < 4096)
             return invalid("that is no memory");
