@@ -19,7 +19,9 @@ class view_source final : public address_source {
 public:
   explicit view_source(std::shared_ptr<cluster_view> view) : view_(std::move(view)) {}
   result<task_addresses> read() override { return view_->now(); }
-  std::chrono::milliseconds read_again() const override { return std::chrono::milliseconds{500}; }
+  std::chrono::milliseconds poll_interval() const override {
+    return std::chrono::milliseconds{500};
+  }
   std::string name() const override { return "the task that hosts the session"; }
 
 private:

@@ -407,7 +407,7 @@ private:
       peer_name_ = peer_hello.role == "task" ? to_string(task_name{peer_hello.job, peer_hello.task})
                                              : concat("client ", peer_hello.incarnation);
       if (const auto* proven = stream_->names(); proven && peer_hello.role != "task")
-        peer_name_ += concat(" (", list_of(*proven), ')');
+        peer_name_ += concat(" (", format_names(*proven), ')');
     }
     if (const auto* proven = stream_->names())
       TROUPE_TRY(check_claim(peer_hello, *proven, options_.self.cluster));
@@ -457,7 +457,7 @@ private:
     const auto& rights = account->rights;
     if (rights.bytes > 0)
       link_.limit_input(rights.bytes);
-    if (!rights.registers && !rights.runs) // no request that it may send has tensors
+    if (!rights.may_register && !rights.may_run) // no request that it may send has tensors
       link_.limit_input(max_bytes_without_rights);
     std::lock_guard guard{mutex_};
     peer_name_ = concat("client '", account->name, "' ", peer_hello.incarnation);

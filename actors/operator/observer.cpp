@@ -132,7 +132,7 @@ result<std::unique_ptr<observer>> observer::of(const cluster_access& cluster,
                                                const observer_options& options) {
   TROUPE_TRY(knows_tasks(cluster));
   connection_trust trust{.tls = {}, .insecure = options.insecure};
-  if (!options.tls.none()) {
+  if (!options.tls.empty()) {
     TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
                                                  .cluster = cluster.known.cluster,
                                                  .self = {},

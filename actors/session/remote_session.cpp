@@ -555,7 +555,7 @@ result<caf::actor> spawn_remote_session(caf::actor_system& system,
     return system.spawn(remote::remote_behavior, hosts, options, measured, *ways, std::string{});
   std::string cluster;
   connection_trust trust{.tls = {}, .insecure = options.insecure, .on_warning = options.on_warning};
-  if (!options.tls.none()) {
+  if (!options.tls.empty()) {
     cluster = cluster_of_certificate(options.tls.certificate);
     TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
                                                  .cluster = cluster,

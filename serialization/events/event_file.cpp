@@ -166,7 +166,7 @@ uint32_t big_endian(std::string_view bytes, size_t position) {
 
 } // namespace
 
-result<histogram> histogram_of(const tensor& numbers) {
+result<histogram> count_histogram(const tensor& numbers) {
   if (numbers.empty() || !numbers.on_host())
     return invalid("a histogram needs a tensor on the host");
   switch (numbers.type()) {
@@ -187,7 +187,7 @@ result<histogram> histogram_of(const tensor& numbers) {
   }
 }
 
-result<event_image> event_image_of(std::string png) {
+result<event_image> parse_png_header(std::string png) {
   constexpr std::string_view signature = "\x89PNG\r\n\x1a\n";
   if (png.size() < 26 || !png.starts_with(signature) || png.compare(12, 4, "IHDR") != 0)
     return invalid("an image of an event must be a PNG file");

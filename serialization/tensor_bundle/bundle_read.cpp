@@ -271,7 +271,7 @@ result<tensor> tensor_bundle_reader::read_slice(std::string_view name,
   TROUPE_ASSIGN(auto value, tensor::make(entry->type, dims, from));
   int64_t available = 0;
   for (const auto& slice : entry->slices)
-    available += count_common(slice.offset, slice.dims, offset, dims);
+    available += count_overlap(slice.offset, slice.dims, offset, dims);
   if (!entry->complete && available != dims.elements())
     return failure(error_kind::failed_precondition, index_path_, ": tensor '", name, "' has ",
                    available, " of the ", dims.elements(),
@@ -280,10 +280,10 @@ result<tensor> tensor_bundle_reader::read_slice(std::string_view name,
   for (size_t i = 0; i < places.size(); ++i) {
     const auto& begin = entry->slices.empty() ? origin : entry->slices[i].offset;
     const auto& extents = entry->slices.empty() ? entry->dims : entry->slices[i].dims;
-    if (!have_common(begin, extents, offset, dims))
+    if (!slices_overlap(begin, extents, offset, dims))
       continue;
     TROUPE_ASSIGN(auto part, read_at(name, places[i], entry->type, extents, heap_allocator()));
-    copy_common(part, begin, value, offset);
+    copy_overlap(part, begin, value, offset);
   }
   return value;
 }

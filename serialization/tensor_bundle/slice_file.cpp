@@ -116,7 +116,7 @@ result<slice_file_reader> slice_file_reader::open(file_system& files, const std:
     auto folder = folder_of(pattern);
     TROUPE_ASSIGN(auto files_in_folder, files.list(folder));
     for (const auto& info : files_in_folder)
-      if (!info.folder && matches_pattern(info.name, name_of_file(pattern)))
+      if (!info.is_folder && matches_pattern(info.name, name_of_file(pattern)))
         paths.push_back(folder == "." ? info.name : path_in(folder, info.name));
   }
   if (paths.empty())
@@ -216,14 +216,14 @@ result<tensor> slice_file_reader::read_slice(std::string_view name, std::span<co
     return std::move(outcome).within(context);
   int64_t available = 0;
   for (const auto& slice : entry->slices)
-    available += count_common(slice.offset, slice.dims, offset, dims);
+    available += count_overlap(slice.offset, slice.dims, offset, dims);
   if (available != dims.elements())
     return failure(error_kind::failed_precondition, context, " has ", available, " of the ",
                    dims.elements(),
                    " elements: it is a shard, and other checkpoints have the other elements");
   TROUPE_ASSIGN(auto value, tensor::make(entry->type, dims));
   for (const auto& slice : entry->slices) {
-    if (!have_common(slice.offset, slice.dims, offset, dims))
+    if (!slices_overlap(slice.offset, slice.dims, offset, dims))
       continue;
     SavedTensorSlices row;
     if (!parse_message(row, rows_.find(slice_key(name, extents_of(entry->dims, slice)))->second))
@@ -237,7 +237,7 @@ result<tensor> slice_file_reader::read_slice(std::string_view name, std::span<co
       return failure(error_kind::data_loss, context, ": ", part.status().message());
     if (part->dims() == dims)
       return part;
-    copy_common(*part, slice.offset, value, offset);
+    copy_overlap(*part, slice.offset, value, offset);
   }
   return value;
 }

@@ -42,7 +42,7 @@ std::string describe_build(const hello& peer) {
   auto name = concat("Troupe ", printable(peer.software));
   return peer.schema == 0 ? concat(name, " of a build whose hello does not name it")
                           : concat(name, ", build ", printable(peer.build), ", message schema ",
-                                   hex_text(peer.schema));
+                                   to_hex(peer.schema));
 }
 
 // Fails for different schemas, whose messages would be misread.

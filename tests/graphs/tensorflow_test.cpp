@@ -103,7 +103,7 @@ std::string failures_of(const model& tested, const pass_options& passes) {
 void use_folder(model& tested, const std::string& path) {
   for (auto& step : tested.steps)
     for (auto& fed : step.feeds)
-      if (fed.to.node->name() == "folder")
+      if (fed.fed_edge.node->name() == "folder")
         fed.value = tensor::scalar(path);
 }
 

@@ -36,7 +36,7 @@ std::string with_shapes(std::string text, const text_graph& parsed, placeholders
   for (const auto& run : parsed.runs)
     for (const auto& feed : run.feeds) {
       auto dims = shapes == placeholders::unknown ? "?" : concat(feed.value.dims());
-      std::regex line{concat("(^|\n)( *", feed.to.node->name(),
+      std::regex line{concat("(^|\n)( *", feed.fed_edge.node->name(),
                              " *= *Placeholder[^\n]*shape=)(\\[[^\\]]*\\]|\\?)")};
       text = std::regex_replace(text, line, "$1$2" + dims);
     }
@@ -49,9 +49,9 @@ void run_all(const text_graph& text, evaluator& reference,
     std::vector<evaluator::feed> feeds;
     std::vector<edge> fetches;
     for (const auto& fed : run.feeds)
-      feeds.emplace_back(fed.to, fed.value);
+      feeds.emplace_back(fed.fed_edge, fed.value);
     for (const auto& fetched : run.fetches)
-      fetches.push_back(fetched.from);
+      fetches.push_back(fetched.fetched_edge);
     auto outcome = reference.run(feeds, fetches, run.targets);
     if (run.error) {
       if (auto expected = check_error(*run.error, outcome.status()); !expected)

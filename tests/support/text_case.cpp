@@ -21,9 +21,9 @@ text_case::text_case(std::string_view source, std::string_view file, const regis
 step_signature signature_of(const text_run& run) {
   step_signature signature;
   for (const auto& fed : run.feeds)
-    signature.feeds.push_back(fed.to);
+    signature.feeds.push_back(fed.fed_edge);
   for (const auto& fetched : run.fetches)
-    signature.fetches.push_back(fetched.from);
+    signature.fetches.push_back(fetched.fetched_edge);
   signature.targets = run.targets;
   return signature;
 }
@@ -95,9 +95,9 @@ text_graph place_each(const text_graph& text, const graph& from, graph& target,
   auto placed = text;
   for (auto& run : placed.runs) {
     for (auto& fed : run.feeds)
-      fed.to = moved(fed.to);
+      fed.fed_edge = moved(fed.fed_edge);
     for (auto& fetched : run.fetches)
-      fetched.from = moved(fetched.from);
+      fetched.fetched_edge = moved(fetched.fetched_edge);
     for (auto& run_target : run.targets)
       run_target = copies.at(run_target);
   }

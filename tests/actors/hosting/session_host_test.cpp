@@ -45,7 +45,7 @@ std::string address_of_first(const cluster_spec& cluster) { return cluster.jobs.
 std::unique_ptr<client> hosted_at(const cluster_spec& cluster, const tls_files& tls = {},
                                   std::chrono::milliseconds timeout = 20s) {
   cluster_access access;
-  access.hosts = {address_of_first(cluster)};
+  access.session_hosts = {address_of_first(cluster)};
   auto connected = client::connect(access, {.ops = &library(),
                                             .make_devices = {},
                                             .inter_op_threads = 2,

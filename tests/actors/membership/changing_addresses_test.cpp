@@ -29,7 +29,7 @@ public:
     ++reads;
     return addresses_read;
   }
-  std::chrono::milliseconds read_again() const override { return 1s; }
+  std::chrono::milliseconds poll_interval() const override { return 1s; }
   std::string name() const override { return "the test"; }
 
   result<task_addresses> addresses_read = failure(error_kind::not_found, "nothing yet");

@@ -73,12 +73,12 @@ TEST_CASE(
     return with_anybody;
   };
   CHECK(allowed({}) == allowed_to_all);
-  CHECK(allowed({.registers = true}) == and_also({"register_graph", "deregister_graph"}));
-  CHECK(allowed({.runs = true}) ==
+  CHECK(allowed({.may_register = true}) == and_also({"register_graph", "deregister_graph"}));
+  CHECK(allowed({.may_run = true}) ==
         and_also({"run_step", "cancel_step", "settle_step", "positions_request",
                   "initialization_end", "session_request"})); // a session request runs a step
-  CHECK(allowed({.resets = true}) == and_also({"container_reset"}));
-  CHECK(allowed({.drains = true}) == and_also({"drain_request"}));
+  CHECK(allowed({.may_reset = true}) == and_also({"container_reset"}));
+  CHECK(allowed({.may_drain = true}) == and_also({"drain_request"}));
 }
 
 TEST_CASE("session requests to a host need the rights that the tasks require") {
@@ -94,9 +94,9 @@ TEST_CASE("session requests to a host need the rights that the tasks require") {
   // Indices in the order of the variant: open, prepare, run, forget, reset, state_of, devices,
   // positions, initialization_end, known_devices, stop.
   CHECK(allowed({}) == std::set<size_t>{5, 6, 9, 10});
-  CHECK(allowed({.registers = true}) == std::set<size_t>{0, 1, 3, 5, 6, 9, 10});
-  CHECK(allowed({.runs = true}) == std::set<size_t>{2, 5, 6, 7, 8, 9, 10});
-  CHECK(allowed({.resets = true}) == std::set<size_t>{4, 5, 6, 9, 10});
+  CHECK(allowed({.may_register = true}) == std::set<size_t>{0, 1, 3, 5, 6, 9, 10});
+  CHECK(allowed({.may_run = true}) == std::set<size_t>{2, 5, 6, 7, 8, 9, 10});
+  CHECK(allowed({.may_reset = true}) == std::set<size_t>{4, 5, 6, 9, 10});
 }
 
 TEST_CASE(

@@ -125,7 +125,7 @@ struct one_account final : access_control {
   status check_token(const hello&) override { return {}; }
   result<std::shared_ptr<peer_account>> admit(const hello&,
                                               const std::vector<certificate_name>&) override {
-    return std::make_shared<peer_account>("eve", access_rights{.runs = true});
+    return std::make_shared<peer_account>("eve", access_rights{.may_run = true});
   }
 };
 

@@ -468,7 +468,7 @@ TEST_CASE(
 connection_ptr client_named(const std::string& name, size_t programs = 0) {
   auto client_connection = worker_world::connect();
   client_connection->account = std::make_shared<peer_account>(
-      name, access_rights{.registers = true, .runs = true, .programs = programs});
+      name, access_rights{.may_register = true, .may_run = true, .programs = programs});
   return client_connection;
 }
 

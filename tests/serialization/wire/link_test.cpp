@@ -148,7 +148,7 @@ TEST_CASE(
         concat("the builds at the two ends differ: /job:worker/task:2 is Troupe 0.1.0, build "
                "0123456789ab, message schema fedcba9876543210; /job:ps/task:1 is Troupe 0.1.0, "
                "build ",
-               build_commit(), ", message schema ", hex_text(wire_schema_hash()),
+               build_commit(), ", message schema ", to_hex(wire_schema_hash()),
                "; run the same build at both ends"));
   // The other end receives the same text.
   auto bytes_sent = local_end.take(1 << 20);
