@@ -103,7 +103,7 @@ TEST_CASE("a queue of a task that waits to be filled is not silently empty for a
   CHECK(to_scalar<float>(looking_session.fetch(m.w)) == 5);
   // After a restart the task has to be filled again.
   waiting_server.start();
-  CHECK(soon([&] {
+  CHECK(becomes_true([&] {
     return why_not([&] { size_of(filler, m); }).message().find("was restarted; its variables") !=
            std::string::npos;
   }));
@@ -161,7 +161,7 @@ TEST_CASE("a session that restores lost state fills the task for all sessions") 
   CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
   waiting_server.start();
   CHECK(why_not([&] { waiting_server.connect().fetch(m.w); }).kind() == error_kind::unavailable);
-  CHECK(soon([&] { return why_not([&] { s.fetch(m.w); }).ok(); }));
+  CHECK(becomes_true([&] { return why_not([&] { s.fetch(m.w); }).ok(); }));
   CHECK(size_of(looking_session, m) == 1); // retries until the task serves
 }
 
@@ -434,7 +434,7 @@ TEST_CASE("a task that restarts during its fill is not opened without the first 
     s.fill([&](session& filling_session) {
       filling_session.run(m.fill);
       waiting_server.start();
-      CHECK(soon([&] { return why_not([&] { filling_session.run(m.put); }).ok(); }));
+      CHECK(becomes_true([&] { return why_not([&] { filling_session.run(m.put); }).ok(); }));
     });
   });
   CHECK(outcome.kind() == error_kind::aborted);

@@ -21,7 +21,7 @@ struct multiplying_gpu : simulated_gpu {
     library.epilogues = fake_epilogues::joined;
     library.algorithms = 2;
     library.refuses = 0;
-    library.questions = library.launches = 0;
+    library.advice_requests = library.launches = 0;
     library.run = [this](cudaStream_t in, std::function<void()> body) {
       refused += !driver->launch(
           [body]() -> status {
@@ -153,7 +153,7 @@ TEST_CASE("gemm computes products in batches and with a bias") {
         check(gpu, random_product{dice, biased}, biased);
   }
   CHECK(gpu.refused == 0);
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("gemm asks for the library's advice once, even if there is none") {

@@ -16,7 +16,7 @@ struct reader_world {
       *element_queue::make({.name = "files", .types = {dtype::string}});
   file_reader reader;
   answers done; // in their order
-  size_t file_errands = 0;
+  size_t file_operations = 0;
 
   explicit reader_world(record_layout layout) : reader("r", std::move(layout)) {}
 
@@ -47,9 +47,9 @@ struct reader_world {
   /// A read, as "key=value", "key=value key=value", "waits" or an error.
   std::string read(file_reader::reading options = {}) {
     begin(++reads_, options);
-    return told(reads_);
+    return text_of(reads_);
   }
-  std::string told(uint64_t number) {
+  std::string text_of(uint64_t number) {
     auto reply = answer_of(number);
     if (!reply)
       return "waits";
@@ -73,13 +73,13 @@ struct reader_world {
         return;
       for (auto& queued_errand : drained) {
         if (queued_errand.work) {
-          ++file_errands;
+          ++file_operations;
           auto outcome = queued_errand.work(*files);
           reader.errand_ended(queued_errand.number, outcome, {}, done);
           continue;
         }
         request_id requester{queued_errand.asks_for->step, 1000 + queued_errand.number};
-        asked_[requester.number] = queued_errand.number;
+        queue_requests_[requester.number] = queued_errand.number;
         answers answers_given;
         queued_errand.ask(*queue, {requester}, answers_given);
         pass(answers_given);
@@ -102,16 +102,17 @@ struct reader_world {
 private:
   void pass(answers& from_queue) {
     for (auto& queued_errand : from_queue)
-      if (auto asked_entry = asked_.find(queued_errand.who.number); asked_entry != asked_.end()) {
+      if (auto asked_entry = queue_requests_.find(queued_errand.who.number);
+          asked_entry != queue_requests_.end()) {
         auto number = asked_entry->second;
-        asked_.erase(asked_entry);
+        queue_requests_.erase(asked_entry);
         reader.errand_ended(number, std::move(queued_errand.outcome),
                             std::move(queued_errand.tensors), done);
       }
     run();
   }
 
-  std::map<uint64_t, uint32_t> asked_; // errands, by requests to the queue
+  std::map<uint64_t, uint32_t> queue_requests_; // errands, by requests to the queue
   uint64_t names_ = 0, reads_ = 0;
 };
 

@@ -35,7 +35,7 @@ std::vector<tensor> feeds_of(const text_run& run) {
   return values;
 }
 
-std::string complaint_about(const text_run& run, const result<std::vector<tensor>>& outcome) {
+std::string difference_of(const text_run& run, const result<std::vector<tensor>>& outcome) {
   auto prefix = concat("run at line ", run.line, ": ");
   if (run.error) {
     auto expected = check_error(*run.error, outcome.status());
@@ -51,7 +51,7 @@ std::string complaint_about(const text_run& run, const result<std::vector<tensor
   return "";
 }
 
-std::chrono::milliseconds patience() { return std::chrono::seconds{20} * patience_factor(); }
+std::chrono::milliseconds patience() { return std::chrono::seconds{20} * timeout_factor(); }
 
 result<std::vector<tensor>> run(client& tested_client, const text_case& test_case, size_t run_index,
                                 std::chrono::milliseconds timeout) {
@@ -65,7 +65,7 @@ result<std::vector<tensor>> run(client& tested_client, const text_case& test_cas
 std::string run_all(client& tested_client, const text_case& test_case) {
   for (size_t i = 0; i < test_case.text.runs.size(); ++i)
     if (auto run_difference =
-            complaint_about(test_case.text.runs[i], run(tested_client, test_case, i));
+            difference_of(test_case.text.runs[i], run(tested_client, test_case, i));
         !run_difference.empty())
       return run_difference;
   return "";

@@ -158,7 +158,7 @@ TEST_CASE("a task hosts no more sessions than its limit, and the error names the
   CHECK_THAT(refused.message(),
              Contains("/job:worker/task:0 hosts 2 sessions, which is the limit"));
   first.reset();
-  CHECK(soon([&] { return run_all(*three, small).empty(); }));
+  CHECK(becomes_true([&] { return run_all(*three, small).empty(); }));
   one_host closed_host{{.sessions = 0}};
   CHECK_THAT(run(*closed_host.connect(), small).status().message(),
              Contains("/job:worker/task:0 hosts no sessions"));
@@ -201,7 +201,7 @@ TEST_CASE(
   let_go(second); // frees a slot
   const text_case sum{"x = Placeholder dtype=f32 shape=[-1]\ns = Sum(x, i32[0])\n"
                       "feed x = f32[1]\nfetch s = f32(1)"};
-  CHECK(soon([&] {
+  CHECK(becomes_true([&] {
     second = prepare(*caller, sum);
     return second.ok();
   }));
@@ -245,7 +245,7 @@ TEST_CASE(
   for (int i = 0; i < 4; ++i)
     stuck.push_back(begin(*busy_client, **take));
   status late_outcome;
-  CHECK(soon([&] { // another thread queues them
+  CHECK(becomes_true([&] { // another thread queues them
     late_outcome = busy_client->run(**take, {}, after_now(20ms)).status();
     return late_outcome.message().find("waited for a free slot") != std::string::npos;
   }));
@@ -373,7 +373,7 @@ TEST_CASE("a client may disconnect while its graph is compiled") {
     CHECK(std::holds_alternative<prepared_handle>(first.content));
     dying_client.cut();
   }
-  CHECK(host.log.come_to_have("session_closed"));
+  CHECK(host.log.eventually_contain("session_closed"));
   CHECK(run_all(*host.connect(), small).empty());
   CHECK(host.task->drain(10s).none());
 }
@@ -445,7 +445,7 @@ TEST_CASE("the state of a client ends with its connection, and no state of other
     dying_client.tell(session_run{.handle = handle});
   dying_client.ask(session_devices{}); // all requests have arrived
   dying_client.cut();
-  CHECK(host.log.come_to_have("session_closed"));
+  CHECK(host.log.eventually_contain("session_closed"));
   // The steps of the dead client take no element.
   auto answer = begin(*other_client, **take);
   CHECK(run_all(*other_client, puts).empty());

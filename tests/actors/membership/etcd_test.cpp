@@ -203,7 +203,7 @@ TEST_CASE("an unreachable etcd gives no list, within the time limit") {
   auto source = *make_etcd_source(concat("http://127.0.0.1:", free_ports(1)[0]));
   auto begin = clock_type::now();
   CHECK(source->read().status().kind() == error_kind::unavailable);
-  CHECK(clock_type::now() - begin < 5s * patience_factor());
+  CHECK(clock_type::now() - begin < 5s * timeout_factor());
   CHECK(read_initial_addresses(source)); // the first read may still be pending
   CHECK(!source->announce(claim(0, 1, 100ms)));
   auto stopped = claim(0, 1);
@@ -239,9 +239,9 @@ TEST_CASE("a task keeps its place while etcd answers with errors, and its list s
   options.on_lost = [&](const status&) { lost = true; };
   auto first_announcement = announce(source, options);
   server.refused_puts = 3;
-  CHECK(soon([&] { return server.refused_puts == 0; }));
+  CHECK(becomes_true([&] { return server.refused_puts == 0; }));
   auto before = server.puts.load();
-  CHECK(soon([&] { return server.puts > before + 1; }));
+  CHECK(becomes_true([&] { return server.puts > before + 1; }));
   CHECK(!lost);
 
   server.refused_reads = 1;
@@ -260,9 +260,9 @@ TEST_CASE("a key on an old lease is attached to the lease that is kept alive") {
   auto announced = announce(source, claim(0, 1));
   server.refused_replacements = 1;
   server.forgets_lease = true; // a new lease is taken, and has no keys yet
-  CHECK(soon([&] { return server.replacements == 2; }));
+  CHECK(becomes_true([&] { return server.replacements == 2; }));
   auto before = server.puts.load();
-  CHECK(soon([&] { return server.puts > before + 1; }));
+  CHECK(becomes_true([&] { return server.puts > before + 1; }));
   CHECK(server.replacements == 2); // one replacement was enough
 }
 
@@ -318,16 +318,16 @@ TEST_CASE(
   ask(server, "/v3/kv/txn", etcd_put_if_absent({"/test/worker/2", "nowhere", 0}));
   CHECK(listing_of(*source) ==
         "/job:worker/task:0 127.0.0.1:1001, /job:worker/task:1 127.0.0.1:1002");
-  CHECK(soon([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
+  CHECK(becomes_true([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
   auto entry =
       (*parse_etcd_range(ask(server, "/v3/kv/range", etcd_range("/test/worker/0", false)))).at(0);
   ask(server, "/v3/lease/revoke", etcd_revoke(entry.lease));
-  CHECK(soon([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
+  CHECK(becomes_true([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
   // The service may be unavailable for a while.
   server.stop();
   CHECK(listing_of(*source) == "error");
   server.start();
-  CHECK(soon([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
+  CHECK(becomes_true([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
 }
 
 TEST_CASE("a task is notified when another task takes its place in etcd") {

@@ -44,7 +44,7 @@ exchange_options options_of(std::shared_ptr<step_server> server = nullptr) {
   options.self.role = "task";
   options.self.job = "worker";
   options.server = std::move(server);
-  options.peer_timeout = 10s * patience_factor();
+  options.peer_timeout = 10s * timeout_factor();
   return options;
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("a listening socket that the system cannot poll is an error of its cre
   REQUIRE_FALSE(listener);
   CHECK_THAT(listener.status().message(),
              Contains("h:10") && Contains("cannot watch the socket: Operation not perm"));
-  CHECK(soon([&] { return ::fcntl(file, F_GETFD) < 0; }));
+  CHECK(becomes_true([&] { return ::fcntl(file, F_GETFD) < 0; }));
 }
 
 TEST_CASE("a connection beyond the limit is refused with a message, until another has ended") {

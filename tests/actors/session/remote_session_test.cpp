@@ -38,7 +38,7 @@ caf::behavior host_behavior(caf::event_based_actor* self, fake_host* host,
   return {[=](const outgoing& outgoing_message) {
             host->requests.push_back(std::get<session_request>(outgoing_message.content));
           },
-          [](const deed& action) { action.act(); }};
+          [](const actor_action& action) { action.act(); }};
 }
 
 struct remote_world : actor_world {
@@ -113,8 +113,8 @@ struct remote_world : actor_world {
     REQUIRE((**pending).ok());
     step = ***pending;
   }
-  answer_box<step_outcome> start(uint64_t fill = 0, uint64_t known_losses = 0,
-                                 const std::stop_token& stop = {}) {
+  awaited_answer<step_outcome> start(uint64_t fill = 0, uint64_t known_losses = 0,
+                                     const std::stop_token& stop = {}) {
     step_request request{.step = step,
                          .feeds = feeds_of(text.text.runs[0]),
                          .deadline = now() + 60s,
@@ -145,7 +145,7 @@ session_reply run_reply(uint64_t request, std::vector<state_loss> losses = {},
           .initializations = std::move(fills)};
 }
 
-status outcome_of(const answer_box<step_outcome>& answer) {
+status outcome_of(const awaited_answer<step_outcome>& answer) {
   REQUIRE(*answer);
   return **answer ? (**answer)->outcome : (**answer).status();
 }
@@ -188,7 +188,7 @@ TEST_CASE("a session may move while it fills tasks that did not wait to be fille
   world.answer(first, std::move(leaving));
   CHECK(outcome_of(step).ok());
   auto next = world.start(9);
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   world.prepared_at_last();
@@ -217,7 +217,7 @@ TEST_CASE("a fill that one host has begun, or may have begun, is not ended by an
     CHECK(outcome_of(step).kind() == error_kind::unavailable);
   }
   auto next = world.start(9);
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   auto& second = world.host();
   world.open_at_last();
@@ -244,7 +244,7 @@ TEST_CASE("steps that a leaving host has not begun run at the next host, and onc
                        .is_draining = true,
                        .not_started = true});
   CHECK(!*step);
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   world.prepared_at_last();
@@ -279,9 +279,9 @@ TEST_CASE("a stopped step ends with its host's answer, or soon if the host is si
   auto unanswered = world.start(0, 0, three.get_token());
   three.request_stop();
   world.run();
-  world.pass(2s);
+  world.advance_and_run(2s);
   CHECK(!*unanswered);
-  world.pass(1s);
+  world.advance_and_run(1s);
   CHECK(outcome_of(unanswered).kind() == error_kind::cancelled);
   CHECK_THAT(outcome_of(unanswered).message(), Contains("has not confirmed it yet"));
 }
@@ -316,7 +316,7 @@ TEST_CASE("a cancelled request does not consume the report of lost state by the 
   world.run();
   std::stop_source stop;
   auto step = world.start(0, 0, stop.get_token());
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   auto prepare_id = world.last<session_prepare>(world.host());
@@ -352,7 +352,7 @@ TEST_CASE("a request after a stopped preparation has the step prepared again") {
   world.run();
   std::stop_source stop;
   auto step = world.start(0, 0, stop.get_token());
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   auto& host = world.host();
@@ -380,7 +380,7 @@ TEST_CASE("a late report of a loss does not refuse the step that restores") {
   world.run();
   std::stop_source stop;
   auto step = world.start(0, 0, stop.get_token());
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   auto& host = world.host();
@@ -418,7 +418,7 @@ TEST_CASE("a step that is stopped before a host is connected is not prepared the
   world.run();
   REQUIRE(*answer);
   CHECK((**answer).status().kind() == error_kind::cancelled);
-  world.pass(1s);
+  world.advance_and_run(1s);
   CHECK(world.hosts.size() == 1); // no request needs another host
 }
 

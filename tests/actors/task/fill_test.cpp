@@ -14,7 +14,7 @@ struct waiting_world : worker_world {
   waiting_world() { server->filling().await(now(), 60s); }
   status run_as(const connection_ptr& filler, bool fills) {
     from_peer(graph_of(puts, 0), filler);
-    auto handle = std::get<register_reply>(sent.back()).handle;
+    auto handle = std::get<register_reply>(sent_messages.back()).handle;
     from_peer(run_step{.request = ++steps_run,
                        .handle = handle,
                        .step = {0, steps_run},
@@ -22,9 +22,9 @@ struct waiting_world : worker_world {
                        .feeds = {},
                        .initializes_task = fills},
               filler);
-    return std::get<step_done>(sent.back()).outcome;
+    return std::get<step_done>(sent_messages.back()).outcome;
   }
-  fill_stage last_stage() const { return std::get<step_done>(sent.back()).initialization; }
+  fill_stage last_stage() const { return std::get<step_done>(sent_messages.back()).initialization; }
   uint64_t steps_run = 0;
 };
 
@@ -48,7 +48,7 @@ TEST_CASE("a client that has disconnected fills a task no longer, and the next c
   CHECK(world.run_as(second, true));
   CHECK(world.run_as(second, false).kind() == error_kind::unavailable);
   world.from_peer(initialization_end{77, true}, second);
-  CHECK(std::get<reply>(world.sent.back()).request == 77);
+  CHECK(std::get<reply>(world.sent_messages.back()).request == 77);
   CHECK(world.run_as(second, false));
   CHECK(world.last_stage() == fill_stage::over);
   CHECK(world.run_as(worker_world::connect(), false));
@@ -57,7 +57,7 @@ TEST_CASE("a client that has disconnected fills a task no longer, and the next c
 TEST_CASE("a connection that ends while its step is admitted fills a task no longer") {
   waiting_world world;
   world.from_peer(world.graph_of(puts, 0), world.connection);
-  auto handle = std::get<register_reply>(world.sent.back()).handle;
+  auto handle = std::get<register_reply>(world.sent_messages.back()).handle;
   world.at_next_look = [&] { world.lose(*world.connection); };
   run_request step{handle, {0, ++world.steps_run}, step_clock::time_point::max(), {}};
   step.fills = true;
@@ -72,7 +72,7 @@ TEST_CASE("a connection that ends while its step is admitted fills a task no lon
 TEST_CASE("a report of a fill by a client that has filled nothing is ignored") {
   waiting_world world;
   world.from_peer(initialization_end{77, true});
-  CHECK(std::get<reply>(world.sent.back()).outcome.ok());
+  CHECK(std::get<reply>(world.sent_messages.back()).outcome.ok());
   CHECK(world.run_as(world.connection, false).kind() == error_kind::unavailable);
 }
 

@@ -95,7 +95,7 @@ TEST_CASE("a folder in use is refused to another process, naming the holder") {
   holding_process holder{folder.path()};
   auto begin = std::chrono::steady_clock::now();
   auto refused = folder_lock::acquire(folder.path(), options_of());
-  CHECK(std::chrono::steady_clock::now() - begin < 2s * slowness);
+  CHECK(std::chrono::steady_clock::now() - begin < 2s * timeout_scale);
   REQUIRE_FALSE(refused);
   CHECK(refused.status().kind() == error_kind::already_exists);
   char host[256] = {};

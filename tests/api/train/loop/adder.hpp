@@ -21,7 +21,7 @@ struct adder {
     return {.feeds = {x}, .loss = loss, .train = {train}, .at_once = at_once};
   }
   // Feeds n to step n.
-  training_options numbers(int64_t steps, const std::string& folder = {}) {
+  training_options numbered_options(int64_t steps, const std::string& folder = {}) {
     return {.batch = [](int64_t n) { return std::vector{tensor::scalar(static_cast<float>(n))}; },
             .checkpoints = folder,
             .last_step = steps,

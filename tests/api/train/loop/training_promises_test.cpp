@@ -64,7 +64,7 @@ TEST_CASE("an infinite loss ends the run, and the last good checkpoint stays the
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder / "m");
+  auto options = model.numbered_options(-1, folder / "m");
   auto bad_loss =
       GENERATE(as<float>{}, infinity, -infinity, std::numeric_limits<float>::quiet_NaN());
   options.keep.keep_newest = 1;
@@ -133,7 +133,7 @@ TEST_CASE("with concurrent steps, a checkpoint waits for the losses of all steps
   slow_loss model;
   auto& summed = model.summed;
   auto s = session::local();
-  auto options = summed.numbers(-1, folder / "m");
+  auto options = summed.numbered_options(-1, folder / "m");
   auto ends_badly = GENERATE(true, false);
   options.keep.by_tasks = GENERATE(false, true);
   options.checkpoint_steps = 2;
@@ -186,7 +186,7 @@ TEST_CASE("a bad loss counts though the run is about to end for another reason")
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(8, folder / "m");
+  auto options = model.numbered_options(8, folder / "m");
   std::atomic<int> waiting{0};
   options.batch = [&](int64_t n) { // the last two steps end concurrently
     if (n >= 6) {
@@ -210,7 +210,7 @@ TEST_CASE("NaN losses are accepted on request") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(4, folder / "m");
+  auto options = model.numbered_options(4, folder / "m");
   options.stop_at_nan = false;
   options.batch = [](int64_t n) { return std::vector{tensor::scalar(n == 1 ? infinity : 1.0f)}; };
   training_run training{model.g, model.step(), options};
@@ -227,7 +227,7 @@ TEST_CASE(
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(31, folder / "m");
+  auto options = model.numbered_options(31, folder / "m");
   options.keep.keep_newest = 0;
   options.keep.by_tasks = GENERATE(false, true);
   options.checkpoint_steps = 10;
@@ -262,7 +262,7 @@ TEST_CASE("checkpoints are at multiples of checkpoint_steps, also after a run th
   for (auto last : {7, 21}) {
     adder model;
     auto s = session::local();
-    auto options = model.numbers(last, folder / "m");
+    auto options = model.numbered_options(last, folder / "m");
     options.keep.keep_newest = 0;
     options.checkpoint_steps = 5;
     training_run training{model.g, model.step(), options};
@@ -276,7 +276,7 @@ TEST_CASE("checkpoints are saved at intervals of seconds") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder / "m");
+  auto options = model.numbered_options(-1, folder / "m");
   options.checkpoint_seconds = 0.05;
   std::atomic<int> saved{0};
   options.on_event = [&](const training_event& event) { saved += event.what == kind::saved; };
@@ -290,7 +290,7 @@ TEST_CASE("a condition on the metric of a checkpoint ends the run with that chec
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder / "m");
+  auto options = model.numbered_options(-1, folder / "m");
   options.keep.keep_newest = 0;
   options.checkpoint_steps = 5;
   std::vector<int64_t> measured_steps, asked_steps;
@@ -315,7 +315,7 @@ TEST_CASE("a run that fails saves no checkpoint beyond the existing ones") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(100, folder / "m");
+  auto options = model.numbered_options(100, folder / "m");
   options.checkpoint_steps = 4;
   auto next = options.batch;
   options.batch = [&](int64_t n) -> std::optional<std::vector<tensor>> {
@@ -395,7 +395,7 @@ TEST_CASE("a run that cannot resume lists the new, the missing, and the reshaped
 TEST_CASE("a run whose stop is requested before its begin ends at once") {
   adder model;
   auto s = session::local();
-  training_run training{model.g, model.step(), model.numbers(-1)};
+  training_run training{model.g, model.step(), model.numbered_options(-1)};
   training.request_stop();
   auto report = training.run(s);
   CHECK((report.why == training_end::asked && report.step == 0));
@@ -415,7 +415,7 @@ TEST_CASE("steps of each kind run concurrently, on as many threads, with one num
   watchdog watch;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(60);
+  auto options = model.numbered_options(60);
   std::mutex mutex;
   std::set<std::thread::id> threads;
   std::set<int64_t> numbers, steps;
@@ -457,7 +457,7 @@ TEST_CASE("events and conditions are called one at a time") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(200, folder / "m");
+  auto options = model.numbered_options(200, folder / "m");
   options.checkpoint_steps = 3;
   options.summary_steps = 1;
   std::atomic<int> in_events{0}, in_conditions{0};
@@ -498,7 +498,7 @@ TEST_CASE("the wait between attempts doubles") {
   watchdog watch;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(3);
+  auto options = model.numbered_options(3);
   options.retry_seconds = 0.02;
   options.retries = 4;
   std::vector<std::chrono::steady_clock::time_point> calls;
@@ -518,7 +518,7 @@ TEST_CASE("the restored checkpoint is reported with its path and step") {
   for (auto last : {4, 6}) {
     adder model;
     auto s = session::local();
-    training_run training{model.g, model.step(), model.numbers(last, folder / "m")};
+    training_run training{model.g, model.step(), model.numbered_options(last, folder / "m")};
     auto report = training.run(s);
     if (last == 4)
       continue;

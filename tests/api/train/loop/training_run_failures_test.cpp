@@ -58,7 +58,7 @@ TEST_CASE("a loss that becomes NaN while a checkpoint waits for its pause is not
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(1000, folder / "m");
+  auto options = model.numbered_options(1000, folder / "m");
   options.checkpoint_steps = 1;
   options.pause_to_checkpoint = true;
   std::atomic<bool> has_begun{false}, is_due{false};
@@ -89,7 +89,7 @@ TEST_CASE("a checkpoint that becomes due while variables are restored has the va
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(60, folder / "m");
+  auto options = model.numbered_options(60, folder / "m");
   options.keep.keep_newest = 0;
   options.checkpoint_steps = 10;
   auto next = options.batch;
@@ -138,7 +138,7 @@ TEST_CASE("a run that starts anew never resumes from a checkpoint of another run
   s.reset();
   let_first_write_fail(folder / "m");
   adder model;
-  auto options = model.numbers(400, folder / "m");
+  auto options = model.numbered_options(400, folder / "m");
   options.resume = false;
   options.checkpoint_steps = 10;
   bool lost = false;
@@ -161,7 +161,7 @@ TEST_CASE("checkpoints continue after a callback of a step has failed") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(10, folder / "m");
+  auto options = model.numbered_options(10, folder / "m");
   options.checkpoint_steps = 2;
   options.on_step = [&](const training_progress& now) {
     if (now.step == 4)
@@ -176,7 +176,7 @@ TEST_CASE("checkpoints continue after a callback of a step has failed") {
 TEST_CASE("a failure after each step ends the run after several attempts") {
   adder model;
   auto s = session::local();
-  auto options = model.numbers(50);
+  auto options = model.numbered_options(50);
   options.retries = 3;
   options.on_step = [&](const training_progress& now) {
     throw error{error_kind::unavailable, concat("nobody listens at step ", now.step)};
@@ -196,7 +196,7 @@ TEST_CASE("a failure after each step ends the run after several attempts") {
 TEST_CASE("out_of_range is the end of the data in steps, and an error in callbacks") {
   adder model;
   auto s = session::local();
-  auto options = model.numbers(10);
+  auto options = model.numbered_options(10);
   options.on_step = [&](const training_progress& now) {
     if (now.step == 3)
       throw error{error_kind::out_of_range, "no more room"};
@@ -206,11 +206,11 @@ TEST_CASE("out_of_range is the end of the data in steps, and an error in callbac
 }
 
 TEST_CASE("a checkpoint that could not be written does not remove the last one") {
-  known_drafts drafts;
+  fixed_draft_names drafts;
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(3, folder / "m");
+  auto options = model.numbered_options(3, folder / "m");
   options.checkpoint_steps = 2;
   options.on_step = [&](const training_progress& now) {
     if (now.step == 2)
@@ -226,7 +226,7 @@ TEST_CASE("an old checkpoint that cannot be removed is reported, and training co
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(20, folder / "m");
+  auto options = model.numbered_options(20, folder / "m");
   options.keep.keep_newest = 2;
   options.checkpoint_steps = 2;
   options.on_step = [&](const training_progress& now) {
@@ -254,7 +254,7 @@ TEST_CASE("a checkpoint that fails with a transient error is written again") {
   let_first_write_fail(folder / "m");
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder / "m");
+  auto options = model.numbered_options(-1, folder / "m");
   options.keep.by_tasks = GENERATE(true, false);
   options.checkpoint_steps = 10;
   std::atomic<int> saves_after_failure{0}; // the failure
@@ -275,11 +275,11 @@ TEST_CASE("a checkpoint that fails with a transient error is written again") {
 
 TEST_CASE("a checkpoint that always fails with a transient error ends the run") {
   watchdog watch;
-  known_drafts drafts;
+  fixed_draft_names drafts;
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(1000, folder / "m");
+  auto options = model.numbered_options(1000, folder / "m");
   options.retries = 3;
   options.checkpoint_steps = 2;
   options.on_step = [&](const training_progress& now) { // its files cannot be removed
@@ -301,7 +301,7 @@ TEST_CASE("a loss that is not one number is an error") {
   auto step = model.step();
   step.feeds.push_back(loss);
   step.loss = loss;
-  auto options = model.numbers(3);
+  auto options = model.numbered_options(3);
   options.batch = [&](int64_t) {
     return std::vector{tensor::scalar(1.0f), tensor::vector(std::vector<float>{})};
   };

@@ -30,7 +30,7 @@ TEST_CASE("a training run ends at its last step, saves, and the next run resumes
     adder model;
     auto s = session::local();
     std::vector<int64_t> reported_steps;
-    auto options = model.numbers(10, model_path);
+    auto options = model.numbered_options(10, model_path);
     options.checkpoint_steps = 4;
     options.on_step = [&](const training_progress& now) {
       reported_steps.push_back(now.step);
@@ -50,7 +50,7 @@ TEST_CASE("a training run ends at its last step, saves, and the next run resumes
   adder restored_model;
   auto s = session::local();
   training_run training{restored_model.g, restored_model.step(),
-                        restored_model.numbers(15, model_path)};
+                        restored_model.numbered_options(15, model_path)};
   auto report = training.run(s);
   CHECK((report.restored_from == 10 && report.step == 15));
   CHECK(restored_model.value(s, restored_model.sum) == sum_below(15));
@@ -60,7 +60,7 @@ TEST_CASE("a training run ends at its last step, saves, and the next run resumes
   auto idle = training.run(s);
   CHECK((idle.step == 15 && idle.checkpoint == model_path + "/step-15"));
   adder fresh_model;
-  auto options = fresh_model.numbers(3, model_path);
+  auto options = fresh_model.numbered_options(3, model_path);
   options.resume = false;
   training_run fresh{fresh_model.g, fresh_model.step(), options};
   CHECK(fresh.run(s).step == 3);
@@ -74,25 +74,25 @@ TEST_CASE("a training run reports which of its conditions ended it") {
     training_run training{model.g, model.step(), settings};
     return training.run(s);
   };
-  auto options = model.numbers(-1);
+  auto options = model.numbered_options(-1);
   options.batch = [](int64_t n) {
     return n < 5 ? std::optional{std::vector{tensor::scalar(1.0f)}} : std::nullopt;
   };
   auto report = run(options);
   CHECK((report.why == training_end::data_ended && report.step == 5));
-  options = model.numbers(-1);
+  options = model.numbered_options(-1);
   options.when = [](const training_progress& now) { return now.loss < -6; };
   report = run(options);
   CHECK((report.why == training_end::condition && report.step == 8));
-  options = model.numbers(-1);
+  options = model.numbered_options(-1);
   options.time_limit = 0.02;
   CHECK(run(options).why == training_end::time_over);
-  options = model.numbers(-1);
+  options = model.numbered_options(-1);
   options.batch = [](int64_t n) { return std::vector{tensor::scalar(n < 3 ? 1.0f : NAN)}; };
   report = run(options);
   CHECK((report.why == training_end::not_a_number && report.step == 4));
   CHECK(to_string(report.why) == "the loss is not a finite number");
-  training_run stopped_run{model.g, model.step(), model.numbers(-1)};
+  training_run stopped_run{model.g, model.step(), model.numbered_options(-1)};
   std::jthread stopper{[&] { stopped_run.request_stop(); }};
   CHECK(stopped_run.run(s).why == training_end::asked);
 }
@@ -101,7 +101,7 @@ TEST_CASE("a NaN loss is not saved, and earlier checkpoints stay") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder.path() + "/model");
+  auto options = model.numbered_options(-1, folder.path() + "/model");
   options.checkpoint_steps = 2;
   options.batch = [](int64_t n) { return std::vector{tensor::scalar(n < 5 ? 1.0f : NAN)}; };
   training_run training{model.g, model.step(), options};
@@ -114,7 +114,7 @@ TEST_CASE("a run whose stop is requested saves at exactly that step") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, folder.path() + "/model");
+  auto options = model.numbered_options(-1, folder.path() + "/model");
   std::optional<training_run> training;
   options.on_step = [&](const training_progress& now) {
     if (now.step == 100)
@@ -133,7 +133,7 @@ TEST_CASE("a run whose stop is requested saves at exactly that step") {
 TEST_CASE("a transient error is reported, and its step runs again with the same number") {
   adder model;
   auto s = session::local();
-  auto options = model.numbers(10);
+  auto options = model.numbered_options(10);
   std::atomic<int> failures{0};
   options.batch = [&](int64_t n) {
     if (n == 6 && failures++ < 3)
@@ -157,7 +157,7 @@ TEST_CASE("a transient error is reported, and its step runs again with the same 
 TEST_CASE("a run gives up after several attempts, and throws the first cause") {
   adder model;
   auto s = session::local();
-  auto options = model.numbers(10);
+  auto options = model.numbered_options(10);
   options.retries = 4;
   int calls = 0;
   options.batch = [&](int64_t) -> std::optional<std::vector<tensor>> {
@@ -186,7 +186,7 @@ TEST_CASE("a run that has lost its variables resumes from the newest checkpoint"
   auto threads = GENERATE(1, 4);
   adder model;
   auto s = session::local();
-  auto options = model.numbers(60, folder.path() + "/model");
+  auto options = model.numbered_options(60, folder.path() + "/model");
   options.checkpoint_steps = 10;
   options.pause_to_checkpoint = true;
   std::atomic<int> losses{0};
@@ -219,7 +219,7 @@ TEST_CASE("a checkpoint that is saved in a pause is consistent, also with concur
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(400, folder.path() + "/model");
+  auto options = model.numbered_options(400, folder.path() + "/model");
   options.keep.keep_newest = 0;
   options.checkpoint_steps = 50;
   options.pause_to_checkpoint = true;
@@ -242,7 +242,7 @@ TEST_CASE("a run keeps the best of its checkpoints, by the given metric") {
   temporary_folder folder;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(10, folder.path() + "/model");
+  auto options = model.numbered_options(10, folder.path() + "/model");
   options.keep = {.keep_newest = 1, .keep_best = 2, .lower_is_better = true};
   options.checkpoint_steps = 2;
   std::vector<int64_t> metric_steps;
@@ -267,7 +267,7 @@ TEST_CASE("a checkpoint that cannot be written ends the run") {
   adder model;
   auto s = session::local();
   std::ofstream{folder.path() + "/file"} << "in the way";
-  auto options = model.numbers(1000, folder.path() + "/file/model");
+  auto options = model.numbered_options(1000, folder.path() + "/file/model");
   options.resume = false;
   options.checkpoint_steps = 1;
   training_run training{model.g, model.step(), options};
@@ -281,7 +281,7 @@ TEST_CASE("summaries are written at an interval of steps") {
   adder model;
   summaries summary_set;
   summary_set.scalar("sum", model.sum);
-  auto options = model.numbers(20);
+  auto options = model.numbered_options(20);
   options.summaries = folder.path() + "/logs";
   options.summary = summary_set.merged();
   options.summary_steps = 8;

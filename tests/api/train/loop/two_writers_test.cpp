@@ -79,7 +79,7 @@ TEST_CASE("a process trains in a folder for another test until it is killed", "[
     return;
   adder model;
   auto s = session::local();
-  auto options = model.numbers(-1, std::string{folder} + "/m");
+  auto options = model.numbered_options(-1, std::string{folder} + "/m");
   options.summaries = std::string{folder} + "/logs";
   options.checkpoint_steps = 10;
   options.time_limit = 100;
@@ -97,7 +97,7 @@ TEST_CASE(
   auto s = session::local();
   adder model;
   bool trained = false;
-  auto settings = model.numbers(100, folder / "m");
+  auto settings = model.numbered_options(100, folder / "m");
   settings.on_step = [&](const training_progress&) { trained = true; };
   SECTION("a training run") {
     training_run training{model.g, model.step(), settings};
@@ -144,13 +144,13 @@ TEST_CASE("a run resumes at once where its process was killed, with its checkpoi
   CHECK(fs::exists(folder / "m/writer.lock"));
   adder model;
   auto s = session::local();
-  auto options = model.numbers(1, folder / "m");
+  auto options = model.numbered_options(1, folder / "m");
   options.summaries = folder / "logs";
   {
     training_run training{model.g, model.step(), options};
     auto begin = std::chrono::steady_clock::now();
     CHECK(training.run(s).restored_from >= 10);
-    CHECK(std::chrono::steady_clock::now() - begin < 5s * slowness);
+    CHECK(std::chrono::steady_clock::now() - begin < 5s * timeout_scale);
     CHECK_FALSE(fs::exists(folder / "m/writer.lock")); // released at the end of the run
   }
   CHECK_FALSE(fs::exists(folder / "logs/events-writer.lock"));
@@ -162,7 +162,7 @@ TEST_CASE("a writer that takes a folder over ends the other's run, and loses not
   auto by_tasks = GENERATE(false, true);
   adder first, second;
   auto s = session::local(), other_session = session::local();
-  auto options = first.numbers(-1, folder / "m");
+  auto options = first.numbered_options(-1, folder / "m");
   options.checkpoint_steps = 1;
   options.keep.by_tasks = by_tasks;
   std::atomic<bool> saved{false};
@@ -176,7 +176,7 @@ TEST_CASE("a writer that takes a folder over ends the other's run, and loses not
   }};
   for (int i = 0; i < 10'000 && !saved; ++i)
     std::this_thread::sleep_for(1ms);
-  auto second_options = second.numbers(-1, folder / "m");
+  auto second_options = second.numbered_options(-1, folder / "m");
   second_options.keep.by_tasks = by_tasks;
   second_options.keep.take_over = true;
   second_options.checkpoint_steps = 5;
@@ -259,19 +259,19 @@ TEST_CASE("a running training run is the only one in its folder, also in its pro
   adder first, second;
   auto s = session::local();
   std::string failure;
-  auto options = first.numbers(5, folder / "m");
+  auto options = first.numbered_options(5, folder / "m");
   options.on_step = [&](const training_progress& now) {
     if (now.step != 3)
       return;
     auto other_session = session::local();
-    training_run second_run{second.g, second.step(), second.numbers(5, folder / "m")};
+    training_run second_run{second.g, second.step(), second.numbered_options(5, folder / "m")};
     failure = error_of([&] { second_run.run(other_session); }).what();
   };
   training_run training{first.g, first.step(), options};
   CHECK(training.run(s).step == 5);
   CHECK_THAT(failure, Contains("this process (training_run (two_writers_test.cpp:"));
   auto other_session = session::local();
-  training_run after{second.g, second.step(), second.numbers(7, folder / "m")};
+  training_run after{second.g, second.step(), second.numbered_options(7, folder / "m")};
   CHECK(after.run(other_session).restored_from == 5);
   CHECK(training.run(s).step == 7); // either object may run again
 }
