@@ -193,7 +193,7 @@ TEST_CASE("requests for another incarnation of a task are refused") {
   worker_world world;
   text_case text{queue};
   auto registration = world.graph_of(text, 1);
-  registration.how.incarnation = incarnation - 1;
+  registration.settings.incarnation = incarnation - 1;
   world.from_peer(registration);
   CHECK(std::get<register_reply>(world.sent_messages.back()).outcome.kind() ==
         error_kind::unavailable);
@@ -428,10 +428,10 @@ TEST_CASE(
       return std::holds_alternative<step_done>(message);
     });
   };
-  CHECK(!begin(give, world.connection).holds);
+  CHECK(!begin(give, world.connection).is_revocable);
   auto take_answer = begin(take, world.connection);
   CHECK(take_answer.outcome.ok());
-  CHECK(take_answer.holds);
+  CHECK(take_answer.is_revocable);
   CHECK(world.server->unsettled() == 1);
   CHECK(world.connection->running == 1);
 
@@ -491,7 +491,7 @@ TEST_CASE("a client cannot end steps of other clients, and cannot use their sess
   auto refused = std::get<register_reply>(world.sent_messages.back()).outcome;
   CHECK(refused.kind() == error_kind::failed_precondition);
   CHECK(refused.message().find("client 'bob' names a session") != std::string::npos);
-  own_graph.how.session = 5;
+  own_graph.settings.session = 5;
   world.from_peer(own_graph, bob);
   auto bobs = std::get<register_reply>(world.sent_messages.back());
   REQUIRE(bobs.outcome);

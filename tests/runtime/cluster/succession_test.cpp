@@ -179,7 +179,7 @@ TEST_CASE("random candidates elect at most one coordinator per term, and one eve
     auto list = list_of(workers);
     time_point now{1h};
     struct member {
-      voter it;
+      voter voting;
       bool alive = true;
       bool hears = true; // whether it hears the coordinator
       time_point sleeps_until{};
@@ -199,10 +199,10 @@ TEST_CASE("random candidates elect at most one coordinator per term, and one eve
       post.push_back({now + std::chrono::milliseconds{roll(1500)}, from, to, content});
     };
     auto check = [&](member& candidate) {
-      if (auto term = candidate.succession_state.it.elected(list)) {
-        auto [it, is_new] = elected.try_emplace(term, candidate.succession_state.self);
+      if (auto term = candidate.voting.succession_state.elected(list)) {
+        auto [it, is_new] = elected.try_emplace(term, candidate.voting.self);
         elections += is_new;
-        CHECK(it->second == candidate.succession_state.self);
+        CHECK(it->second == candidate.voting.self);
       }
     };
     auto run = [&](std::chrono::milliseconds time) {
@@ -211,7 +211,7 @@ TEST_CASE("random candidates elect at most one coordinator per term, and one eve
           auto& participant = members[static_cast<size_t>(i)];
           if (!participant.alive || participant.sleeps_until > now)
             continue;
-          if (auto request = participant.succession_state.it.tick(list, participant.hears, now))
+          if (auto request = participant.voting.succession_state.tick(list, participant.hears, now))
             for (int to = 0; to < workers; ++to)
               if (to != i)
                 send(i, to, *request);
@@ -227,14 +227,13 @@ TEST_CASE("random candidates elect at most one coordinator per term, and one eve
           if (!to.alive || to.sleeps_until > now || to.side != from.side)
             continue;
           if (const auto* request = std::get_if<vote_request>(&arrived.content)) {
-            auto answer = to.succession_state.it.answer(
-                *request, from.succession_state.self, from.succession_state.incarnation, list, now);
+            auto answer = to.voting.succession_state.answer(*request, from.voting.self,
+                                                            from.voting.incarnation, list, now);
             refusals += !answer.granted;
             send(arrived.to, arrived.from, answer);
           } else {
-            to.succession_state.it.count(std::get<vote>(arrived.content),
-                                         from.succession_state.self,
-                                         from.succession_state.incarnation, list);
+            to.voting.succession_state.count(std::get<vote>(arrived.content), from.voting.self,
+                                             from.voting.incarnation, list);
             check(to);
           }
         }
