@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view first_version = "brain.Event:2"; // readers require it
 
-events::HistogramProto written(const histogram& from) {
+events::HistogramProto to_proto(const histogram& from) {
   events::HistogramProto proto;
   proto.set_min(from.min);
   proto.set_max(from.max);
@@ -37,13 +37,13 @@ histogram read(const events::HistogramProto& from) {
           {from.bucket().begin(), from.bucket().end()}};
 }
 
-events::Summary::Value written(const event_value& from) {
+events::Summary::Value to_proto(const event_value& from) {
   events::Summary::Value proto;
   proto.set_tag(from.tag);
   if (const auto* number = std::get_if<float>(&from.value)) {
     proto.set_simple_value(*number);
   } else if (const auto* counts = std::get_if<histogram>(&from.value)) {
-    *proto.mutable_histo() = written(*counts);
+    *proto.mutable_histo() = to_proto(*counts);
   } else if (const auto* image = std::get_if<event_image>(&from.value)) {
     proto.mutable_image()->set_width(image->width);
     proto.mutable_image()->set_height(image->height);
@@ -218,7 +218,7 @@ std::string write_event(const event& written_event) {
     proto.set_graph_def(written_event.graph_def);
   else if (!written_event.values.empty())
     for (const auto& value : written_event.values)
-      *proto.mutable_summary()->add_value() = written(value);
+      *proto.mutable_summary()->add_value() = to_proto(value);
   return proto.SerializeAsString();
 }
 

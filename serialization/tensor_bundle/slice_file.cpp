@@ -229,8 +229,8 @@ result<tensor> slice_file_reader::read_slice(std::string_view name, std::span<co
     if (!parse_message(row, rows_.find(slice_key(name, extents_of(entry->dims, slice)))->second))
       return failure(error_kind::data_loss, context, ": its values are damaged");
     auto& data = *row.mutable_data()->mutable_data();
-    data.set_dtype(graph_def::written(entry->type));
-    *data.mutable_tensor_shape() = graph_def::written(partial_shape{slice.dims});
+    data.set_dtype(graph_def::to_proto(entry->type));
+    *data.mutable_tensor_shape() = graph_def::to_proto(partial_shape{slice.dims});
     graph_def::fill_budget no_fill; // the row must list all values
     auto part = graph_def::read_tensor(data, no_fill);
     if (!part)
@@ -283,8 +283,8 @@ status slice_file_writer::finish() {
       return std::move(disjoint).within(concat(path_, ": tensor '", name, "'"));
     auto& description = *meta.add_tensor();
     description.set_name(name);
-    description.set_type(graph_def::written(entry.type));
-    *description.mutable_shape() = graph_def::written(partial_shape{entry.dims});
+    description.set_type(graph_def::to_proto(entry.type));
+    *description.mutable_shape() = graph_def::to_proto(partial_shape{entry.dims});
     for (const auto& slice : entry.slices)
       write_extents(extents_of(entry.dims, slice), *description.add_slice());
   }

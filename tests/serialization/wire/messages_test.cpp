@@ -42,8 +42,8 @@ TEST_CASE("session requests and replies survive encoding and decoding") {
     kinds.emplace(example.index(), request ? request->content.index()
                                            : std::get<session_reply>(example).content.index());
   }
-  CHECK(kinds.size() == std::variant_size_v<decltype(session_request::what)> +
-                            std::variant_size_v<decltype(session_reply::what)>);
+  CHECK(kinds.size() == std::variant_size_v<decltype(session_request::content)> +
+                            std::variant_size_v<decltype(session_reply::content)>);
 }
 
 TEST_CASE("an envelope describes the delivery of its message, and its separate payloads") {
