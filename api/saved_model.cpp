@@ -138,7 +138,7 @@ void save_saved_model(session& in, const graph& model, const std::string& folder
     auto writer = must_have(tensor_bundle_writer::begin(files, saved_variables_path(folder)));
     for (size_t i = 0; i < values.size(); ++i)
       if (auto slice = must_have(slice_spec::parse(contents.variables[i].slice)))
-        must(writer.add_slice(contents.variables[i].name, slice->whole, slice->slice.offset,
+        must(writer.add_slice(contents.variables[i].name, slice->full_shape, slice->slice.offset,
                               values[i]));
       else
         must(writer.add(contents.variables[i].name, values[i]));

@@ -39,7 +39,7 @@ std::string make_certificates() {
   auto folder =
       (std::filesystem::temp_directory_path() / concat("troupe_bench.", getpid())).string();
   std::filesystem::create_directories(folder);
-  auto valid_for = validity::of_days(1);
+  auto valid_for = validity::for_days(1);
   auto authority = value_or_throw(certificate_authority::make(valid_for));
   throw_if_failed(write_private_file(folder + "/authority.pem", authority.pem().certificate, true));
   for (const auto& [file, name] : {std::pair{"tasks", certificate_name::of_job("", "worker")},

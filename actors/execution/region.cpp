@@ -155,7 +155,7 @@ private:
       caf::anon_send(instance_.program().exchange(route.peer),
                      outgoing{tensor_push{.step = instance_.step(),
                                           .key = route.key,
-                                          .dead = dead,
+                                          .is_dead = dead,
                                           .value = std::move(value),
                                           .frame = instance_.frame(),
                                           .iteration = instance_.run()}});

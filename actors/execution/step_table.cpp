@@ -101,7 +101,7 @@ void step_table::notify(const watchers& exchanges, step_id step, bool failed) {
 }
 
 void step_table::deliver(tensor_push&& message, caf::execution_unit* unit) {
-  arrival received{message.step,  message.key,      message.dead, std::move(message.value),
+  arrival received{message.step,  message.key,      message.is_dead, std::move(message.value),
                    message.frame, message.iteration};
   auto result = [&] {
     std::lock_guard guard{mutex_};

@@ -108,22 +108,22 @@ public:
   void answer(status outcome, Answer value, std::vector<known_peer> state_tasks = {},
               std::vector<initialization_report> initialization_reports = {}) {
     session_reply reply{.outcome = std::move(outcome),
-                        .held = std::move(state_tasks),
-                        .fills = std::move(initialization_reports)};
-    reply.what = std::move(value);
+                        .state_peers = std::move(state_tasks),
+                        .initializations = std::move(initialization_reports)};
+    reply.content = std::move(value);
     send(std::move(reply));
   }
   /// Answers for several tasks, some of which could not be asked.
   template <class Answer>
   void answer(Answer joined, std::vector<task_problem> problems) {
     session_reply reply{.problems = std::move(problems)};
-    reply.what = std::move(joined);
+    reply.content = std::move(joined);
     send(std::move(reply));
   }
   void answer(status outcome) { answer(std::move(outcome), std::monostate{}); }
   /// The request has not begun, and another task may serve it.
   void send_elsewhere(status why) {
-    send({.outcome = std::move(why).with_task(self_->state.task), .not_begun = true});
+    send({.outcome = std::move(why).with_task(self_->state.task), .not_started = true});
   }
   /// The request has not begun, and no other task would serve it.
   void refuse(status why) {
@@ -138,7 +138,7 @@ private:
     if (!std::exchange(is_step_, false))
       return;
     auto& counters = self_->state.options->server->hosted().steps;
-    if (reply.not_begun)
+    if (reply.not_started)
       return counters.count_refused(reply.outcome.kind());
     counters.count_ended(reply.outcome.kind(), std::chrono::nanoseconds{steady_ns() - began_ns_});
     ++session_->listed->ended;
@@ -149,7 +149,7 @@ private:
     if (*session_->closed)
       return;
     reply.request = number_;
-    reply.leaving = self_->state.options->server->draining();
+    reply.is_draining = self_->state.options->server->draining();
     std::lock_guard guard{session_->news->mutex};
     reply.warnings.swap(session_->news->warnings);
     reply.losses.swap(session_->news->losses);

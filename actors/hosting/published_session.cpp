@@ -24,7 +24,7 @@ constexpr size_t max_clients_without_session = 64;
 result<hosted_bytes> in_one_piece(const message& content) {
   TROUPE_ASSIGN(auto encoded, encode(content, {.inline_tensor = max_piece_bytes / 2,
                                                .max_message = max_piece_bytes}));
-  if (!encoded.outside.empty())
+  if (!encoded.payloads.empty())
     return failure(error_kind::resource_exhausted, name_of(content), " has tensors of more than ",
                    max_piece_bytes / 2, " bytes, which do not travel between CAF nodes");
   const auto* begin = reinterpret_cast<const char*>(encoded.bytes.data());
@@ -166,7 +166,7 @@ caf::behavior link_behavior(link_self self, const caf::actor& published, const c
         if (!content)
           return lose(content.status());
         if (auto* refused = std::get_if<refusal>(&*content))
-          return lose(std::move(refused->why));
+          return lose(std::move(refused->reason));
         self->send(owner, incoming{*std::move(content), caf::actor_cast<caf::actor>(self),
                                    self->state.connection});
       },

@@ -230,8 +230,8 @@ void prepare(host_self self, const request_ptr& request, session_prepare& receiv
   self->state.reads.enter(client, number, std::move(read_graph));
 }
 
-session_ran ran(step_outcome& done, int64_t begin_ns, bool times) {
-  session_ran answer{.fetches = std::move(done.fetches), .step = done.statistics.step};
+session_run_result ran(step_outcome& done, int64_t begin_ns, bool times) {
+  session_run_result answer{.fetches = std::move(done.fetches), .step = done.statistics.step};
   if (!times)
     return answer;
   for (const auto& of_task : done.statistics.tasks)
@@ -311,9 +311,9 @@ void run(host_self self, const request_ptr& request, session_run& received, dead
       step_request{stored->second.step,
                    std::move(received.feeds),
                    until,
-                   {.times = received.times, .check_numerics = received.check_numerics},
-                   received.knows,
-                   received.fill,
+                   {.times = received.wants_statistics, .check_numerics = received.check_numerics},
+                   received.acknowledged_loss,
+                   received.initialization,
                    received.retried,
                    request->stop()});
   if (step->stop.stop_requested())
@@ -354,9 +354,10 @@ void run(host_self self, const request_ptr& request, session_run& received, dead
 }
 
 void positions(host_self self, const request_ptr& request, session_positions& received) {
-  forward<std::vector<task_positions>>(self, request,
-                                       ask_positions{.restore_from = std::move(received.go_on_from),
-                                                     .tasks = std::move(received.tasks)});
+  forward<std::vector<task_positions>>(
+      self, request,
+      ask_positions{.restore_from = std::move(received.restored_positions),
+                    .tasks = std::move(received.tasks)});
 }
 
 void forget(const session_ptr& session, uint64_t handle) {
@@ -384,8 +385,8 @@ void refuse(host_self self, const incoming& received, uint64_t request, status w
   self->send(received.from,
              outgoing{session_reply{.request = request,
                                     .outcome = std::move(why).with_task(self->state.task),
-                                    .leaving = self->state.options->server->draining(),
-                                    .not_begun = not_begun}});
+                                    .is_draining = self->state.options->server->draining(),
+                                    .not_started = not_begun}});
 }
 
 deadline deadline_of(host_self self, uint64_t ms) {
@@ -397,7 +398,7 @@ void serve(host_self self, incoming& received) {
   if (!content || received.owner->is_closed)
     return;
   auto& state = self->state;
-  if (auto* to_open = std::get_if<session_open>(&content->what)) {
+  if (auto* to_open = std::get_if<session_open>(&content->content)) {
     auto opened = open(self, received, *to_open);
     state.options->server->hosted().refused += !opened;
     if (!opened)
@@ -410,11 +411,11 @@ void serve(host_self self, incoming& received) {
                   failure(error_kind::failed_precondition,
                           "this connection has no session: send session_open first"));
   auto session = known->second;
-  if (auto* to_forget = std::get_if<session_forget>(&content->what))
+  if (auto* to_forget = std::get_if<session_release>(&content->content))
     return forget(session, to_forget->handle);
-  if (auto* to_stop = std::get_if<session_stop>(&content->what))
+  if (auto* to_stop = std::get_if<session_stop>(&content->content))
     return stop(session, to_stop->request);
-  auto* to_run = std::get_if<session_run>(&content->what);
+  auto* to_run = std::get_if<session_run>(&content->content);
   auto refuse_uncounted = [&](status why) {
     if (to_run)
       state.options->server->hosted().steps.count_refused(why.kind());
@@ -430,19 +431,19 @@ void serve(host_self self, incoming& received) {
   // Gives up a silent task early, so that the answer reaches the client in time.
   auto early = until - std::min<step_clock::duration>(std::chrono::milliseconds{200},
                                                       (until - self->clock().now()) / 8);
-  if (auto* to_prepare = std::get_if<session_prepare>(&content->what))
+  if (auto* to_prepare = std::get_if<session_prepare>(&content->content))
     prepare(self, request, *to_prepare, until);
   else if (to_run)
     run(self, request, *to_run, until);
-  else if (auto* to_reset = std::get_if<session_reset>(&content->what))
+  else if (auto* to_reset = std::get_if<session_reset>(&content->content))
     forward<status>(self, request, reset_request{std::move(to_reset->container)});
-  else if (auto* filled = std::get_if<session_fill_end>(&content->what))
-    forward<status>(self, request, end_initialization{filled->done, filled->fill});
-  else if (auto* to_list = std::get_if<session_state_of>(&content->what))
+  else if (auto* filled = std::get_if<session_initialization_end>(&content->content))
+    forward<status>(self, request, end_initialization{filled->done, filled->initialization});
+  else if (auto* to_list = std::get_if<session_state_of>(&content->content))
     forward<state_survey>(self, request, survey_state{std::move(to_list->task), early});
-  else if (auto* to_position = std::get_if<session_positions>(&content->what))
+  else if (auto* to_position = std::get_if<session_positions>(&content->content))
     positions(self, request, *to_position);
-  else if (std::get_if<session_known_devices>(&content->what))
+  else if (std::get_if<session_known_devices>(&content->content))
     forward<std::vector<device_info>>(self, request, known_devices_atom::value);
   else
     forward<device_survey>(self, request, survey_devices{early});

@@ -19,7 +19,9 @@ class view_source final : public address_source {
 public:
   explicit view_source(std::shared_ptr<cluster_view> view) : view_(std::move(view)) {}
   result<task_addresses> read() override { return view_->now(); }
-  std::chrono::milliseconds read_again() const override { return std::chrono::milliseconds{500}; }
+  std::chrono::milliseconds poll_interval() const override {
+    return std::chrono::milliseconds{500};
+  }
   std::string name() const override { return "the task that hosts the session"; }
 
 private:
@@ -42,8 +44,8 @@ public:
       auto task = to_string(options_->server->self());
       session_reply refused{.request = content ? content->request : 0,
                             .outcome = std::move(started).with_task(task).with_context(task),
-                            .leaving = options_->server->draining(),
-                            .not_begun = true};
+                            .is_draining = options_->server->draining(),
+                            .not_started = true};
       return caf::anon_send(request.from, outgoing{std::move(refused)});
     }
     caf::anon_send(host_, std::move(request));

@@ -114,10 +114,10 @@ public:
       }).ok();
   }
 
-  const number_grant& granted() const override { return granted_; }
+  const number_grant& grant() const override { return granted_; }
 
   status begin() {
-    auto end = step_clock::now() + options_.patience;
+    auto end = step_clock::now() + options_.timeout;
     for (;;) {
       auto outcome = try_once();
       if (outcome)
@@ -125,7 +125,7 @@ public:
                        [&] { keeper_ = std::thread{[this] { keep(); }}; });
       if (outcome.kind() != error_kind::unavailable || step_clock::now() > end)
         return outcome;
-      if (options_.give_up && options_.give_up())
+      if (options_.is_cancelled && options_.is_cancelled())
         return failure(error_kind::cancelled, "the request for a number was cancelled");
       if (step_clock::now() > lease_taken_ + time_to_live_ / 2)
         lease_ = 0;                                     // no key uses it, so it may expire
@@ -150,13 +150,13 @@ private:
     auto tasks = tasks_of(entries, prefix_);
     TROUPE_ASSIGN(auto task, choose(tasks));
     auto before = tasks.find(task);
-    number_grant grant{.outcome = {}, .task = task, .incarnation = options_.what.incarnation};
+    number_grant grant{.outcome = {}, .task = task, .incarnation = options_.claim.incarnation};
     if (before != tasks.end())
       grant.incarnation = std::max(grant.incarnation, before->second.incarnation + 1);
-    etcd_entry entry{key_of(prefix_, task), concat(options_.what.address, ' ', grant.incarnation),
+    etcd_entry entry{key_of(prefix_, task), concat(options_.claim.address, ' ', grant.incarnation),
                      lease_};
     TROUPE_ASSIGN(auto outcome, put(entry, before == tasks.end() ? "" : before->second.value));
-    if (!outcome.done)
+    if (!outcome.succeeded)
       return failure(error_kind::unavailable, "another task was quicker to take ", task);
     granted_ = std::move(grant);
     entry_ = std::move(entry);
@@ -167,13 +167,13 @@ private:
     TROUPE_ASSIGN(auto answer,
                   service_->ask("/v3/kv/txn", instead_of.empty()
                                                   ? etcd_put_if_absent(entry)
-                                                  : etcd_put_instead(entry, instead_of)));
+                                                  : etcd_put_if_equal(entry, instead_of)));
     return parse_etcd_outcome(answer);
   }
 
   // An entry with this task's address belongs to a process that has ended.
   result<task_name> choose(const announced_tasks& tasks) const {
-    const auto& claim = options_.what;
+    const auto& claim = options_.claim;
     if (claim.task >= 0) {
       task_name task{claim.job, claim.task};
       auto holder = tasks.find(task);
@@ -215,7 +215,7 @@ private:
   status renew() {
     auto lease = keep_alive();
     auto now = step_clock::now();
-    auto is_alive = lease && lease->left.count() > 0;
+    auto is_alive = lease && lease->time_left.count() > 0;
     if (!lease && now < lease_taken_ + time_to_live_)
       return lease.status();
     if (is_alive)
@@ -225,16 +225,16 @@ private:
     entry_.lease = lease_;
     // Even with a valid lease, another process may have taken the key.
     TROUPE_ASSIGN(auto outcome, put(entry_, ""));
-    if (outcome.done)
+    if (outcome.succeeded)
       return {};
     if (is_ours(outcome)) {
-      if (outcome.there[0].lease == lease_)
+      if (outcome.current_entries[0].lease == lease_)
         return {};
       TROUPE_ASSIGN(outcome, put(entry_, entry_.value)); // the key has a former lease
-      if (outcome.done)
+      if (outcome.succeeded)
         return {};
     }
-    if (outcome.there.empty() || is_ours(outcome))
+    if (outcome.current_entries.empty() || is_ours(outcome))
       return failure(error_kind::unavailable, "etcd has neither stored the address of ",
                      granted_.task, " nor returned the address that it has");
     return failure(error_kind::failed_precondition, granted_.task, " with the incarnation ",
@@ -249,7 +249,7 @@ private:
   }
 
   bool is_ours(const etcd_outcome& outcome) const {
-    return !outcome.there.empty() && outcome.there[0].value == entry_.value;
+    return !outcome.current_entries.empty() && outcome.current_entries[0].value == entry_.value;
   }
 
   const service_ptr service_;
@@ -281,7 +281,7 @@ public:
       addresses.tasks.emplace(task, std::move(announced.address));
     return addresses;
   }
-  std::chrono::milliseconds read_again() const override { return 1s; }
+  std::chrono::milliseconds poll_interval() const override { return 1s; }
   bool takes_announcements() const override { return true; }
   result<std::unique_ptr<announcement>> announce(announce_options options) override {
     auto kept =

@@ -169,7 +169,7 @@ bool is_unused(const member_link& link) {
 
 void read_source(membership_self self) {
   auto& state = self->state;
-  if (state.reading || !state.options.cluster.reads_again())
+  if (state.reading || !state.options.cluster.polls_source())
     return;
   state.reading = true;
   state.options.transport.read(self->system(), state.options.cluster.source,
@@ -225,7 +225,7 @@ void take_source(membership_self self, address_update& update) {
   auto is_awaited = std::ranges::any_of(state.members, [](const auto& entry) {
     return !entry.second.waiting.empty() && !entry.second.ready;
   });
-  auto pause = state.options.cluster.source->read_again();
+  auto pause = state.options.cluster.source->poll_interval();
   if (is_awaited)
     pause = std::min(pause, pause_between_reads);
   self->delayed_send(self, pause, read_again{state.reads});
@@ -531,7 +531,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
     state.options.incarnations = std::make_shared<incarnations>();
   for (const auto& [task, address] : state.options.cluster.known.tasks)
     state.members[task].address = address;
-  if (state.options.cluster.reads_again())
+  if (state.options.cluster.polls_source())
     self->delayed_send(self, pause_between_reads, read_again{0});
   if (!state.options.join.seeds.empty())
     join(self);

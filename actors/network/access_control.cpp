@@ -67,7 +67,7 @@ private:
   result<known_client> known(const access_list& list, const hello& peer,
                              const std::vector<certificate_name>& proven) const {
     if (!peer.access_token.empty()) {
-      if (const auto* client = list.of_token(digest_of_token(peer.access_token)))
+      if (const auto* client = list.client_of_token(digest_of_token(peer.access_token)))
         return *client;
       return failure(error_kind::failed_precondition,
                      "its token is not on the access list of this task");
@@ -75,7 +75,7 @@ private:
     if (proven.empty())
       return failure(error_kind::failed_precondition, "it shows neither a certificate nor a token");
     const auto& name = proven.front().client;
-    if (const auto* rights = list.of_client(name))
+    if (const auto* rights = list.rights_of_client(name))
       return known_client{name, *rights};
     return failure(error_kind::failed_precondition, "client '", name,
                    "' is not on the access list of this task");
@@ -138,7 +138,7 @@ status check_claim(const hello& peer, const std::vector<certificate_name>& prove
   if (peer.role != "task" || covers(proven, cluster, task))
     return {};
   return failure(error_kind::failed_precondition, "it says that it is ", task,
-                 ", but its certificate names ", list_of(proven));
+                 ", but its certificate names ", format_names(proven));
 }
 
 status check_cluster_message(const std::vector<certificate_name>& proven, const message& sent,
@@ -163,7 +163,7 @@ status check_cluster_message(const std::vector<certificate_name>& proven, const 
   if (!claim || std::ranges::any_of(proven, of_that_job))
     return {};
   return failure(error_kind::failed_precondition, "a number of the job '", claim->job,
-                 "' was requested with a certificate that names ", list_of(proven));
+                 "' was requested with a certificate that names ", format_names(proven));
 }
 
 status check_request_rights(const peer_account& client, const message& request,
@@ -181,28 +181,28 @@ status check_request_rights(const peer_account& client, const message& request,
           constexpr auto is = []<class... Kinds> {
             return (std::is_same_v<Request, Kinds> || ...);
           };
-          if (is.template operator()<session_open, session_prepare, session_forget>())
-            return need(rights.registers, "register graphs");
-          if (is.template operator()<session_run, session_positions, session_fill_end>())
-            return need(rights.runs, "run steps");
+          if (is.template operator()<session_open, session_prepare, session_release>())
+            return need(rights.may_register, "register graphs");
+          if (is.template operator()<session_run, session_positions, session_initialization_end>())
+            return need(rights.may_run, "run steps");
           if (is.template operator()<session_reset>())
-            return need(rights.resets, "reset containers");
+            return need(rights.may_reset, "reset containers");
           return {};
         },
-        hosted->what);
+        hosted->content);
   // Other messages are refused: new kinds of requests, and answers, which only tasks send.
   return std::visit(
       [&]<class Request>(const Request&) -> status {
         constexpr auto is = []<class... Kinds> { return (std::is_same_v<Request, Kinds> || ...); };
         if (is.template operator()<register_graph, deregister_graph>())
-          return need(rights.registers, "register graphs");
+          return need(rights.may_register, "register graphs");
         if (is.template
-            operator()<run_step, cancel_step, settle_step, positions_request, fill_end>())
-          return need(rights.runs, "run steps");
+            operator()<run_step, cancel_step, settle_step, positions_request, initialization_end>())
+          return need(rights.may_run, "run steps");
         if (is.template operator()<container_reset>())
-          return need(rights.resets, "reset containers");
+          return need(rights.may_reset, "reset containers");
         if (is.template operator()<drain_request>())
-          return need(rights.drains, "have the task drain");
+          return need(rights.may_drain, "have the task drain");
         if (is.template operator()<device_list_request, state_list_request, inspect_request,
                                    member_changes, client_waits, goodbye>())
           return {};
@@ -220,7 +220,7 @@ std::optional<message> refusal_reply(const message& request, status why) {
     return positions_reply{refused->request, 0, std::move(why), {}};
   if (auto* refused = std::get_if<container_reset>(&request))
     return reply{refused->request, std::move(why)};
-  if (auto* refused = std::get_if<fill_end>(&request))
+  if (auto* refused = std::get_if<initialization_end>(&request))
     return reply{refused->request, std::move(why)};
   if (auto* refused = std::get_if<settle_step>(&request))
     return reply{refused->request, std::move(why)};

@@ -66,8 +66,8 @@ public:
         lends_(lend_memory()), link_({.self = options_.self,
                                       .timeout = options_.peer_timeout,
                                       .memory = &loop_->memory(),
-                                      .max_from_memory = max_cached,
-                                      .lends = lends_},
+                                      .max_pooled_payload = max_cached,
+                                      .memory_token = lends_},
                                      callbacks()),
         socket_writer_(*stream_, *loop_, link_, *this, &connection_->sent) {}
 
@@ -102,7 +102,7 @@ public:
     size_t moved = 0;
     ends_on_exception([&] {
       moved = move(readable, writable, scratch);
-      if (!is_closed() && link_.reading())
+      if (!is_closed() && link_.has_lent_payloads())
         moved += read_lent_memory();
     });
     unit_ = nullptr;
@@ -154,8 +154,8 @@ private:
     if (!options_.same_host_reads || !process_memory_reader::within_machine(stream_->socket()))
       return nullptr;
     auto token = std::make_shared<lending_token>();
-    options_.self.process = static_cast<uint32_t>(::getpid());
-    options_.self.token_at = reinterpret_cast<uint64_t>(token->words.data());
+    options_.self.process_id = static_cast<uint32_t>(::getpid());
+    options_.self.token_address = reinterpret_cast<uint64_t>(token->words.data());
     for (size_t i = 0; i < token->words.size(); ++i)
       token->words[i] = options_.self.token[i] = random_id();
     return token;
@@ -220,7 +220,7 @@ private:
     unit_ = &unit;
     readable = readable || stream_->has_buffered_input();
     for (int i = 0; readable && i < max_reads && !is_closed(); ++i) {
-      auto gap = link_.gap();
+      auto gap = link_.receive_space();
       // Behind a chunk, reads little more than the next header: the following payload is then read
       // directly into its buffer.
       auto beside_gap = scratch.first(gap.empty() ? scratch.size() : bytes_beside_gap);
@@ -255,7 +255,7 @@ private:
     inline_unit unit{home_system()};
     unit_ = &unit;
     auto bytes_read = link_.read_lent(max_lent_read);
-    if (bytes_read && link_.reading())
+    if (bytes_read && link_.has_lent_payloads())
       loop_->call_again(stream_->id());
     socket_writer_.write_some();
     unit.run();
@@ -286,7 +286,7 @@ private:
     auto in_place = std::min(size, gap);
     status outcome;
     if (in_place > 0)
-      outcome = link_.filled(in_place);
+      outcome = link_.commit(in_place);
     if (outcome.ok() && size > in_place)
       outcome = link_.receive(scratch.first(size - in_place));
     socket_writer_.write_some();
@@ -307,7 +307,7 @@ private:
   }
 
   link_stats_query::stats link_stats() const {
-    auto waiting = link_.waiting();
+    auto waiting = link_.queued_output();
     auto pending = link_.pending_bytes();
     auto drained = link_.drained();
     std::lock_guard guard{mutex_};
@@ -407,7 +407,7 @@ private:
       peer_name_ = peer_hello.role == "task" ? to_string(task_name{peer_hello.job, peer_hello.task})
                                              : concat("client ", peer_hello.incarnation);
       if (const auto* proven = stream_->names(); proven && peer_hello.role != "task")
-        peer_name_ += concat(" (", list_of(*proven), ')');
+        peer_name_ += concat(" (", format_names(*proven), ')');
     }
     if (const auto* proven = stream_->names())
       TROUPE_TRY(check_claim(peer_hello, *proven, options_.self.cluster));
@@ -423,9 +423,11 @@ private:
     if (options_.same_host_reads && process_memory_reader::within_machine(stream_->socket()))
       if (auto memory = process_memory_reader::find(stream_->socket(), peer_hello)) {
         connection_->is_memory_readable = true;
-        link_.read_near([memory = *memory](auto target,
-                                           uint64_t source) { return memory.read(target, source); },
-                        min_lent_payload);
+        link_.enable_memory_reads(
+            [memory = *memory](auto target, uint64_t source) {
+              return memory.read(target, source);
+            },
+            min_lent_payload);
       }
     {
       std::lock_guard guard{mutex_};
@@ -455,7 +457,7 @@ private:
     const auto& rights = account->rights;
     if (rights.bytes > 0)
       link_.limit_input(rights.bytes);
-    if (!rights.registers && !rights.runs) // no request that it may send has tensors
+    if (!rights.may_register && !rights.may_run) // no request that it may send has tensors
       link_.limit_input(max_bytes_without_rights);
     std::lock_guard guard{mutex_};
     peer_name_ = concat("client '", account->name, "' ", peer_hello.incarnation);
@@ -478,7 +480,7 @@ private:
       if (connection_->open_inspections.fetch_add(1, std::memory_order_relaxed) >= max_inspections)
         return failure(error_kind::resource_exhausted, peer(), " has ", max_inspections,
                        " unanswered requests, which is the limit");
-      auto unread = link_.waiting().payloads;
+      auto unread = link_.queued_output().payloads;
       if (unread == 0)
         answer_bytes_.store(0, std::memory_order_relaxed);
       if (std::min(unread, answer_bytes_.load(std::memory_order_relaxed)) > max_unread_answers)
@@ -549,17 +551,17 @@ private:
                                      std::move(why).with_context(concat("sending to ", peer())));
     } else if (auto* step_answer = std::get_if<step_done>(&unsent);
                step_answer && step_answer->outcome) {
-      send(step_done{step_answer->request, std::move(why), {}, {}, step_answer->holds});
+      send(step_done{step_answer->request, std::move(why), {}, {}, step_answer->is_revocable});
     } else if (auto* session_answer = std::get_if<session_reply>(&unsent);
                session_answer && session_answer->outcome) {
       // The session's notifications go with the next answer that is sent, which is this one.
       send(session_reply{.request = session_answer->request,
                          .outcome = std::move(why),
-                         .leaving = session_answer->leaving,
+                         .is_draining = session_answer->is_draining,
                          .warnings = session_answer->warnings,
-                         .held = session_answer->held,
+                         .state_peers = session_answer->state_peers,
                          .losses = session_answer->losses,
-                         .fills = session_answer->fills});
+                         .initializations = session_answer->initializations});
     } else if (auto* session_message = std::get_if<session_request>(&unsent)) {
       session_reply refused{session_message->request, std::move(why)};
       std::unique_lock guard{mutex_};

@@ -315,7 +315,7 @@ result<handshake_state> waiting_connection::advance(std::span<std::byte> scratch
                       options.access && options.access->accepts_tokens());
   }
   if (!handshake_is_done_) {
-    TROUPE_ASSIGN(auto state, tls_->shake_hands());
+    TROUPE_ASSIGN(auto state, tls_->continue_handshake());
     if (state != handshake_state::done)
       return state;
     handshake_is_done_ = true;

@@ -40,8 +40,11 @@ bool dispatch_answer(message& received, caf::execution_unit* unit, const Settle&
     });
   } else if (auto* step = std::get_if<step_done>(&received)) {
     settle(step->request, [&](const pending_request& requester) {
-      step_result result{
-          std::move(step->outcome), std::move(step->fetches), {}, step->holds, step->fill};
+      step_result result{std::move(step->outcome),
+                         std::move(step->fetches),
+                         {},
+                         step->is_revocable,
+                         step->initialization};
       if (!step->statistics.empty())
         if (auto read = read_statistics(bytes_of(step->statistics)))
           result.statistics = *std::move(read);
@@ -72,7 +75,8 @@ bool dispatch_answer(message& received, caf::execution_unit* unit, const Settle&
   } else if (auto* positions = std::get_if<positions_reply>(&received)) {
     settle(positions->request, [&](const pending_request& requester) {
       if (positions->outcome)
-        requester.answer(task_positions{{}, positions->incarnation, std::move(positions->at)});
+        requester.answer(
+            task_positions{{}, positions->incarnation, std::move(positions->positions)});
       else
         requester.answer(to_caf(positions->outcome));
     });

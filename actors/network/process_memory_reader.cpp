@@ -145,9 +145,9 @@ bool process_memory_reader::within_machine(int socket) {
 }
 
 std::optional<process_memory_reader> process_memory_reader::find(int socket, const hello& peer) {
-  if (peer.process == 0 || peer.process > uint32_t{std::numeric_limits<pid_t>::max()})
+  if (peer.process_id == 0 || peer.process_id > uint32_t{std::numeric_limits<pid_t>::max()})
     return std::nullopt;
-  process_memory_reader memory{static_cast<pid_t>(peer.process), peer};
+  process_memory_reader memory{static_cast<pid_t>(peer.process_id), peer};
   auto inode = other_end_of(socket);
   if (inode == 0 || !is_of_our_user(memory.process_) || !has_open(memory.process_, inode))
     return std::nullopt;

@@ -27,7 +27,7 @@ public:
 
 private:
   process_memory_reader(pid_t process, const hello& peer)
-      : process_(process), token_at_(peer.token_at), token_(peer.token) {}
+      : process_(process), token_at_(peer.token_address), token_(peer.token) {}
 
   pid_t process_;
   uint64_t token_at_;

@@ -27,7 +27,7 @@ std::optional<message> request_to_wire(caf::mailbox_element& question) {
   if (content_if<list_devices_atom>(question))
     return device_list_request{};
   if (auto* initialization = content_if<end_initialization>(question))
-    return fill_end{0, initialization->done};
+    return initialization_end{0, initialization->done};
   return std::nullopt;
 }
 

@@ -44,11 +44,11 @@ public:
   // own close alert, which two threads could not do at once.
   void shut_down_writing() override { stream_->shut_down_writing(); }
 
-  result<handshake_state> shake_hands() override {
+  result<handshake_state> continue_handshake() override {
     result<bool> done = false;
     {
       std::lock_guard guard{mutex_};
-      done = session_->shake_hands();
+      done = session_->continue_handshake();
       take_output();
     }
     auto all_is_sent = flush();
@@ -258,7 +258,7 @@ constexpr std::chrono::seconds max_tls_handshake_time{5};
 status finish_handshake(tls_stream& stream, step_clock::time_point deadline,
                         const std::atomic<bool>& stop) {
   for (;;) {
-    TROUPE_ASSIGN(auto state, stream.shake_hands());
+    TROUPE_ASSIGN(auto state, stream.continue_handshake());
     if (state == handshake_state::done)
       return {};
     for (;;) {
@@ -281,7 +281,7 @@ std::unique_ptr<tls_stream> accept_tls(std::unique_ptr<byte_stream>&& stream,
   auto& identity_used = *identity;
   return std::make_unique<stream_over_tls>(
       stream, std::move(identity),
-      [&](tls_session::source from) { return identity_used.answer(std::move(from), anonymous); });
+      [&](tls_session::source from) { return identity_used.accept(std::move(from), anonymous); });
 }
 
 std::unique_ptr<tls_stream> connect_tls(std::unique_ptr<byte_stream>&& stream,
@@ -290,7 +290,7 @@ std::unique_ptr<tls_stream> connect_tls(std::unique_ptr<byte_stream>&& stream,
   auto& identity_used = *identity;
   return std::make_unique<stream_over_tls>(
       stream, std::move(identity),
-      [&](tls_session::source from) { return identity_used.call(expected, std::move(from)); });
+      [&](tls_session::source from) { return identity_used.connect(expected, std::move(from)); });
 }
 
 result<std::unique_ptr<byte_stream>>

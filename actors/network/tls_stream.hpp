@@ -22,7 +22,7 @@ public:
   /// Continues the handshake as far as the stream below does not block. Fails with
   /// failed_precondition if one end does not trust the other, with unavailable if the stream below
   /// ends first. The peer has been told the reason, if possible.
-  virtual result<handshake_state> shake_hands() = 0;
+  virtual result<handshake_state> continue_handshake() = 0;
 };
 
 /// Returns the accepting end. `anonymous`: peers need no certificate. If memory is short, `stream`

@@ -13,10 +13,10 @@ inline run_step to_run_step(run_request& request, step_clock::time_point now) {
           .step = request.step,
           .deadline_ms = static_cast<uint64_t>(std::max<int64_t>(left.count(), 0)),
           .feeds = std::move(request.feeds),
-          .times = request.watch.times,
+          .wants_statistics = request.watch.times,
           .check_numerics = request.watch.check_numerics,
           .incarnation = request.incarnation,
-          .fills = request.initializes,
+          .initializes_task = request.initializes,
           .retried = request.retried};
 }
 

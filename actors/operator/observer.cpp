@@ -132,7 +132,7 @@ result<std::unique_ptr<observer>> observer::connect(const cluster_access& cluste
                                                     const observer_options& options) {
   TROUPE_TRY(check_names_tasks(cluster));
   connection_trust trust{.tls = {}, .insecure = options.insecure};
-  if (!options.tls.none()) {
+  if (!options.tls.empty()) {
     TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
                                                  .cluster = cluster.known.cluster,
                                                  .self = {},

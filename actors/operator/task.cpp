@@ -100,7 +100,7 @@ public:
     auto known = std::make_shared<incarnations>();
     auto loop = io_loop::make();
     connection_trust trust{.tls = {}, .insecure = options.insecure};
-    if (!options.tls.none()) {
+    if (!options.tls.empty()) {
       TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
                                                    .cluster = options.cluster.known.cluster,
                                                    .self = options.self,
@@ -244,13 +244,13 @@ private:
                   const std::shared_ptr<failure_hook>& fail) {
     TROUPE_ASSIGN(auto address, advertised(options, listen_address));
     TROUPE_ASSIGN(announced_, options.cluster.source->announce(
-                                  {.what = {options.self.job, options.self.task, incarnation_,
-                                            std::move(address)},
-                                   .patience = options.join_timeout,
-                                   .give_up = options.give_up,
+                                  {.claim = {options.self.job, options.self.task, incarnation_,
+                                             std::move(address)},
+                                   .timeout = options.join_timeout,
+                                   .is_cancelled = options.give_up,
                                    .on_lost = [fail](const status& why) { fail->call(why); }}));
-    options.self = announced_->granted().task;
-    incarnation_ = announced_->granted().incarnation;
+    options.self = announced_->grant().task;
+    incarnation_ = announced_->grant().incarnation;
     return {};
   }
 
@@ -269,7 +269,7 @@ private:
       return joining;
     }
     connection_trust trust{.tls = {}, .insecure = options.insecure};
-    if (!options.tls.none()) { // proves that it may be a task of the job; it has no number yet
+    if (!options.tls.empty()) { // proves that it may be a task of the job; it has no number yet
       TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
                                                    .cluster = options.cluster.known.cluster,
                                                    .on_warning = options.on_warning}));
@@ -350,7 +350,7 @@ result<std::unique_ptr<task>> task::start(task_options options) {
     if (on_warning)
       on_warning(text);
   };
-  if (!options.access_list.empty() && options.tls.none())
+  if (!options.access_list.empty() && options.tls.empty())
     return failure(error_kind::failed_precondition, options.self, " has the access list ",
                    options.access_list,
                    ", but no TLS, so no client proves its identity; give it a certificate, a key "
@@ -364,7 +364,7 @@ result<std::unique_ptr<task>> task::start(task_options options) {
     TROUPE_ASSIGN(listen, address_of(options.cluster.known, options.self));
   }
   TROUPE_ASSIGN(auto parsed, address::parse(listen));
-  if (!is_loopback(parsed.host) && options.tls.none()) {
+  if (!is_loopback(parsed.host) && options.tls.empty()) {
     if (!options.insecure)
       return failure(
           error_kind::failed_precondition, options.self, " would listen at ", listen,

@@ -246,8 +246,8 @@ public:
     return start(spawn_local_session(system_, options(), times_.get(), &port_));
   }
   status start_connected(const cluster_access& cluster) {
-    if (!cluster.hosts.empty())
-      return start(spawn_remote_session(system_, cluster.hosts, options(), times_.get()));
+    if (!cluster.session_hosts.empty())
+      return start(spawn_remote_session(system_, cluster.session_hosts, options(), times_.get()));
     return start(
         spawn_cluster_session(system_, cluster, options(), times_.get(), nullptr, links_.get()));
   }

@@ -6,7 +6,7 @@ namespace troupe {
 
 result<wire_registration> encode_graphs(const register_partitions& registration) {
   auto encoded = std::make_shared<register_graph>();
-  encoded->how = registration.settings;
+  encoded->settings = registration.settings;
   for (const auto& part : registration.partitions) {
     TROUPE_ASSIGN(auto bytes, write_graph(*part.nodes));
     encoded->partitions.push_back(

@@ -332,10 +332,10 @@ void registrar::register_part(const attempt_ptr& registering, size_t part, uint6
     return;
   }
   auto graphs = std::make_shared<register_graph>(*participant.graphs);
-  graphs->how.incarnation = participant.incarnation;
-  graphs->how.positions = positions_;
+  graphs->settings.incarnation = participant.incarnation;
+  graphs->settings.positions = positions_;
   for (auto other : participant.partners)
-    graphs->how.peers.push_back(
+    graphs->settings.peers.push_back(
         {to_string(step.participants[other].task), step.participants[other].incarnation});
   self_->request(participant.worker, caf::infinite, wire_registration{std::move(graphs)})
       .then(on_answer, on_error);

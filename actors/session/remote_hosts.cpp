@@ -166,7 +166,7 @@ uint64_t ask(remote_self self, const host_ptr& host, session_request request,
 }
 
 void stop(remote_self self, const host_ptr& host, uint64_t request) {
-  self->send(host->exchange, outgoing{session_request{.what = session_stop{request}}});
+  self->send(host->exchange, outgoing{session_request{.content = session_stop{request}}});
 }
 
 namespace {
@@ -185,7 +185,7 @@ void open_session(remote_self self, const host_ptr& host) {
                        .passes = options.passes,
                        .restores = options.lost_state.on_state_lost != nullptr};
   auto until = self->clock().now() + options.peer_timeout;
-  ask(self, host, {.what = std::move(request)}, until, [=](session_reply& reply) {
+  ask(self, host, {.content = std::move(request)}, until, [=](session_reply& reply) {
     auto& state = self->state;
     if (state.current != host) // the host is gone, and its requests have failed
       return;
@@ -288,7 +288,7 @@ void answered(remote_self self, incoming& delivery) {
   while (host->later_losses.erase(host->acknowledged_loss + 1) > 0)
     ++host->acknowledged_loss;
   // A draining host still answers the requests that it has.
-  if (reply->leaving && host == state.current && host->is_open) {
+  if (reply->is_draining && host == state.current && host->is_open) {
     state.draining.push_back(host);
     state.current = nullptr;
     state.next_address = (state.next_address + 1) % state.addresses.size();
@@ -303,7 +303,7 @@ void answered(remote_self self, incoming& delivery) {
 }
 
 bool is_for_next_host(const session_reply& reply) {
-  return reply.leaving && reply.not_begun && !reply.outcome;
+  return reply.is_draining && reply.not_started && !reply.outcome;
 }
 
 void close_hosts(remote_self self) {

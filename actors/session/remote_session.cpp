@@ -33,7 +33,7 @@ void deliver(Promise promise, session_reply& reply) {
     promise.deliver(to_caf(reply.outcome));
   else if (!reply.problems.empty())
     promise.deliver(to_caf(as_error(reply.problems)));
-  else if (auto* answer = std::get_if<Answer>(&reply.what))
+  else if (auto* answer = std::get_if<Answer>(&reply.content))
     promise.deliver(std::move(*answer));
   else
     promise.deliver(
@@ -56,7 +56,7 @@ void ask_any(remote_self self, const Question& question, step_clock::time_point 
       session_reply none{.outcome = std::move(found_host)};
       return then(none);
     }
-    ask(self, self->state.current, {.what = question}, until, [=](session_reply& reply) {
+    ask(self, self->state.current, {.content = question}, until, [=](session_reply& reply) {
       if (is_for_next_host(reply))
         ask_any(self, question, until, then);
       else
@@ -77,7 +77,7 @@ template <class Survey, class Answer, class Question>
 caf::result<Survey> survey(remote_self self, const Question& question) {
   auto promise = self->make_response_promise<Survey>();
   ask_any(self, question, default_deadline(self), [=](session_reply& reply) mutable {
-    auto* joined = std::get_if<Answer>(&reply.what);
+    auto* joined = std::get_if<Answer>(&reply.content);
     if (!reply.outcome)
       promise.deliver(to_caf(reply.outcome));
     else if (joined)
@@ -100,7 +100,7 @@ caf::result<status> reset(remote_self self, const reset_request& request) {
 
 // While a session stays at one host, that host notices and reports lost state.
 void learn_holders(remote_state& state, const host_ptr& host, const session_reply& reply) {
-  for (const auto& holder : reply.held)
+  for (const auto& holder : reply.state_peers)
     if (auto& known = state.holders[holder.task]; known.host <= host->number)
       known = {holder.incarnation, host->number};
 }
@@ -110,7 +110,7 @@ void learn_holders(remote_state& state, const host_ptr& host, const session_repl
 status check_holders(remote_state& state, const host_ptr& host, const session_reply& reply) {
   std::string first, names;
   size_t lost = 0;
-  for (const auto& holder : reply.held) {
+  for (const auto& holder : reply.state_peers) {
     auto known = state.holders.find(holder.task);
     if (known == state.holders.end() || known->second.host == host->number ||
         known->second.incarnation == holder.incarnation)
@@ -181,10 +181,10 @@ status check_restored(remote_state& state, const remote_step& step) {
 // initialize may be initialized by the next host. A run without an answer may have begun it.
 void note_initialization(remote_state& state, uint64_t number, const host_ptr& host,
                          const session_reply& reply) {
-  auto begun = std::ranges::find(reply.fills, initialization_stage::by_requester,
+  auto begun = std::ranges::find(reply.initializations, initialization_stage::by_requester,
                                  &initialization_report::stage);
   if (number == 0 ||
-      (begun == reply.fills.end() && reply.outcome.kind() != error_kind::unavailable &&
+      (begun == reply.initializations.end() && reply.outcome.kind() != error_kind::unavailable &&
        reply.outcome.kind() != error_kind::deadline_exceeded))
     return;
   auto [noted, is_first] = state.initializations.try_emplace(number, host->number);
@@ -206,7 +206,8 @@ caf::result<status> handle_end_initialization(remote_self self, const end_initia
   auto ran_at_this_host = noted.mapped() == host->number;
   auto promise = self->make_response_promise<status>();
   ask(self, host,
-      {.what = session_fill_end{request.initialization, request.done && ran_at_this_host}},
+      {.content =
+           session_initialization_end{request.initialization, request.done && ran_at_this_host}},
       default_deadline(self), [=, wanted = request.done](session_reply& reply) mutable {
         auto has_moved = !ran_at_this_host || is_for_next_host(reply);
         promise.deliver(wanted && has_moved ? std::move(moved) : std::move(reply.outcome));
@@ -234,12 +235,12 @@ bool is_ready(const remote_state& state, const remote_step& step) {
 void forget_at_host(remote_self self, const remote_step& step) {
   if (is_ready(self->state, step))
     self->send(self->state.current->exchange,
-               outgoing{session_request{.what = session_forget{step.handle}}});
+               outgoing{session_request{.content = session_release{step.handle}}});
 }
 
 void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
               const session_reply& reply) {
-  const auto* handle = std::get_if<prepared_handle>(&reply.what);
+  const auto* handle = std::get_if<prepared_handle>(&reply.content);
   auto outcome = reply.outcome;
   // False if the request was stopped, or if the callers wait for a later request.
   auto is_wanted = step->preparing_request == reply.request && !step->waiting.empty();
@@ -247,13 +248,14 @@ void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
     step->preparing_host = nullptr;
   if (!is_wanted) { // no caller knows the handle
     if (outcome && handle)
-      self->send(host->exchange, outgoing{session_request{.what = session_forget{handle->handle}}});
+      self->send(host->exchange,
+                 outgoing{session_request{.content = session_release{handle->handle}}});
     return note_undelivered_loss(self->state, outcome);
   }
   if (outcome && handle) {
     step->host = host->number;
     step->handle = handle->handle;
-    for (const auto& holder : reply.held)
+    for (const auto& holder : reply.state_peers)
       step->state_tasks.insert(holder.task);
     outcome = check_holders(self->state, host, reply);
   } else if (outcome) {
@@ -311,7 +313,7 @@ void ensure(remote_self self, const remote_ptr& step, const preparation_waiter& 
       return;
     auto request = step->request;
     request.retried = waiter.retried;
-    step->preparing_request = ask(self, host, {.what = std::move(request)}, waiter.deadline,
+    step->preparing_request = ask(self, host, {.content = std::move(request)}, waiter.deadline,
                                   [=](session_reply& reply) { prepared(self, step, host, reply); });
   };
   with_host(self, waiter.deadline, std::move(prepare_at_host), waiter.stop);
@@ -356,7 +358,7 @@ caf::result<placement_report> explain(remote_self self, const explain_request& r
 }
 
 // Shifts the times of the host's statistics to this process's clock, as a master does with tasks.
-void add_statistics(step_statistics& statistics, const session_ran& ran, int64_t asked_ns) {
+void add_statistics(step_statistics& statistics, const session_run_result& ran, int64_t asked_ns) {
   statistics.step = ran.step;
   auto offset_ns = ((asked_ns - ran.begin_ns) + (steady_ns() - ran.end_ns)) / 2;
   for (const auto& bytes : ran.statistics)
@@ -402,8 +404,8 @@ void ran_at_host(remote_self self, const run_ptr& run, session_reply& reply, int
   learn_holders(self->state, run->host, reply);
   step_outcome ended{.outcome = std::move(reply.outcome),
                      .fetches = {},
-                     .initialization_reports = std::move(reply.fills)};
-  auto* ran = std::get_if<session_ran>(&reply.what);
+                     .initialization_reports = std::move(reply.initializations)};
+  auto* ran = std::get_if<session_run_result>(&reply.content);
   if (ended.outcome && (!ran || ran->fetches.size() != request.step->interface.fetches))
     ended.outcome = failure(error_kind::data_loss, "the answer of the host has an unexpected type");
   if (ran && request.watch.times)
@@ -423,16 +425,17 @@ void run_at_host(remote_self self, const run_ptr& run) {
       if (auto restored = check_restored(self->state, *run->step); !restored)
         return finish(self, run, {std::move(restored), {}});
     session_run wire_run{.handle = run->step->handle,
-                         .times = request.watch.times,
+                         .wants_statistics = request.watch.times,
                          .check_numerics = request.watch.check_numerics,
-                         .fill = request.initialization,
-                         .knows = std::max(request.acknowledged_loss, run->host->acknowledged_loss),
+                         .initialization = request.initialization,
+                         .acknowledged_loss =
+                             std::max(request.acknowledged_loss, run->host->acknowledged_loss),
                          .retried = request.retried};
     wire_run.feeds.resize(request.feeds.size());
     for (size_t i = 0; i < wire_run.feeds.size(); ++i)
       if (run->step->needed_feeds[i])
         wire_run.feeds[i] = request.feeds[i];
-    auto number = ask(self, run->host, {.what = std::move(wire_run)}, request.deadline,
+    auto number = ask(self, run->host, {.content = std::move(wire_run)}, request.deadline,
                       [=, asked_ns = steady_ns()](session_reply& reply) {
                         ran_at_host(self, run, reply, asked_ns);
                       });
@@ -556,7 +559,7 @@ result<caf::actor> spawn_remote_session(caf::actor_system& system,
                         std::string{});
   std::string cluster;
   connection_trust trust{.tls = {}, .insecure = options.insecure, .on_warning = options.on_warning};
-  if (!options.tls.none()) {
+  if (!options.tls.empty()) {
     cluster = cluster_of_certificate(options.tls.certificate);
     TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
                                                  .cluster = cluster,

@@ -195,7 +195,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
     TROUPE_ASSIGN(own_devices, options.make_devices());
   }
   connection_trust trust{.tls = {}, .insecure = options.insecure, .on_warning = options.on_warning};
-  if (!options.tls.none()) {
+  if (!options.tls.empty()) {
     TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
                                                  .cluster = cluster.known.cluster,
                                                  .self = {},

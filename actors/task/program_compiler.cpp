@@ -15,7 +15,7 @@ namespace troupe {
 
 result<register_request> program_compiler::read(const register_graph& encoded) const {
   auto registration = std::make_shared<register_partitions>();
-  registration->settings = encoded.how;
+  registration->settings = encoded.settings;
   for (const auto& part : encoded.partitions) {
     TROUPE_ASSIGN(auto device, device_name::parse(part.device));
     auto nodes = std::make_unique<graph>(*parts_.ops);

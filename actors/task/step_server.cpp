@@ -74,8 +74,8 @@ void step_server::serve_cancel(cancel_step&& request, peer_connection& owner,
   if (unsettled_->settle(request.step, true))
     return;
   if (!owner.account)
-    steps_->abort(request.step, std::move(request.why), unit);
-  else if (!steps_->abort_if_begun(request.step, std::move(request.why), unit))
+    steps_->abort(request.step, std::move(request.reason), unit);
+  else if (!steps_->abort_if_begun(request.step, std::move(request.reason), unit))
     owner.cancelled.add(request.step);
 }
 
@@ -115,9 +115,9 @@ void step_server::serve_run(run_step&& request, const connection_ptr& owner, con
          request.step,
          deadline,
          std::move(request.feeds),
-         {.times = request.times, .check_numerics = request.check_numerics},
+         {.times = request.wants_statistics, .check_numerics = request.check_numerics},
          request.incarnation,
-         request.fills,
+         request.initializes_task,
          request.retried},
         owner, std::move(on_end), unit, fed);
 }

@@ -250,7 +250,7 @@ void serve_register(worker_self self, register_graph&& request, const incoming& 
     self->send(to, outgoing{register_reply{request, handle,
                                            std::move(outcome).with_task(name).with_context(name)}});
   };
-  if (request.how.incarnation != 0 && request.how.incarnation != server.incarnation())
+  if (request.settings.incarnation != 0 && request.settings.incarnation != server.incarnation())
     return reply(0, failure(error_kind::unavailable, "it has been restarted"));
   if (auto outcome_of_check = server.refusal(); !outcome_of_check)
     return reply(0, std::move(outcome_of_check));
@@ -298,7 +298,7 @@ void serve(worker_self self, incoming& request) {
     answer(reply{reset->request, {}});
   } else if (auto* client_report = std::get_if<client_waits>(&request.content)) {
     request.owner->waits.set(std::move(client_report->waits));
-  } else if (auto* end_request = std::get_if<fill_end>(&request.content)) {
+  } else if (auto* end_request = std::get_if<initialization_end>(&request.content)) {
     state.server->end_initialization(*request.owner, end_request->done);
     answer(reply{end_request->request, {}});
   } else if (auto* list = std::get_if<device_list_request>(&request.content)) {
@@ -316,7 +316,7 @@ void serve(worker_self self, incoming& request) {
       state.on_drain();
   } else if (auto* position_request = std::get_if<positions_request>(&request.content)) {
     auto positions = positions_here(self, request.owner, position_request->session,
-                                    position_request->go_on_from);
+                                    position_request->restored_positions);
     answer(positions ? positions_reply{position_request->request,
                                        positions->incarnation,
                                        {},

@@ -48,7 +48,7 @@ void write_pair(const std::string& folder, const std::string& name, const certif
 
 void make_authority(const certs_options& options) {
   throw_if_failed(real_files().make_folder(options.folder));
-  auto authority = value_or_throw(certificate_authority::make(validity::of_days(options.days)));
+  auto authority = value_or_throw(certificate_authority::make(validity::for_days(options.days)));
   write_pair(options.folder, authority_name, authority.pem(), options.replace);
 }
 
@@ -71,7 +71,7 @@ void issue(const certs_options& options, const certificate_name& name) {
     file += concat('-', *name.task);
   std::ranges::replace(file, '/', '_');
   write_pair(options.folder, file,
-             value_or_throw(authority->issue({name}, validity::of_days(options.days))),
+             value_or_throw(authority->issue({name}, validity::for_days(options.days))),
              options.replace);
 }
 

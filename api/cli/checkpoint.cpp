@@ -33,10 +33,10 @@ void list_checkpoints(const std::string& path) {
   for (const auto& checkpoint : value_or_throw(folder.list())) {
     auto manifest = value_or_throw(
         read_manifest(real_files(), path_in(folder.path_of(checkpoint.name), "manifest.json")));
-    auto metric = manifest.made.find(std::string{metric_key});
+    auto metric = manifest.description.find(std::string{metric_key});
     std::cout << printable(checkpoint.name) << "  step " << checkpoint.step << "  "
               << manifest.tensors.size() << " tensors  " << bytes_of(manifest) << " bytes  metric "
-              << (metric == manifest.made.end() ? "-" : printable(metric->second))
+              << (metric == manifest.description.end() ? "-" : printable(metric->second))
               << (latest && *latest == checkpoint.name ? "  latest" : "") << '\n';
   }
 }
@@ -61,16 +61,16 @@ void show_checkpoint(const std::string& path) {
   const auto& manifest = checkpoint.manifest();
   std::cout << printable(checkpoint.path()) << ": step " << manifest.step << ", "
             << manifest.tensors.size() << " tensors of " << bytes_of(manifest) << " bytes\n";
-  for (const auto& [key, value] : manifest.made)
+  for (const auto& [key, value] : manifest.description)
     std::cout << "  " << printable(key) << ": " << printable(value) << '\n';
   for (const auto& entry : manifest.tensors) {
     std::cout << "  " << printable(entry.name) << "  " << entry.type << entry.dims;
     if (entry.slice) {
-      std::cout << " of " << entry.slice->whole << " at";
+      std::cout << " of " << entry.slice->full_shape << " at";
       for (auto offset : entry.slice->offset)
         std::cout << ' ' << offset;
     }
-    std::cout << "  " << entry.bytes << " bytes  " << hex_text(entry.checksum) << '\n';
+    std::cout << "  " << entry.bytes << " bytes  " << to_hex(entry.checksum) << '\n';
   }
 }
 

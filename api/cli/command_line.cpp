@@ -57,7 +57,7 @@ int run(int argc, char** argv) {
     std::cout << "troupe " << library_version;
     if (with_build)
       std::cout << ", build " << build_commit() << ", message schema "
-                << hex_text(wire_schema_hash());
+                << to_hex(wire_schema_hash());
     std::cout << '\n';
   });
   try {

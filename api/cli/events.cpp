@@ -82,7 +82,7 @@ void show_file(const std::string& path) {
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> paths;
   for (const auto& entry : value_or_throw(real_files().list(folder)))
-    if (!entry.folder && entry.name.find("tfevents") != std::string::npos)
+    if (!entry.is_folder && entry.name.find("tfevents") != std::string::npos)
       paths.push_back(path_in(folder, entry.name));
   if (paths.empty())
     throw error{failure(error_kind::not_found, folder,
@@ -92,7 +92,7 @@ std::vector<std::string> files_in(const std::string& folder) {
 }
 
 void show_events(const std::string& path) {
-  if (!value_or_throw(real_files().inspect(path)).folder)
+  if (!value_or_throw(real_files().inspect(path)).is_folder)
     return show_file(path);
   auto files = files_in(path);
   for (const auto& file : files) {

@@ -34,7 +34,7 @@ graph_import import_names(graph_builder& in, const std::map<std::string, edge>& 
 
 bool is_saved_model(const std::string& path) {
   auto info = real_files().inspect(path);
-  return info && info->folder;
+  return info && info->is_folder;
 }
 
 std::string folder_of_model(const std::string& path) {

@@ -35,10 +35,10 @@ public:
     const auto& text = plan.run;
     std::vector<feed> feeds;
     for (const auto& fed : text.feeds)
-      feeds.emplace_back(fed.to, fed.value);
+      feeds.emplace_back(fed.fed_edge, fed.value);
     std::vector<edge> fetches;
     for (const auto& fetch : text.fetches)
-      fetches.push_back(fetch.from);
+      fetches.push_back(fetch.fetched_edge);
     std::vector<tensor> fetched;
     try {
       fetched = session_.run(feeds, fetches, {text.targets.begin(), text.targets.end()}, options_,
@@ -63,10 +63,10 @@ public:
 
 private:
   void compare(const text_fetch& fetch, const tensor& actual) {
-    std::cout << fetch.from << " = " << actual << '\n';
+    std::cout << fetch.fetched_edge << " = " << actual << '\n';
     std::string difference;
     if (fetch.expected && !close_to(actual, *fetch.expected, fetch.tolerance, &difference))
-      check(fetch.line, invalid("'", fetch.from, "': ", difference));
+      check(fetch.line, invalid("'", fetch.fetched_edge, "': ", difference));
   }
 
   static void print_or_save(const std::string& name, const std::string& file, const tensor& value) {
@@ -140,9 +140,9 @@ void must(status outcome) {
 void print_optimized(const text_run& run, const graph& model, const pass_options& passes) {
   step_signature signature{.feeds = {}, .fetches = {}, .targets = run.targets};
   for (const auto& fed : run.feeds)
-    signature.feeds.push_back(fed.to);
+    signature.feeds.push_back(fed.fed_edge);
   for (const auto& fetch : run.fetches)
-    signature.fetches.push_back(fetch.from);
+    signature.fetches.push_back(fetch.fetched_edge);
   auto devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
   auto extracted = value_or_throw(extract(model, signature));
   must(optimize(extracted, passes, devices.front().get()));
@@ -156,9 +156,9 @@ void print_optimized(const text_run& run, const graph& model, const pass_options
 void print_placement(const text_run& run, session& in) {
   std::vector<edge> feeds, fetches;
   for (const auto& fed : run.feeds)
-    feeds.push_back(fed.to);
+    feeds.push_back(fed.fed_edge);
   for (const auto& fetch : run.fetches)
-    fetches.push_back(fetch.from);
+    fetches.push_back(fetch.fetched_edge);
   auto report =
       in.explain_placement(feeds, fetches, {run.targets.begin(), run.targets.end()}, no_line);
   std::cout << "# the run at line " << run.line << '\n' << to_string(report);

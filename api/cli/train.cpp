@@ -119,7 +119,7 @@ void train(train_options& options) {
     arguments.targets = options.targets;
     auto runs = runs_of(arguments, in, g);
     for (auto& fed : runs.back().run.feeds) {
-      step.feeds.push_back(fed.to);
+      step.feeds.push_back(fed.fed_edge);
       values.push_back(std::move(fed.value));
     }
   }

@@ -87,7 +87,7 @@ bool read_wide(std::string_view extra, zip_entry& entry) {
     extra.remove_prefix(size);
     if (id != wide_id)
       continue;
-    for (auto* number : {&entry.bytes, &entry.stored, &entry.offset}) {
+    for (auto* number : {&entry.content_bytes, &entry.stored_bytes, &entry.offset}) {
       if (*number != wide)
         continue;
       if (field.size() < 8)
@@ -135,9 +135,10 @@ result<zip_reader> zip_reader::open(file_system& files, const std::string& path)
       return failure(error_kind::unimplemented, path, ": '", entry.name,
                      "' is encrypted or compressed in a way that we cannot read (method ",
                      entry.method, ")");
-    if (entry.offset > place.offset || entry.stored > place.offset - entry.offset)
-      return failure(error_kind::data_loss, path, ": '", entry.name, "' would have ", entry.stored,
-                     " bytes from byte ", entry.offset, " on, beyond the files of the archive");
+    if (entry.offset > place.offset || entry.stored_bytes > place.offset - entry.offset)
+      return failure(error_kind::data_loss, path, ": '", entry.name, "' would have ",
+                     entry.stored_bytes, " bytes from byte ", entry.offset,
+                     " on, beyond the files of the archive");
     unread.remove_prefix(entry_bytes + name_bytes + extra_bytes + comment_bytes);
     reader.entries_.push_back(std::move(entry));
   }
@@ -146,7 +147,7 @@ result<zip_reader> zip_reader::open(file_system& files, const std::string& path)
 
 status zip_reader::inflate_all(const zip_entry& entry, const std::string& from,
                                std::string& to) const {
-  to.resize(entry.bytes);
+  to.resize(entry.content_bytes);
   z_stream zlib = {};
   if (inflateInit2(&zlib, -15) != Z_OK) // without a zlib header
     return failure(error_kind::resource_exhausted, path(), ": no memory to decompress it");
@@ -170,7 +171,7 @@ status zip_reader::inflate_all(const zip_entry& entry, const std::string& from,
   inflateEnd(&zlib);
   if (code != Z_STREAM_END || bytes_out != to.size() || bytes_in != from.size())
     return failure(error_kind::data_loss, path(), ": '", entry.name,
-                   "' is damaged: it does not decompress to ", entry.bytes, " bytes");
+                   "' is damaged: it does not decompress to ", entry.content_bytes, " bytes");
   return {};
 }
 
@@ -186,19 +187,20 @@ result<uint64_t> zip_reader::find_content(const zip_entry& entry) const {
   auto begin =
       entry.offset + local_bytes + number_of<uint16_t>(head, 26) + number_of<uint16_t>(head, 28);
   auto deflated = entry.method == deflate_method;
-  if (deflated ? entry.bytes / max_inflation > entry.stored + 1 : entry.bytes != entry.stored)
-    return damaged(entry, concat(entry.stored, " bytes cannot become ", entry.bytes));
-  if (begin > file_->size() || entry.stored > file_->size() - begin)
+  if (deflated ? entry.content_bytes / max_inflation > entry.stored_bytes + 1
+               : entry.content_bytes != entry.stored_bytes)
+    return damaged(entry, concat(entry.stored_bytes, " bytes cannot become ", entry.content_bytes));
+  if (begin > file_->size() || entry.stored_bytes > file_->size() - begin)
     return damaged(entry, "it goes beyond the archive");
   return begin;
 }
 
 result<std::string> zip_reader::read_beginning(const zip_entry& entry, uint64_t max_bytes) const {
   TROUPE_ASSIGN(auto begin, find_content(entry));
-  TROUPE_ASSIGN(auto content, read_part(*file_, begin, std::min(max_bytes, entry.stored)));
+  TROUPE_ASSIGN(auto content, read_part(*file_, begin, std::min(max_bytes, entry.stored_bytes)));
   if (entry.method != deflate_method)
     return content;
-  std::string inflated(std::min(max_bytes, entry.bytes), '\0');
+  std::string inflated(std::min(max_bytes, entry.content_bytes), '\0');
   z_stream zlib = {};
   if (inflateInit2(&zlib, -15) != Z_OK) // without a zlib header
     return failure(error_kind::resource_exhausted, path(), ": no memory to decompress it");
@@ -217,7 +219,7 @@ result<std::string> zip_reader::read_beginning(const zip_entry& entry, uint64_t 
 result<std::string> zip_reader::read(const zip_entry& entry) const {
   TROUPE_ASSIGN(auto begin, find_content(entry));
   auto deflated = entry.method == deflate_method;
-  TROUPE_ASSIGN(auto content, read_part(*file_, begin, entry.stored));
+  TROUPE_ASSIGN(auto content, read_part(*file_, begin, entry.stored_bytes));
   if (deflated) {
     std::string inflated;
     TROUPE_TRY(inflate_all(entry, content, inflated));
@@ -230,9 +232,9 @@ result<std::string> zip_reader::read(const zip_entry& entry) const {
 }
 
 result<zip_writer> zip_writer::create(file_system& files, const std::string& path,
-                                      uint64_t wide_from) {
+                                      uint64_t zip64_from) {
   zip_writer writer;
-  writer.wide_from_ = wide_from;
+  writer.zip64_from_ = zip64_from;
   TROUPE_ASSIGN(writer.file_, files.create(path));
   return writer;
 }
@@ -281,14 +283,14 @@ status zip_writer::add(const std::string& name, std::string_view content, bool d
                   deflate ? deflate_method : stored_method};
   entry.crc = static_cast<uint32_t>(
       crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
-  auto is_wide = std::max(entry.bytes, entry.stored) >= wide_from_;
+  auto is_wide = std::max(entry.content_bytes, entry.stored_bytes) >= zip64_from_;
   std::string header, extra;
   if (is_wide)
-    append_numbers(extra, wide_id, uint16_t{16}, entry.bytes, entry.stored);
+    append_numbers(extra, wide_id, uint16_t{16}, entry.content_bytes, entry.stored_bytes);
   append_numbers(header, local_magic, uint16_t{45}, utf8_flag, entry.method, uint16_t{0},
                  uint16_t{0x21}, // midnight of 1 January 1980: equal arrays make equal files
-                 entry.crc, is_wide ? wide : static_cast<uint32_t>(entry.stored),
-                 is_wide ? wide : static_cast<uint32_t>(entry.bytes),
+                 entry.crc, is_wide ? wide : static_cast<uint32_t>(entry.stored_bytes),
+                 is_wide ? wide : static_cast<uint32_t>(entry.content_bytes),
                  static_cast<uint16_t>(name.size()), static_cast<uint16_t>(extra.size()));
   TROUPE_TRY(file_->append(header + name + extra));
   TROUPE_TRY(file_->append(bytes));
@@ -302,12 +304,12 @@ status zip_writer::finish() {
   for (const auto& entry : entries_) {
     std::string extra;
     auto store_or_extend = [&](uint64_t number) {
-      if (number < wide_from_)
+      if (number < zip64_from_)
         return static_cast<uint32_t>(number);
       append_numbers(extra, number);
       return wide;
     };
-    auto bytes = store_or_extend(entry.bytes), stored = store_or_extend(entry.stored),
+    auto bytes = store_or_extend(entry.content_bytes), stored = store_or_extend(entry.stored_bytes),
          offset = store_or_extend(entry.offset);
     if (!extra.empty()) {
       std::string field;
@@ -321,7 +323,7 @@ status zip_writer::finish() {
     content += entry.name + extra;
   }
   place.bytes = content.size();
-  auto is_wide = std::max({place.bytes, place.offset}) >= wide_from_ || place.count >= wide_count;
+  auto is_wide = std::max({place.bytes, place.offset}) >= zip64_from_ || place.count >= wide_count;
   if (is_wide) {
     auto wide_end_offset = place.offset + place.bytes;
     append_numbers(content, wide_end_magic, uint64_t{wide_end_bytes - 12}, uint16_t{45},

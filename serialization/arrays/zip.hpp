@@ -9,8 +9,8 @@ namespace troupe {
 
 struct zip_entry {
   std::string name;
-  uint64_t bytes = 0;  ///< of the file
-  uint64_t stored = 0; ///< of its form in the archive
+  uint64_t content_bytes = 0;
+  uint64_t stored_bytes = 0; ///< in the archive
   uint64_t offset = 0;
   uint32_t crc = 0;
   uint16_t method = 0; ///< 0: stored, 8: deflated
@@ -41,9 +41,10 @@ private:
 
 class zip_writer {
 public:
-  /// Sizes and offsets from `wide_from` on are written with 64 bits; only tests pass another value.
+  /// Sizes and offsets from `zip64_from` on are written with 64 bits; only tests pass another
+  /// value.
   static result<zip_writer> create(file_system& files, const std::string& path,
-                                   uint64_t wide_from = 0xffffffff);
+                                   uint64_t zip64_from = 0xffffffff);
 
   status add(const std::string& name, std::string_view content, bool deflate = false);
   /// Writes the directory, and syncs the file.
@@ -51,7 +52,7 @@ public:
 
 private:
   std::unique_ptr<writable_file> file_;
-  uint64_t wide_from_ = 0;
+  uint64_t zip64_from_ = 0;
   std::vector<zip_entry> entries_;
 };
 

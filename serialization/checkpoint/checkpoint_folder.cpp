@@ -90,7 +90,7 @@ std::optional<std::pair<dtype, shape>> checkpoint_reader::find(std::string_view 
   if (parts.empty())
     return {};
   const auto& first = *parts.front();
-  return std::pair{first.type, first.slice ? first.slice->whole : first.dims};
+  return std::pair{first.type, first.slice ? first.slice->full_shape : first.dims};
 }
 
 // Finds the entry of a tensor in a bundle, and compares it with the manifest, which has a checksum.
@@ -142,10 +142,10 @@ result<tensor> checkpoint_reader::read_part(std::string_view name,
   for (const auto* part : parts_of(name)) {
     auto part_offset = part->slice ? part->slice->offset
                                    : std::vector<int64_t>(static_cast<size_t>(dims.rank()), 0);
-    if (!have_common(part_offset, part->dims, offset, dims))
+    if (!slices_overlap(part_offset, part->dims, offset, dims))
       continue;
     TROUPE_ASSIGN(auto stored, read_entry(*part, memory));
-    copy_common(stored, part_offset, joined, offset);
+    copy_overlap(stored, part_offset, joined, offset);
   }
   return joined;
 }
@@ -173,8 +173,9 @@ std::vector<manifest_tensor> manifest_entries(const tensor_bundle_reader& bundle
 }
 
 status add_item(tensor_bundle_writer& writer, const checkpoint_item& item) {
-  return item.slice ? writer.add_slice(item.name, item.slice->whole, item.slice->offset, item.value)
-                    : writer.add(item.name, item.value);
+  return item.slice
+             ? writer.add_slice(item.name, item.slice->full_shape, item.slice->offset, item.value)
+             : writer.add(item.name, item.value);
 }
 
 static status write_bundle(file_system& files, const std::string& folder,
@@ -249,7 +250,7 @@ result<std::string> checkpoint_folder::save(checkpoint_manifest manifest,
     return replace_file(*files_, path_of(std::string{latest_file}), name);
   };
   if (outcome.ok()) {
-    outcome = commit_within_ ? commit_within_(commit) : commit();
+    outcome = commit_guard_ ? commit_guard_(commit) : commit();
     is_refused = outcome.kind() == error_kind::already_exists;
   }
   if (!outcome) {
@@ -266,7 +267,8 @@ result<std::vector<checkpoint_folder::info>> checkpoint_folder::list() const {
   std::vector<info> complete;
   for (const auto& entry : entries)
     if (auto step = step_of(entry.name);
-        entry.folder && step && files_->inspect(path_in(path_of(entry.name), manifest_file)).ok())
+        entry.is_folder && step &&
+        files_->inspect(path_in(path_of(entry.name), manifest_file)).ok())
       complete.push_back({entry.name, step->step});
   std::ranges::sort(complete, {}, [](const info& checkpoint) { return *step_of(checkpoint.name); });
   return complete;
@@ -325,9 +327,9 @@ result<std::optional<double>> checkpoint_folder::number_of(const info& checkpoin
                                                            std::string_view key) const {
   TROUPE_ASSIGN(auto manifest,
                 read_manifest(*files_, path_in(path_of(checkpoint.name), manifest_file)));
-  auto text = manifest.made.find(std::string{key});
+  auto text = manifest.description.find(std::string{key});
   double value = 0;
-  if (text == manifest.made.end() ||
+  if (text == manifest.description.end() ||
       std::from_chars(text->second.data(), text->second.data() + text->second.size(), value).ec !=
           std::errc{} ||
       !std::isfinite(value))
@@ -402,13 +404,13 @@ status checkpoint_folder::clean() {
   if (!entries)
     return entries.status().kind() == error_kind::not_found ? status{} : entries.status();
   for (const auto& entry : *entries) {
-    if (!entry.folder && entry.name.starts_with(draft_prefix)) {
+    if (!entry.is_folder && entry.name.starts_with(draft_prefix)) {
       TROUPE_TRY(files_->remove(path_of(entry.name)));
       continue;
     }
-    auto is_draft = entry.folder && entry.name.starts_with(draft_prefix);
+    auto is_draft = entry.is_folder && entry.name.starts_with(draft_prefix);
     auto is_incomplete =
-        entry.folder && step_of(entry.name) &&
+        entry.is_folder && step_of(entry.name) &&
         is_missing(files_->inspect(path_in(path_of(entry.name), manifest_file)).status());
     if (is_draft || is_incomplete)
       TROUPE_TRY(remove_folder(entry.name));

@@ -87,12 +87,12 @@ public:
   /// Wraps the rename by which save() makes a checkpoint visible. The guard calls `act`, or returns
   /// why the checkpoint must not become visible, for instance because another process writes here.
   using commit_guard = std::function<status(const std::function<status()>& act)>;
-  void commit_within(commit_guard guard) { commit_within_ = std::move(guard); }
+  void set_commit_guard(commit_guard guard) { commit_guard_ = std::move(guard); }
 
   /// Ends the names of drafts with `suffix`. A suffix that no other process uses prevents a writer
   /// that has lost the folder to another process, and does not know it yet, from writing to the
   /// draft of that process.
-  void end_drafts_with(std::string suffix) { draft_suffix_ = std::move(suffix); }
+  void set_draft_suffix(std::string suffix) { draft_suffix_ = std::move(suffix); }
 
   /// Writes a checkpoint: the tensors, synced; the manifest, synced; then renames the draft, then
   /// updates `latest`. After a crash at any time, `latest` names this checkpoint or the previous
@@ -130,7 +130,7 @@ private:
   file_system* files_;
   std::string path_;
   std::string draft_suffix_ = {};
-  commit_guard commit_within_ = {};
+  commit_guard commit_guard_ = {};
 };
 
 /// The manifest's entries for the tensors of a checkpoint in TensorFlow's format, whose index is
@@ -141,7 +141,7 @@ std::vector<manifest_tensor> manifest_entries(const tensor_bundle_reader& bundle
 /// Adds an item to a checkpoint in TensorFlow's format.
 status add_item(tensor_bundle_writer& writer, const checkpoint_item& item);
 
-/// The key of the metric in the manifest's informative texts (checkpoint_manifest::made).
+/// The key of the metric in the manifest's informative texts (checkpoint_manifest::description).
 inline constexpr std::string_view metric_key = "metric";
 /// The key of the time when the metric was read, in seconds since 1970.
 inline constexpr std::string_view time_key = "time";

@@ -13,7 +13,7 @@ bool is_checkpoint(file_system& files, const std::string& prefix) {
   if (files.inspect(concat(prefix, bundle_ending)))
     return true;
   auto first_version = files.inspect(prefix);
-  return first_version && !first_version->folder;
+  return first_version && !first_version->is_folder;
 }
 
 // Parses a quoted text of Protobuf's text format, with octal numbers for other bytes than ASCII.
@@ -90,7 +90,7 @@ result<std::string> latest_tensorflow_checkpoint(file_system& files, const std::
   std::optional<std::string> last_prefix;
   size_t count = 0;
   for (const auto& entry : entries)
-    if (entry.name.ends_with(bundle_ending) && !entry.folder) {
+    if (entry.name.ends_with(bundle_ending) && !entry.is_folder) {
       last_prefix = path_in(folder, entry.name.substr(0, entry.name.size() - bundle_ending.size()));
       names += concat(names.empty() ? "" : ", ", *last_prefix);
       ++count;

@@ -19,7 +19,7 @@ std::string checksum_text(const json& content) {
   auto text = json_text(content);
   checksum_stream sum;
   sum.add(std::as_bytes(std::span{text}));
-  return hex_text(sum.value());
+  return to_hex(sum.value());
 }
 
 // Writes UTF-8 as text, and other bytes as hexadecimal digits.
@@ -83,7 +83,7 @@ status check_tensor(const manifest_tensor& entry) {
       entry.file == ".." || entry.file.find('\0') != entry.file.npos)
     return invalid("'", entry.file, "' is no name of a file beside the manifest");
   if (entry.slice)
-    TROUPE_TRY(check_slice(entry.slice->whole, entry.slice->offset, entry.dims));
+    TROUPE_TRY(check_slice(entry.slice->full_shape, entry.slice->offset, entry.dims));
   return {};
 }
 
@@ -101,11 +101,13 @@ status check_all(const checkpoint_manifest& manifest) {
       continue;
     std::vector<tensor_slice> slices;
     for (const auto* entry : entries) {
-      if (!entry->slice || entry->slice->whole != first.slice->whole || entry->type != first.type)
+      if (!entry->slice || entry->slice->full_shape != first.slice->full_shape ||
+          entry->type != first.type)
         return invalid("tensor '", name, "' has slices of different wholes");
       slices.push_back({entry->slice->offset, entry->dims});
     }
-    TROUPE_TRY(check_cover(first.slice->whole, slices).with_context(concat("tensor '", name, "'")));
+    TROUPE_TRY(
+        check_cover(first.slice->full_shape, slices).with_context(concat("tensor '", name, "'")));
   }
   return {};
 }
@@ -113,11 +115,11 @@ status check_all(const checkpoint_manifest& manifest) {
 json tensor_json(const manifest_tensor& entry) {
   json object{{"name", entry.name},   {"type", to_string(entry.type)},
               {"file", entry.file},   {"shape", extents_json(entry.dims.extents())},
-              {"bytes", entry.bytes}, {"checksum", hex_text(entry.checksum)}};
+              {"bytes", entry.bytes}, {"checksum", to_hex(entry.checksum)}};
   if (entry.stored_as != entry.name)
     object["stored_as"] = entry.stored_as;
   if (entry.slice) {
-    object["whole"] = extents_json(entry.slice->whole.extents());
+    object["whole"] = extents_json(entry.slice->full_shape.extents());
     object["offset"] = extents_json(entry.slice->offset);
   }
   return object;
@@ -145,7 +147,7 @@ result<manifest_tensor> tensor_from(const json& object) {
   TROUPE_ASSIGN(entry.dims, shape_from(object, "shape"));
   if (object.contains("whole")) {
     entry.slice.emplace();
-    TROUPE_ASSIGN(entry.slice->whole, shape_from(object, "whole"));
+    TROUPE_ASSIGN(entry.slice->full_shape, shape_from(object, "whole"));
     TROUPE_ASSIGN(entry.slice->offset, extents_from(object, "offset"));
   }
   return entry;
@@ -176,7 +178,7 @@ result<checkpoint_manifest> content_from(const json& object) {
   manifest.step = *step;
   manifest.graph_digest = *digest;
   TROUPE_ASSIGN(manifest.positions, texts_from(object, "positions"));
-  TROUPE_ASSIGN(manifest.made, texts_from(object, "made"));
+  TROUPE_ASSIGN(manifest.description, texts_from(object, "made"));
   for (const auto& [task, value] : *incarnations) {
     const auto* text = value.get_ptr<const std::string*>();
     auto number = text ? parse_hex(*text) : std::nullopt;
@@ -233,10 +235,10 @@ result<std::string> manifest_json(const checkpoint_manifest& manifest) {
   content["step"] = manifest.step;
   content["graph"] = manifest.graph_digest;
   content["positions"] = texts(manifest.positions);
-  content["made"] = texts(manifest.made);
+  content["made"] = texts(manifest.description);
   auto incarnations = json::object();
   for (const auto& [task, number] : manifest.incarnations)
-    incarnations[task] = hex_text(number);
+    incarnations[task] = to_hex(number);
   content["incarnations"] = std::move(incarnations);
   std::vector<const manifest_tensor*> order;
   for (const auto& entry : manifest.tensors)

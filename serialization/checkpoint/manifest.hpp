@@ -10,7 +10,7 @@ namespace troupe {
 
 /// The position of a part of a partitioned variable in the whole.
 struct manifest_slice {
-  shape whole;
+  shape full_shape;
   std::vector<int64_t> offset; ///< of its first element, for each axis
 
   bool operator==(const manifest_slice&) const = default;
@@ -37,7 +37,7 @@ struct checkpoint_manifest {
   std::map<std::string, std::string> positions;
   std::map<std::string, uint64_t> incarnations; ///< of each task that has saved a tensor
   std::string graph_digest;
-  std::map<std::string, std::string> made; ///< writer, time, host: for information
+  std::map<std::string, std::string> description; ///< writer, time, host: for information
 
   bool operator==(const checkpoint_manifest&) const = default;
 };

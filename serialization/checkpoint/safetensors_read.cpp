@@ -203,8 +203,8 @@ status safetensors_reader::check_sum(const safetensors_entry& entry, const check
                                      std::optional<uint64_t> expected) const {
   if (!expected || sum.value() == *expected)
     return {};
-  return damaged(entry, concat("its checksum is ", hex_text(sum.value()), ", and should be ",
-                               hex_text(*expected), ": its bytes have changed"));
+  return damaged(entry, concat("its checksum is ", to_hex(sum.value()), ", and should be ",
+                               to_hex(*expected), ": its bytes have changed"));
 }
 
 result<tensor> safetensors_reader::read(std::string_view name, std::optional<uint64_t> checksum,

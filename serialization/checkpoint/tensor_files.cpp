@@ -39,7 +39,7 @@ std::vector<tensor_files::entry> entries_of(const auto& tensors) {
 std::vector<tensor_files::entry> entries_of(const checkpoint_reader& reader) {
   std::map<std::string, tensor_files::entry> by_name; // the slices of a tensor are one entry
   for (const auto& item : reader.manifest().tensors)
-    by_name[item.name] = {item.name, item.type, item.slice ? item.slice->whole : item.dims};
+    by_name[item.name] = {item.name, item.type, item.slice ? item.slice->full_shape : item.dims};
   std::vector<tensor_files::entry> entries;
   for (auto& [name, item] : by_name)
     entries.push_back(std::move(item));
@@ -123,11 +123,11 @@ result<tensor_files> tensor_files::open(file_system& files, const std::string& p
     if (exists(files, prefix + ".index"))
       return keep_tensorflow(prefix);
     TROUPE_ASSIGN(auto info, files.inspect(prefix));
-    if (!info.folder && prefix.ends_with(".meta"))
+    if (!info.is_folder && prefix.ends_with(".meta"))
       return failure(error_kind::not_found, path,
                      ": is the graph of a checkpoint that is not beside it (there is no ",
                      path.substr(0, path.size() - 5), ".index)");
-    if (!info.folder)
+    if (!info.is_folder)
       return keep_tensorflow(prefix);
     if (!exists(files, path_in(path, "manifest.json"))) {
       checkpoint_folder checkpoints{files, path};

@@ -25,13 +25,13 @@ status read_rights(const json& object, const std::string& key, const std::string
     return invalid(key, R"( must be an object such as {"may": ["run"]}, got )", shown(object));
   for (const auto& right : object["may"])
     if (right == "register")
-      rights.registers = true;
+      rights.may_register = true;
     else if (right == "run")
-      rights.runs = true;
+      rights.may_run = true;
     else if (right == "reset")
-      rights.resets = true;
+      rights.may_reset = true;
     else if (right == "drain")
-      rights.drains = true;
+      rights.may_drain = true;
     else
       return invalid(key, R"(: "may" lists register, run, reset and drain, got )", shown(right));
   auto read_limit = [&](const char* name, auto& limit) -> status {
@@ -109,14 +109,14 @@ result<access_list> access_list::parse(std::string_view text, std::string_view o
   return parsed_list;
 }
 
-const access_rights* access_list::of_client(const std::string& name) const {
+const access_rights* access_list::rights_of_client(const std::string& name) const {
   auto entry = clients_.find(name);
   if (entry == clients_.end())
     entry = clients_.find("*");
   return entry == clients_.end() ? nullptr : &entry->second;
 }
 
-const known_client* access_list::of_token(const std::string& digest) const {
+const known_client* access_list::client_of_token(const std::string& digest) const {
   auto entry = tokens_.find(digest);
   return entry == tokens_.end() ? nullptr : &entry->second;
 }

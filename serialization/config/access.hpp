@@ -12,10 +12,10 @@ namespace troupe {
 
 /// The rights and limits of a client. Inspecting the task needs no right.
 struct access_rights {
-  bool registers = false; ///< may register graphs, whose ops run with the rights of the task's user
-  bool runs = false;      ///< may run steps of registered graphs
-  bool resets = false;    ///< may reset containers, also those of other clients
-  bool drains = false;    ///< may drain the task: it accepts no new work, and ends
+  bool may_register = false; ///< graphs, whose ops run with the rights of the task's user
+  bool may_run = false;      ///< steps of registered graphs
+  bool may_reset = false;    ///< containers, also those of other clients
+  bool may_drain = false;    ///< the task: it accepts no new work, and ends
   /// Concurrent, over all connections of a client to a task; 0: no limit but that of the task.
   size_t connections = 0, programs = 0, steps = 0;
   size_t sessions = 0; ///< hosted by the task; their programs and steps count as the client's
@@ -42,9 +42,9 @@ public:
   static result<access_list> parse(std::string_view json, std::string_view origin = "access list");
 
   /// The rights of the client with this certificate name; null if it has no access.
-  const access_rights* of_client(const std::string& name) const;
+  const access_rights* rights_of_client(const std::string& name) const;
   /// The client with this token digest (64 lower-case hexadecimal digits); null if there is none.
-  const known_client* of_token(const std::string& digest) const;
+  const known_client* client_of_token(const std::string& digest) const;
   bool has_tokens() const noexcept { return !tokens_.empty(); }
 
 private:

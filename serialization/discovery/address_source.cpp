@@ -102,13 +102,13 @@ result<std::vector<std::string>> parse_seeds(std::string_view text, std::string_
   }
 }
 
-result<cluster_access> first_look(std::shared_ptr<address_source> source) {
+result<cluster_access> read_initial_addresses(std::shared_ptr<address_source> source) {
   cluster_access access;
   access.source = std::move(source);
   auto addresses = access.source->read();
   if (addresses)
     access.known = *std::move(addresses);
-  else if (!access.reads_again() || addresses.status().kind() == error_kind::invalid_argument)
+  else if (!access.polls_source() || addresses.status().kind() == error_kind::invalid_argument)
     return addresses.status();
   return access;
 }

@@ -30,18 +30,18 @@ result<std::string> address_of(const task_addresses& cluster, const task_name& t
 class announcement {
 public:
   virtual ~announcement() = default;
-  virtual const number_grant& granted() const = 0;
+  virtual const number_grant& grant() const = 0;
 };
 
 struct announce_options {
-  number_claim what; ///< the number -1 asks for any number
-  std::chrono::milliseconds patience{300'000};
-  std::function<bool()> give_up = {}; ///< polled five times a second: true cancels the announcement
+  number_claim claim; ///< the number -1 requests any number
+  std::chrono::milliseconds timeout{300'000};
+  std::function<bool()> is_cancelled = {}; ///< polled five times a second
   /// Called at most once, on any thread, when another process got the number: end this process.
   std::function<void(const status&)> on_lost = {};
 };
 
-/// A source of addresses. Its result may change if `read_again` is not 0.
+/// A source of addresses. Its result may change if poll_interval() is not 0.
 class address_source {
 public:
   virtual ~address_source() = default;
@@ -50,12 +50,12 @@ public:
   /// if it has no addresses yet, or no longer.
   virtual result<task_addresses> read() = 0;
   /// The time between reads; 0: the result never changes.
-  virtual std::chrono::milliseconds read_again() const { return std::chrono::milliseconds{0}; }
+  virtual std::chrono::milliseconds poll_interval() const { return std::chrono::milliseconds{0}; }
   /// Whether the source lists all jobs that the cluster will ever have. Then only tasks of these
   /// jobs may be added.
-  virtual bool jobs_are_final() const { return read_again().count() == 0; }
+  virtual bool jobs_are_final() const { return poll_interval().count() == 0; }
   /// The task of `job` (empty: of any job) that this process is, if the environment states it.
-  virtual result<std::optional<task_name>> self(const std::string& job) const {
+  virtual result<std::optional<task_name>> own_task(const std::string& job) const {
     (void)job;
     return std::optional<task_name>{};
   }
@@ -64,7 +64,7 @@ public:
   /// Lists this process as a task. Blocks until the source has the entry, or fails. On any thread.
   virtual result<std::unique_ptr<announcement>> announce(announce_options options) {
     return failure(error_kind::unimplemented, name(), " takes no announcement of ",
-                   options.what.job);
+                   options.claim.job);
   }
   /// A description for errors: "the file /etc/cluster.json".
   virtual std::string name() const = 0;
@@ -100,11 +100,11 @@ struct cluster_access {
   std::vector<std::string> seeds = {};
   /// Addresses of tasks that host sessions. A client's session is at the first that accepts it, and
   /// the client knows no other task of the cluster.
-  std::vector<std::string> hosts = {};
-  bool reads_again() const { return source && source->read_again().count() > 0; }
-  bool may_change() const { return reads_again() || !seeds.empty(); }
+  std::vector<std::string> session_hosts = {};
+  bool polls_source() const { return source && source->poll_interval().count() > 0; }
+  bool may_change() const { return polls_source() || !seeds.empty(); }
   bool jobs_are_final() const {
-    return seeds.empty() && hosts.empty() && (!source || source->jobs_are_final());
+    return seeds.empty() && session_hosts.empty() && (!source || source->jobs_are_final());
   }
 };
 
@@ -113,7 +113,7 @@ struct cluster_access {
 result<std::vector<std::string>> parse_seeds(std::string_view text,
                                              std::string_view option = "join");
 
-/// Reads a source for the first time. A source that is read again may have no addresses yet.
-result<cluster_access> first_look(std::shared_ptr<address_source> source);
+/// Reads a source for the first time. A source that is polled may have no addresses yet.
+result<cluster_access> read_initial_addresses(std::shared_ptr<address_source> source);
 
 } // namespace troupe

@@ -195,7 +195,7 @@ result<etcd_lease> parse_etcd_lease(std::string_view answer) {
   TROUPE_ASSIGN(lease.id, number(root, "ID"));
   TROUPE_ASSIGN(auto left, number(root, "TTL"));
   constexpr int64_t max_left = int64_t{10} * 365 * 24 * 3600;
-  lease.left = std::chrono::seconds{std::clamp<int64_t>(left, 0, max_left)};
+  lease.time_left = std::chrono::seconds{std::clamp<int64_t>(left, 0, max_left)};
   if (lease.id == 0)
     return damaged("a lease without an ID");
   return lease;
@@ -208,7 +208,7 @@ std::string etcd_put_if_absent(const etcd_entry& entry) {
   return put_if(entry, std::move(condition));
 }
 
-std::string etcd_put_instead(const etcd_entry& entry, std::string_view expected) {
+std::string etcd_put_if_equal(const etcd_entry& entry, std::string_view expected) {
   json condition;
   condition["target"] = "VALUE";
   condition["value"] = to_standard_base64(expected);
@@ -221,9 +221,9 @@ result<etcd_outcome> parse_etcd_outcome(std::string_view answer) {
   if (auto succeeded = root.find("succeeded"); succeeded != root.end()) {
     if (!succeeded->is_boolean())
       return damaged("succeeded");
-    outcome.done = succeeded->get<bool>();
+    outcome.succeeded = succeeded->get<bool>();
   }
-  if (auto responses = root.find("responses"); !outcome.done && responses != root.end()) {
+  if (auto responses = root.find("responses"); !outcome.succeeded && responses != root.end()) {
     if (!responses->is_array())
       return damaged("responses");
     for (const auto& response : *responses)
@@ -231,7 +231,8 @@ result<etcd_outcome> parse_etcd_outcome(std::string_view answer) {
         if (response.is_object() && response.contains(field_name) &&
             response[field_name].is_object()) {
           TROUPE_ASSIGN(auto current, entries(response[field_name]));
-          outcome.there.insert(outcome.there.end(), current.begin(), current.end());
+          outcome.current_entries.insert(outcome.current_entries.end(), current.begin(),
+                                         current.end());
         }
   }
   return outcome;

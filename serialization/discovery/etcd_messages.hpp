@@ -27,7 +27,7 @@ result<std::vector<etcd_entry>> parse_etcd_range(std::string_view answer);
 /// lease has no time left.
 struct etcd_lease {
   int64_t id = 0;
-  std::chrono::seconds left{0};
+  std::chrono::seconds time_left{0};
 };
 std::string etcd_grant(std::chrono::seconds time);
 std::string etcd_keep_alive(int64_t lease);
@@ -37,10 +37,10 @@ result<etcd_lease> parse_etcd_lease(std::string_view answer);
 /// For /v3/kv/txn: puts the entry if its key does not exist, or has the value `expected`. The
 /// answer states whether the entry was put, and the current entry if not.
 std::string etcd_put_if_absent(const etcd_entry& entry);
-std::string etcd_put_instead(const etcd_entry& entry, std::string_view expected);
+std::string etcd_put_if_equal(const etcd_entry& entry, std::string_view expected);
 struct etcd_outcome {
-  bool done = false;
-  std::vector<etcd_entry> there = {};
+  bool succeeded = false;
+  std::vector<etcd_entry> current_entries = {};
 };
 result<etcd_outcome> parse_etcd_outcome(std::string_view answer);
 

@@ -30,7 +30,7 @@ public:
     read_version_ = inspect() == current ? current : version{};
     return addresses_;
   }
-  std::chrono::milliseconds read_again() const override { return 1s; }
+  std::chrono::milliseconds poll_interval() const override { return 1s; }
   bool jobs_are_final() const override { return jobs_are_final_; }
   std::string name() const override { return "the cluster file " + path_; }
 

@@ -15,7 +15,7 @@ public:
       : addresses_(std::move(addresses)), self_(std::move(self)), name_(std::move(name)) {}
 
   result<task_addresses> read() override { return addresses_; }
-  result<std::optional<task_name>> self(const std::string& job) const override {
+  result<std::optional<task_name>> own_task(const std::string& job) const override {
     if (self_ && !job.empty() && self_->job != job)
       return invalid(name_, " says that this process is ", *self_, ", and --job that it is of '",
                      job, "'");

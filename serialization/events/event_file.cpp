@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view first_version = "brain.Event:2"; // readers require it
 
-events::HistogramProto written(const histogram& from) {
+events::HistogramProto to_proto(const histogram& from) {
   events::HistogramProto proto;
   proto.set_min(from.min);
   proto.set_max(from.max);
@@ -37,13 +37,13 @@ histogram read(const events::HistogramProto& from) {
           {from.bucket().begin(), from.bucket().end()}};
 }
 
-events::Summary::Value written(const event_value& from) {
+events::Summary::Value to_proto(const event_value& from) {
   events::Summary::Value proto;
   proto.set_tag(from.tag);
   if (const auto* number = std::get_if<float>(&from.value)) {
     proto.set_simple_value(*number);
   } else if (const auto* counts = std::get_if<histogram>(&from.value)) {
-    *proto.mutable_histo() = written(*counts);
+    *proto.mutable_histo() = to_proto(*counts);
   } else if (const auto* image = std::get_if<event_image>(&from.value)) {
     proto.mutable_image()->set_width(image->width);
     proto.mutable_image()->set_height(image->height);
@@ -166,7 +166,7 @@ uint32_t big_endian(std::string_view bytes, size_t position) {
 
 } // namespace
 
-result<histogram> histogram_of(const tensor& numbers) {
+result<histogram> count_histogram(const tensor& numbers) {
   if (numbers.empty() || !numbers.on_host())
     return invalid("a histogram needs a tensor on the host");
   switch (numbers.type()) {
@@ -187,7 +187,7 @@ result<histogram> histogram_of(const tensor& numbers) {
   }
 }
 
-result<event_image> event_image_of(std::string png) {
+result<event_image> parse_png_header(std::string png) {
   constexpr std::string_view signature = "\x89PNG\r\n\x1a\n";
   if (png.size() < 26 || !png.starts_with(signature) || png.compare(12, 4, "IHDR") != 0)
     return invalid("an image of an event must be a PNG file");
@@ -218,7 +218,7 @@ std::string write_event(const event& written_event) {
     proto.set_graph_def(written_event.graph_def);
   else if (!written_event.values.empty())
     for (const auto& value : written_event.values)
-      *proto.mutable_summary()->add_value() = written(value);
+      *proto.mutable_summary()->add_value() = to_proto(value);
   return proto.SerializeAsString();
 }
 

@@ -18,7 +18,7 @@ struct histogram {
 
 /// Counts the elements of a tensor of real numbers, on the host, in ranges that grow by a tenth.
 /// Ranges without values are joined. Fails for values that are not finite.
-result<histogram> histogram_of(const tensor& numbers);
+result<histogram> count_histogram(const tensor& numbers);
 
 struct event_image {
   int32_t width = 0, height = 0, channels = 0;
@@ -28,7 +28,7 @@ struct event_image {
 };
 
 /// Takes width, height and channels from the header of a PNG file.
-result<event_image> event_image_of(std::string png);
+result<event_image> parse_png_header(std::string png);
 
 struct event_value {
   std::string tag; ///< "loss"; the part before a '/' is the group

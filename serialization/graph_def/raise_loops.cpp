@@ -1,7 +1,7 @@
 #include "troupe/serialization/graph_def/raise_loops.hpp"
 
 #include "troupe/serialization/graph_def/function_library.hpp"
-#include "troupe/serialization/graph_def/single_turn.hpp"
+#include "troupe/serialization/graph_def/single_iteration.hpp"
 
 #include <algorithm>
 

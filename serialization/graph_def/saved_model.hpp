@@ -73,7 +73,7 @@ struct saved_model_contents {
     std::string method = "tensorflow/serving/predict";
   };
   struct variable {
-    edge made;              ///< the output of an op that makes variables
+    edge output;            ///< of an op that makes variables
     std::string name = {};  ///< in the checkpoint
     std::string slice = {}; ///< of a partitioned variable, such as "4 5 0,2:-"; else empty
   };

@@ -170,7 +170,7 @@ private:
       auto info = files_.inspect(saved_variables_path(folder_) + ending);
       if (!info && info.status().kind() != error_kind::not_found)
         return info.status();
-      has_variables = has_variables || (info && !info->folder);
+      has_variables = has_variables || (info && !info->is_folder);
     }
     const auto& saver = from_.saver_def();
     if (has_variables && !saver.restore_op_name().empty())
@@ -204,8 +204,8 @@ private:
       node.clear_input();
       node.clear_attr();
       auto& attrs = *node.mutable_attr();
-      attrs["dtype"] = written(attr_value{dtype::string});
-      attrs["value"] = written(attr_value{tensor::scalar(value)});
+      attrs["dtype"] = to_proto(attr_value{dtype::string});
+      attrs["value"] = to_proto(attr_value{tensor::scalar(value)});
       return {};
     };
     if (!from_.saver_def().filename_tensor_name().empty())

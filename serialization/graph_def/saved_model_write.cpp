@@ -94,8 +94,8 @@ tensor vector_of(const std::vector<std::string>& texts) {
 
 void describe_tensor(edge described, TensorInfo& to) {
   to.set_name(concat(described.node->name(), ':', described.index));
-  to.set_dtype(written(described.type()));
-  *to.mutable_tensor_shape() = written(described.dims());
+  to.set_dtype(to_proto(described.type()));
+  *to.mutable_tensor_shape() = to_proto(described.dims());
 }
 
 // Adds the nodes that TensorFlow's Saver makes.
@@ -109,8 +109,8 @@ status add_saver(model_graph& model, const std::vector<saved_model_contents::var
   for (const auto& saved_variable : variables) {
     names.push_back(saved_variable.name);
     slices.push_back(saved_variable.slice);
-    types.push_back(saved_variable.made.type());
-    TROUPE_ASSIGN(auto copied, model.copy(saved_variable.made));
+    types.push_back(saved_variable.output.type());
+    TROUPE_ASSIGN(auto copied, model.copy(saved_variable.output));
     inputs.push_back(copied);
   }
   std::string scope = "save";

@@ -30,10 +30,10 @@ result<tensor> read_tensor(const TensorProto& from, fill_budget& budget);
 result<attr_value> read_attr(const AttrValue& from, const attr_def& declared, fill_budget& budget);
 
 /// The inverses.
-DataType written(dtype type);
-TensorShapeProto written(const partial_shape& dims);
-TensorProto written(const tensor& value);
-AttrValue written(const attr_value& value);
+DataType to_proto(dtype type);
+TensorShapeProto to_proto(const partial_shape& dims);
+TensorProto to_proto(const tensor& value);
+AttrValue to_proto(const attr_value& value);
 
 /// Prints an attribute for errors, shortened.
 std::string to_text(const AttrValue& value);

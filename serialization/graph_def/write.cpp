@@ -129,7 +129,7 @@ public:
   // a resource, or a text in old versions. It is traced to its op through loops, and through
   // branches and calls that pass it on.
   DataType type_of(edge from) const {
-    auto type = written(from.type());
+    auto type = to_proto(from.type());
     while (from.type() == dtype::variant) {
       const auto& maker = *from.node;
       const auto& op = maker.op();
@@ -346,9 +346,10 @@ private:
                                       : type_of({const_cast<node*>(&call), i}));
     } else if (attr.name == "output_shapes" && call.op().calls == call_kind::while_true &&
                functions_of(call).back()->body) {
-      converted = written(attr_value{shapes_of_variables(*functions_of(call).back()->body, value)});
+      converted =
+          to_proto(attr_value{shapes_of_variables(*functions_of(call).back()->body, value)});
     } else {
-      converted = written(value);
+      converted = to_proto(value);
     }
     return converted;
   }
@@ -392,7 +393,7 @@ private:
       if (runs_functions(op)) {
         TROUPE_ASSIGN(value, attr_of_call(from, attr, attribute));
       } else {
-        value = written(attribute);
+        value = to_proto(attribute);
         name_handles(value, attr, from);
       }
       const auto* optional_tensor = attribute.get_if<tensor>(); // as ImageSummary's bad_color
@@ -478,7 +479,7 @@ private:
     for (const auto* control : reader.controls())
       if (!body_ || !is_argument(*control))
         read_node.add_input(concat('^', control->name()));
-    (*read_node.mutable_attr())["dtype"] = written(attr_value{from.type()});
+    (*read_node.mutable_attr())["dtype"] = to_proto(attr_value{from.type()});
     *nodes_.Add() = std::move(read_node);
     return body_ ? name + ":value:0" : name;
   }

@@ -109,7 +109,7 @@ private:
     if (!is_pattern(part)) {
       auto file_info = files_.inspect(path_in(folder, part));
       if (file_info)
-        return visit(part, file_info->folder);
+        return visit(part, file_info->is_folder);
       return file_info.status().kind() == error_kind::not_found ? status{} : file_info.status();
     }
     auto entries = files_.list(folder.empty() ? "." : folder);
@@ -117,7 +117,7 @@ private:
       return entries.status().kind() == error_kind::not_found ? status{} : entries.status();
     for (const auto& entry : *entries)
       if (fnmatch(part.c_str(), entry.name.c_str(), FNM_PERIOD) == 0)
-        TROUPE_TRY(visit(entry.name, entry.folder));
+        TROUPE_TRY(visit(entry.name, entry.is_folder));
     return {};
   }
 

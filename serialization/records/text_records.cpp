@@ -10,7 +10,8 @@ namespace {
 class text_records final : public stream_records {
 public:
   text_records(input_stream stream, const text_options& options, bool quotes)
-      : stream_records(std::move(stream)), most_bytes_(options.most_bytes), quotes_(quotes) {}
+      : stream_records(std::move(stream)), max_record_bytes_(options.max_record_bytes),
+        quotes_(quotes) {}
 
   result<bool> next(std::string& record) override {
     record.clear();
@@ -23,8 +24,8 @@ public:
       if (ahead.empty() && record.empty())
         return false;
       auto end = end_in(ahead, quoted);
-      if (end > most_bytes_ - record.size())
-        return error(error_kind::resource_exhausted, "it has more than ", most_bytes_,
+      if (end > max_record_bytes_ - record.size())
+        return error(error_kind::resource_exhausted, "it has more than ", max_record_bytes_,
                      " bytes, the limit");
       record.append(ahead.substr(0, end));
       stream_.skip(end < ahead.size() ? end + 1 : end);
@@ -52,7 +53,7 @@ private:
     return text.size();
   }
 
-  uint64_t most_bytes_;
+  uint64_t max_record_bytes_;
   bool quotes_;
 };
 

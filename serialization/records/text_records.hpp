@@ -7,8 +7,8 @@ namespace troupe {
 
 struct text_options {
   compression kind = compression::none;
-  uint64_t most_bytes = uint64_t{1} << 24; ///< the maximum of a line or record
-  uint64_t skip = 0;                       ///< lines or records to skip at the start: headings
+  uint64_t max_record_bytes = uint64_t{1} << 24; ///< the maximum of a line or record
+  uint64_t skip = 0; ///< lines or records to skip at the start: headings
 };
 
 /// Reads lines, without their ends "\n" or "\r\n". The last line may have no end.

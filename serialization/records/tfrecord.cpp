@@ -19,8 +19,8 @@ T number_in(std::string_view bytes, size_t offset) {
 
 class tfrecord_records final : public stream_records {
 public:
-  tfrecord_records(input_stream stream, uint64_t most_bytes)
-      : stream_records(std::move(stream)), most_bytes_(most_bytes) {}
+  tfrecord_records(input_stream stream, uint64_t max_record_bytes)
+      : stream_records(std::move(stream)), max_record_bytes_(max_record_bytes) {}
 
   result<bool> next(std::string& record) override {
     record.clear();
@@ -35,9 +35,9 @@ public:
     if (masked_crc32c(std::as_bytes(std::span{head_}.first(8))) != number_in<uint32_t>(head_, 8))
       return error(error_kind::data_loss,
                    "the checksum of its length is wrong: it is damaged, or is no record");
-    if (length > most_bytes_)
+    if (length > max_record_bytes_)
       return error(error_kind::resource_exhausted, "it has ", length, " bytes, and at most ",
-                   most_bytes_, " are allowed");
+                   max_record_bytes_, " are allowed");
     auto left = stream_.left();
     if (left && (length > *left || tail_bytes > *left - length))
       return cut_off("its bytes", *left, length + tail_bytes);
@@ -62,7 +62,7 @@ private:
                  present, " of ", expected, " bytes: it was cut off, or is still being written");
   }
 
-  uint64_t most_bytes_;
+  uint64_t max_record_bytes_;
   std::string head_, tail_;
 };
 
@@ -72,7 +72,7 @@ result<std::unique_ptr<record_reader>> open_tfrecord(file_system& files, const s
                                                      const tfrecord_options& options) {
   TROUPE_ASSIGN(auto stream, input_stream::open(files, path, options.kind));
   return std::unique_ptr<record_reader>{
-      std::make_unique<tfrecord_records>(std::move(stream), options.most_bytes)};
+      std::make_unique<tfrecord_records>(std::move(stream), options.max_record_bytes)};
 }
 
 result<tfrecord_writer> tfrecord_writer::create(file_system& files, const std::string& path,

@@ -8,7 +8,7 @@ namespace troupe {
 
 struct tfrecord_options {
   compression kind = compression::none;
-  uint64_t most_bytes = uint64_t{1} << 30; ///< the maximum of a record
+  uint64_t max_record_bytes = uint64_t{1} << 30; ///< the maximum of a record
 };
 
 /// Opens a TFRecord file. After an error in the bytes of a record, but not in its length, the

@@ -35,7 +35,7 @@ uint64_t checksum_stream::value() const noexcept { return XXH3_64bits_digest(&st
 
 void checksum_stream::restart() noexcept { XXH3_64bits_reset(&state_->hash); }
 
-std::string hex_text(uint64_t number) {
+std::string to_hex(uint64_t number) {
   std::string text(16, '0');
   for (auto digit = text.rbegin(); digit != text.rend(); ++digit, number >>= 4)
     *digit = "0123456789abcdef"[number & 15];

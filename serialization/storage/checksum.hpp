@@ -29,7 +29,7 @@ private:
 };
 
 /// Formats a number as sixteen digits, as manifests contain it.
-std::string hex_text(uint64_t number);
+std::string to_hex(uint64_t number);
 /// The inverse; returns nothing for any other text.
 std::optional<uint64_t> parse_hex(std::string_view text) noexcept;
 

@@ -50,7 +50,7 @@ public:
 
 struct file_info {
   std::string name; ///< without the folder
-  bool folder = false;
+  bool is_folder = false;
   uint64_t bytes = 0; ///< 0 for folders
 };
 

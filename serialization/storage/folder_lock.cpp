@@ -111,7 +111,7 @@ lock_holder this_process() {
 
 std::string new_lock_token() {
   std::random_device device;
-  return hex_text(uint64_t{device()} << 32 | device());
+  return to_hex(uint64_t{device()} << 32 | device());
 }
 
 std::string time_now() {
@@ -297,7 +297,7 @@ struct folder_lock::state {
                       ? concat("this process (", other.by.empty() ? "?" : other.by, ')')
                       : concat("process ", other.process, " on host '", other.host, "'",
                                other.by.empty() ? "" : concat(" (", other.by, ')'));
-    return failure(error_kind::already_exists, folder, ": ", holder, " writes ", options.writes,
+    return failure(error_kind::already_exists, folder, ": ", holder, " writes ", options.content,
                    " here since ", other.since, remedy);
   }
 
@@ -357,14 +357,14 @@ std::shared_ptr<folder_lock> known_lock(const std::string& token) {
 
 } // namespace
 
-result<std::shared_ptr<folder_lock>> folder_lock::take(const std::string& folder,
-                                                       folder_lock_options options) {
+result<std::shared_ptr<folder_lock>> folder_lock::acquire(const std::string& folder,
+                                                          folder_lock_options options) {
   auto writer = std::make_unique<state>();
   writer->folder = folder;
   writer->path = path_in(folder, options.file);
   writer->options = std::move(options);
   writer->self = this_process();
-  writer->self.by = writer->options.by;
+  writer->self.by = writer->options.owner;
   writer->self.since = time_now();
   writer->self.token = new_lock_token();
   std::optional<lock_holder> watched; // a holder in another PID namespace
@@ -383,7 +383,7 @@ result<std::shared_ptr<folder_lock>> folder_lock::take(const std::string& folder
       if (outcome == holder_state::is_unknown && watched && watched->token == current->token) {
         if (watched->count != current->count)
           outcome = holder_state::lives;
-        else if (std::chrono::steady_clock::now() - watched_since >= writer->options.silent)
+        else if (std::chrono::steady_clock::now() - watched_since >= writer->options.lease)
           outcome = holder_state::has_ended;
       } else if (outcome == holder_state::is_unknown) {
         watched = current;
@@ -444,7 +444,7 @@ status folder_lock::while_held(const std::function<status()>& action) const {
   if (state_->is_forked())
     return failure(error_kind::already_exists, state_->folder,
                    ": the process that this one was forked from, ", state_->self.process,
-                   ", writes ", state_->options.writes, " here");
+                   ", writes ", state_->options.content, " here");
   TROUPE_ASSIGN(auto file, open_lock_file::open(state_->path, true));
   if (auto current = file.read())
     TROUPE_TRY(state_->check(*current));

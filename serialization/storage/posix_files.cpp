@@ -172,8 +172,9 @@ result<file_info> describe(const std::string& path) {
   struct stat file_status {};
   if (::stat(path.c_str(), &file_status) != 0)
     return refused(errno, "look at", path);
-  file_info info{.name = std::string{name_of_file(path)}, .folder = S_ISDIR(file_status.st_mode)};
-  if (!info.folder)
+  file_info info{.name = std::string{name_of_file(path)},
+                 .is_folder = S_ISDIR(file_status.st_mode)};
+  if (!info.is_folder)
     info.bytes = static_cast<uint64_t>(file_status.st_size);
   return info;
 }

@@ -19,8 +19,8 @@ std::string print(std::span<const int64_t> offset) {
 
 } // namespace
 
-bool have_common(std::span<const int64_t> one_offset, const shape& one_dims,
-                 std::span<const int64_t> other_offset, const shape& other_dims) noexcept {
+bool slices_overlap(std::span<const int64_t> one_offset, const shape& one_dims,
+                    std::span<const int64_t> other_offset, const shape& other_dims) noexcept {
   for (size_t axis = 0; axis < one_offset.size(); ++axis) {
     auto dimension = static_cast<int>(axis);
     if (one_offset[axis] + one_dims[dimension] <= other_offset[axis] ||
@@ -42,8 +42,8 @@ status check_slice(const shape& full_shape, std::span<const int64_t> offset, con
   return {};
 }
 
-int64_t count_common(std::span<const int64_t> one_offset, const shape& one_dims,
-                     std::span<const int64_t> other_offset, const shape& other_dims) noexcept {
+int64_t count_overlap(std::span<const int64_t> one_offset, const shape& one_dims,
+                      std::span<const int64_t> other_offset, const shape& other_dims) noexcept {
   int64_t count = 1;
   for (size_t axis = 0; axis < one_offset.size(); ++axis) {
     auto dimension = static_cast<int>(axis);
@@ -71,7 +71,7 @@ status check_disjoint(std::span<const tensor_slice> slices) {
           return invalid("a scalar has two slices");
         break;
       }
-      if (have_common(first.offset, first.dims, second.offset, second.dims))
+      if (slices_overlap(first.offset, first.dims, second.offset, second.dims))
         return invalid("its slices at ", print(first.offset), " and at ", print(second.offset),
                        " overlap");
     }
@@ -90,8 +90,8 @@ status check_cover(const shape& full_shape, std::span<const tensor_slice> slices
   return {};
 }
 
-void copy_common(const tensor& from, std::span<const int64_t> from_offset, tensor& to,
-                 std::span<const int64_t> to_offset) {
+void copy_overlap(const tensor& from, std::span<const int64_t> from_offset, tensor& to,
+                  std::span<const int64_t> to_offset) {
   const auto rank = static_cast<size_t>(to.rank());
   std::array<int64_t, max_rank> begin{}, extent{}, index{};
   for (size_t axis = 0; axis < rank; ++axis) {

@@ -22,16 +22,16 @@ status check_disjoint(std::span<const tensor_slice> slices);
 status check_cover(const shape& full_shape, std::span<const tensor_slice> slices);
 
 /// Whether two slices of one tensor have an element in common.
-bool have_common(std::span<const int64_t> one_offset, const shape& one_dims,
-                 std::span<const int64_t> other_offset, const shape& other_dims) noexcept;
+bool slices_overlap(std::span<const int64_t> one_offset, const shape& one_dims,
+                    std::span<const int64_t> other_offset, const shape& other_dims) noexcept;
 
 /// The number of elements that two slices of one tensor have in common.
-int64_t count_common(std::span<const int64_t> one_offset, const shape& one_dims,
-                     std::span<const int64_t> other_offset, const shape& other_dims) noexcept;
+int64_t count_overlap(std::span<const int64_t> one_offset, const shape& one_dims,
+                      std::span<const int64_t> other_offset, const shape& other_dims) noexcept;
 
 /// Copies the common elements of two slices of one tensor from the elements of one slice to those
 /// of the other. Both are on the host and of one type.
-void copy_common(const tensor& from, std::span<const int64_t> from_offset, tensor& to,
-                 std::span<const int64_t> to_offset);
+void copy_overlap(const tensor& from, std::span<const int64_t> from_offset, tensor& to,
+                  std::span<const int64_t> to_offset);
 
 } // namespace troupe

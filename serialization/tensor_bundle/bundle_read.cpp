@@ -64,7 +64,7 @@ status as_damage(status cause, std::string_view context) {
 
 } // namespace
 
-struct tensor_bundle_reader::place {
+struct tensor_bundle_reader::stored_range {
   uint32_t shard = 0, crc = 0;
   uint64_t offset = 0, bytes = 0;
 };
@@ -111,10 +111,10 @@ status tensor_bundle_reader::add(const std::string& key, const std::string& valu
   bundle_entry added{.name = key};
   TROUPE_ASSIGN(added.type, type_of(entry.dtype()));
   TROUPE_ASSIGN(added.dims, read_dims(entry.shape()));
-  std::vector<place> places;
+  std::vector<stored_range> ranges;
   if (entry.slices().empty()) {
-    TROUPE_ASSIGN(auto stored_place, check_place(key, value, added.type, added.dims));
-    places.push_back(stored_place);
+    TROUPE_ASSIGN(auto range, check_range(key, value, added.type, added.dims));
+    ranges.push_back(range);
   }
   for (const auto& stored_slice : entry.slices()) {
     auto extents = read_extents(stored_slice);
@@ -122,9 +122,8 @@ status tensor_bundle_reader::add(const std::string& key, const std::string& valu
     auto row = rows.find(slice_key(key, extents));
     if (row == rows.end())
       return invalid("its slice ", slice.dims, " is missing");
-    TROUPE_ASSIGN(auto stored_place,
-                  check_place(key, std::string{row->second}, added.type, slice.dims));
-    places.push_back(stored_place);
+    TROUPE_ASSIGN(auto range, check_range(key, std::string{row->second}, added.type, slice.dims));
+    ranges.push_back(range);
     added.slices.push_back(std::move(slice));
   }
   if (!added.slices.empty()) {
@@ -132,21 +131,20 @@ status tensor_bundle_reader::add(const std::string& key, const std::string& valu
     added.complete = check_cover(added.dims, added.slices).ok();
   }
   checksum_stream sums;
-  for (const auto& part : places) {
+  for (const auto& part : ranges) {
     added.bytes += part.bytes;
     sums.add(std::as_bytes(std::span{&part.crc, 1}));
   }
   added.checksum = sums.value();
   entries_.push_back(std::move(added));
-  places_.push_back(std::move(places));
+  ranges_.push_back(std::move(ranges));
   return {};
 }
 
 // Checks an entry that has bytes. They must be of this type and shape.
-result<tensor_bundle_reader::place> tensor_bundle_reader::check_place(std::string_view,
-                                                                      const std::string& value,
-                                                                      dtype type,
-                                                                      const shape& dims) const {
+result<tensor_bundle_reader::stored_range>
+tensor_bundle_reader::check_range(std::string_view, const std::string& value, dtype type,
+                                  const shape& dims) const {
   BundleEntryProto entry;
   if (!parse(entry, value))
     return invalid("the entry of a slice is damaged");
@@ -156,22 +154,22 @@ result<tensor_bundle_reader::place> tensor_bundle_reader::check_place(std::strin
     return invalid("a slice ", type, dims, " is stored as ", stored_type, stored_dims);
   if (entry.shard_id() < 0 || static_cast<size_t>(entry.shard_id()) >= shards_.size())
     return invalid("its data file is number ", entry.shard_id(), " of ", shards_.size());
-  place stored_place{static_cast<uint32_t>(entry.shard_id()), entry.crc32c(),
+  stored_range range{static_cast<uint32_t>(entry.shard_id()), entry.crc32c(),
                      static_cast<uint64_t>(entry.offset()), static_cast<uint64_t>(entry.size())};
-  const auto& shard = *shards_[stored_place.shard];
-  if (entry.offset() < 0 || entry.size() < 0 || stored_place.offset > shard.size() ||
-      stored_place.bytes > shard.size() - stored_place.offset)
+  const auto& shard = *shards_[range.shard];
+  if (entry.offset() < 0 || entry.size() < 0 || range.offset > shard.size() ||
+      range.bytes > shard.size() - range.offset)
     return invalid("its ", entry.size(), " bytes from byte ", entry.offset(), " on exceed ",
                    shard.path(), ", which has ", shard.size(), " bytes: the file was cut off");
   const auto count = static_cast<uint64_t>(dims.elements());
   uint64_t bytes = 0;
-  auto fits = type == dtype::none     ? true
-              : type == dtype::string ? count <= stored_place.bytes
-                                      : !__builtin_mul_overflow(count, size_of(type), &bytes) &&
-                                            bytes == stored_place.bytes;
+  auto fits = type == dtype::none ? true
+              : type == dtype::string
+                  ? count <= range.bytes
+                  : !__builtin_mul_overflow(count, size_of(type), &bytes) && bytes == range.bytes;
   if (!fits)
-    return invalid("a ", type, dims, " does not take ", stored_place.bytes, " bytes");
-  return stored_place;
+    return invalid("a ", type, dims, " does not take ", range.bytes, " bytes");
+  return range;
 }
 
 const bundle_entry* tensor_bundle_reader::find(std::string_view name) const noexcept {
@@ -179,69 +177,66 @@ const bundle_entry* tensor_bundle_reader::find(std::string_view name) const noex
   return entry != entries_.end() && entry->name == name ? &*entry : nullptr;
 }
 
-status tensor_bundle_reader::damaged(std::string_view name, const place& stored_place,
+status tensor_bundle_reader::damaged(std::string_view name, const stored_range& range,
                                      std::string_view reason) const {
-  return failure(error_kind::data_loss, shards_[stored_place.shard]->path(), ": tensor '", name,
-                 "' at byte ", stored_place.offset, ": ", reason);
+  return failure(error_kind::data_loss, shards_[range.shard]->path(), ": tensor '", name,
+                 "' at byte ", range.offset, ": ", reason);
 }
 
-result<tensor> tensor_bundle_reader::read_at(std::string_view name, const place& stored_place,
+result<tensor> tensor_bundle_reader::read_at(std::string_view name, const stored_range& range,
                                              dtype type, const shape& dims, allocator& from) const {
   if (type == dtype::string)
-    return read_strings(name, stored_place, dims, from);
+    return read_strings(name, range, dims, from);
   TROUPE_ASSIGN(auto value, tensor::make(type, dims, from));
   std::span bytes{static_cast<std::byte*>(value.raw()), value.bytes()};
   uint32_t crc = 0;
   for (size_t begin = 0; begin < bytes.size(); begin += checked_part) {
     auto part = bytes.subspan(begin, std::min(checked_part, bytes.size() - begin));
-    TROUPE_TRY(shards_[stored_place.shard]->read(stored_place.offset + begin, part));
+    TROUPE_TRY(shards_[range.shard]->read(range.offset + begin, part));
     crc = crc32c(part, crc);
   }
-  if (masked_crc(crc) != stored_place.crc)
-    return damaged(name, stored_place, "its checksum is wrong: its bytes have changed");
+  if (masked_crc(crc) != range.crc)
+    return damaged(name, range, "its checksum is wrong: its bytes have changed");
   if (type == dtype::boolean &&
       std::ranges::any_of(bytes, [](auto byte) { return byte > std::byte{1}; }))
-    return damaged(name, stored_place, "a byte of a bool is neither 0 nor 1");
+    return damaged(name, range, "a byte of a bool is neither 0 nor 1");
   return value;
 }
 
 // The stored form is the lengths as varints, a checksum of them, and the strings. The checksum of
 // the tensor covers the lengths with 4 bytes each (8 where they need more), that checksum, and the
 // strings.
-result<tensor> tensor_bundle_reader::read_strings(std::string_view name, const place& stored_place,
+result<tensor> tensor_bundle_reader::read_strings(std::string_view name, const stored_range& range,
                                                   const shape& dims, allocator& from) const {
-  std::string content(stored_place.bytes, '\0');
-  TROUPE_TRY(shards_[stored_place.shard]->read(stored_place.offset,
-                                               std::as_writable_bytes(std::span{content})));
+  std::string content(range.bytes, '\0');
+  TROUPE_TRY(shards_[range.shard]->read(range.offset, std::as_writable_bytes(std::span{content})));
   std::string_view unread = content;
   std::vector<uint64_t> lengths(static_cast<size_t>(dims.elements()));
   uint32_t crc = 0;
   for (auto& length : lengths) {
     if (!take_varint(unread, length))
-      return damaged(name, stored_place, "it is cut off within the lengths of its strings");
+      return damaged(name, range, "it is cut off within the lengths of its strings");
     crc = crc32c(std::as_bytes(std::span{&length, 1}).first(length > UINT32_MAX ? 8 : 4), crc);
   }
   uint32_t stored = 0;
   if (unread.size() < sizeof stored)
-    return damaged(name, stored_place, "it is cut off after the lengths of its strings");
+    return damaged(name, range, "it is cut off after the lengths of its strings");
   std::memcpy(&stored, unread.data(), sizeof stored);
   unread.remove_prefix(sizeof stored);
   if (stored != masked_crc(crc))
-    return damaged(name, stored_place, "the checksum of the lengths of its strings is wrong");
+    return damaged(name, range, "the checksum of the lengths of its strings is wrong");
   crc = crc32c(std::as_bytes(std::span{&stored, 1}), crc);
-  if (masked_crc(crc32c(std::as_bytes(std::span{unread}), crc)) != stored_place.crc)
-    return damaged(name, stored_place, "its checksum is wrong: its bytes have changed");
+  if (masked_crc(crc32c(std::as_bytes(std::span{unread}), crc)) != range.crc)
+    return damaged(name, range, "its checksum is wrong: its bytes have changed");
   TROUPE_ASSIGN(auto value, tensor::make(dtype::string, dims, from));
   for (size_t i = 0; i < lengths.size(); ++i) {
     if (lengths[i] > unread.size())
-      return damaged(name, stored_place,
-                     concat("the length of string ", i, " goes beyond its bytes"));
+      return damaged(name, range, concat("the length of string ", i, " goes beyond its bytes"));
     value.data<std::string>()[i] = unread.substr(0, lengths[i]);
     unread.remove_prefix(lengths[i]);
   }
   if (!unread.empty())
-    return damaged(name, stored_place,
-                   concat("its strings do not take ", unread.size(), " of its bytes"));
+    return damaged(name, range, concat("its strings do not take ", unread.size(), " of its bytes"));
   return value;
 }
 
@@ -265,25 +260,25 @@ result<tensor> tensor_bundle_reader::read_slice(std::string_view name,
   auto outcome = check_slice(entry->dims, offset, dims);
   if (!outcome)
     return std::move(outcome).with_context(concat(index_path_, ": tensor '", name, "'"));
-  const auto& places = places_[static_cast<size_t>(entry - entries_.data())];
+  const auto& ranges = ranges_[static_cast<size_t>(entry - entries_.data())];
   if (entry->slices.empty() && dims == entry->dims)
-    return read_at(name, places[0], entry->type, dims, from);
+    return read_at(name, ranges[0], entry->type, dims, from);
   TROUPE_ASSIGN(auto value, tensor::make(entry->type, dims, from));
   int64_t available = 0;
   for (const auto& slice : entry->slices)
-    available += count_common(slice.offset, slice.dims, offset, dims);
+    available += count_overlap(slice.offset, slice.dims, offset, dims);
   if (!entry->complete && available != dims.elements())
     return failure(error_kind::failed_precondition, index_path_, ": tensor '", name, "' has ",
                    available, " of the ", dims.elements(),
                    " elements: it is a shard, and other checkpoints have the other elements");
   const std::vector<int64_t> origin(static_cast<size_t>(entry->dims.rank()));
-  for (size_t i = 0; i < places.size(); ++i) {
+  for (size_t i = 0; i < ranges.size(); ++i) {
     const auto& begin = entry->slices.empty() ? origin : entry->slices[i].offset;
     const auto& extents = entry->slices.empty() ? entry->dims : entry->slices[i].dims;
-    if (!have_common(begin, extents, offset, dims))
+    if (!slices_overlap(begin, extents, offset, dims))
       continue;
-    TROUPE_ASSIGN(auto part, read_at(name, places[i], entry->type, extents, heap_allocator()));
-    copy_common(part, begin, value, offset);
+    TROUPE_ASSIGN(auto part, read_at(name, ranges[i], entry->type, extents, heap_allocator()));
+    copy_overlap(part, begin, value, offset);
   }
   return value;
 }

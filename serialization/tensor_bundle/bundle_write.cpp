@@ -62,8 +62,8 @@ status tensor_bundle_writer::add_row(std::string key, const tensor& value, std::
     return invalid(prefix_, ": tensor '", name,
                    value.empty() ? "' holds nothing" : "' does not lie on the host");
   tensor_bundle::BundleEntryProto entry;
-  entry.set_dtype(graph_def::written(value.type()));
-  *entry.mutable_shape() = graph_def::written(partial_shape{value.dims()});
+  entry.set_dtype(graph_def::to_proto(value.type()));
+  *entry.mutable_shape() = graph_def::to_proto(partial_shape{value.dims()});
   const auto begin = data_->size();
   uint32_t crc = 0;
   if (value.type() == dtype::string) {
@@ -126,8 +126,8 @@ status tensor_bundle_writer::finish() {
     if (!outcome)
       return std::move(outcome).with_context(concat(prefix_, ": tensor '", name, "'"));
     tensor_bundle::BundleEntryProto entry;
-    entry.set_dtype(graph_def::written(variable.type));
-    *entry.mutable_shape() = graph_def::written(partial_shape{variable.full_shape});
+    entry.set_dtype(graph_def::to_proto(variable.type));
+    *entry.mutable_shape() = graph_def::to_proto(partial_shape{variable.full_shape});
     for (const auto& slice : variable.slices)
       write_extents(extents_of(variable.full_shape, slice), *entry.add_slices());
     rows_[name] = entry.SerializeAsString();

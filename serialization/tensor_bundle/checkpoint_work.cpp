@@ -82,8 +82,8 @@ result<outputs> run_save_v2(const work_context& context) {
   for (size_t i = 0; i < request.values.size(); ++i) {
     if (context.stopped())
       return step_stopped();
-    if (slices[i] && !slices[i]->all())
-      TROUPE_TRY(writer.add_slice(request.names[i], slices[i]->whole, slices[i]->slice.offset,
+    if (slices[i] && !slices[i]->is_whole_tensor())
+      TROUPE_TRY(writer.add_slice(request.names[i], slices[i]->full_shape, slices[i]->slice.offset,
                                   request.values[i]));
     else
       TROUPE_TRY(writer.add(request.names[i], request.values[i]));
@@ -100,7 +100,7 @@ result<outputs> save_old(const work_context& context, bool with_slices) {
       return step_stopped();
     TROUPE_ASSIGN(auto slice, slice_of_value(request, i));
     const auto& value = request.values[i];
-    auto full_shape = slice ? slice->whole : value.dims();
+    auto full_shape = slice ? slice->full_shape : value.dims();
     auto offset = slice ? slice->slice.offset : origin_of(full_shape);
     TROUPE_TRY(writer.add(request.names[i], full_shape, offset, value));
   }
@@ -128,9 +128,9 @@ result<tensor> read_value(const Reader& from, const std::string& path, const std
                    " in the checkpoint, but ", type, " is requested");
   if (!*spec || !known) // read() fails for an unknown name
     return from.read(name);
-  if ((*spec)->whole != known->dims)
+  if ((*spec)->full_shape != known->dims)
     return invalid(context(), " is ", known->dims, " in the checkpoint, but a slice of ",
-                   (*spec)->whole, " is requested");
+                   (*spec)->full_shape, " is requested");
   return from.read_slice(name, (*spec)->slice.offset, (*spec)->slice.dims);
 }
 

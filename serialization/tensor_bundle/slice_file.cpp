@@ -116,7 +116,7 @@ result<slice_file_reader> slice_file_reader::open(file_system& files, const std:
     auto folder = folder_of(pattern);
     TROUPE_ASSIGN(auto files_in_folder, files.list(folder));
     for (const auto& info : files_in_folder)
-      if (!info.folder && matches_pattern(info.name, name_of_file(pattern)))
+      if (!info.is_folder && matches_pattern(info.name, name_of_file(pattern)))
         paths.push_back(folder == "." ? info.name : path_in(folder, info.name));
   }
   if (paths.empty())
@@ -216,28 +216,28 @@ result<tensor> slice_file_reader::read_slice(std::string_view name, std::span<co
     return std::move(outcome).with_context(context);
   int64_t available = 0;
   for (const auto& slice : entry->slices)
-    available += count_common(slice.offset, slice.dims, offset, dims);
+    available += count_overlap(slice.offset, slice.dims, offset, dims);
   if (available != dims.elements())
     return failure(error_kind::failed_precondition, context, " has ", available, " of the ",
                    dims.elements(),
                    " elements: it is a shard, and other checkpoints have the other elements");
   TROUPE_ASSIGN(auto value, tensor::make(entry->type, dims));
   for (const auto& slice : entry->slices) {
-    if (!have_common(slice.offset, slice.dims, offset, dims))
+    if (!slices_overlap(slice.offset, slice.dims, offset, dims))
       continue;
     SavedTensorSlices row;
     if (!parse_message(row, rows_.find(slice_key(name, extents_of(entry->dims, slice)))->second))
       return failure(error_kind::data_loss, context, ": its values are damaged");
     auto& data = *row.mutable_data()->mutable_data();
-    data.set_dtype(graph_def::written(entry->type));
-    *data.mutable_tensor_shape() = graph_def::written(partial_shape{slice.dims});
+    data.set_dtype(graph_def::to_proto(entry->type));
+    *data.mutable_tensor_shape() = graph_def::to_proto(partial_shape{slice.dims});
     graph_def::fill_budget no_fill; // the row must list all values
     auto part = graph_def::read_tensor(data, no_fill);
     if (!part)
       return failure(error_kind::data_loss, context, ": ", part.status().message());
     if (part->dims() == dims)
       return part;
-    copy_common(*part, slice.offset, value, offset);
+    copy_overlap(*part, slice.offset, value, offset);
   }
   return value;
 }
@@ -283,8 +283,8 @@ status slice_file_writer::finish() {
       return std::move(disjoint).with_context(concat(path_, ": tensor '", name, "'"));
     auto& description = *meta.add_tensor();
     description.set_name(name);
-    description.set_type(graph_def::written(entry.type));
-    *description.mutable_shape() = graph_def::written(partial_shape{entry.dims});
+    description.set_type(graph_def::to_proto(entry.type));
+    *description.mutable_shape() = graph_def::to_proto(partial_shape{entry.dims});
     for (const auto& slice : entry.slices)
       write_extents(extents_of(entry.dims, slice), *description.add_slice());
   }

@@ -40,7 +40,7 @@ result<std::optional<slice_spec>> slice_spec::parse(std::string_view text) {
   auto full_shape = shape::make(extents);
   if (!full_shape)
     return invalid_slice(full_shape.status().message());
-  spec.whole = *full_shape;
+  spec.full_shape = *full_shape;
   size_t axis = 0;
   for (auto unread = text.substr(last + 1); !unread.empty(); ++axis) {
     auto part = take(unread, ':');

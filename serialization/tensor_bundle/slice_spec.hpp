@@ -8,11 +8,10 @@
 namespace troupe {
 
 struct slice_spec {
-  shape whole;
+  shape full_shape;
   tensor_slice slice;
 
-  /// Whether the slice is the whole tensor.
-  bool all() const { return slice.dims == whole; }
+  bool is_whole_tensor() const { return slice.dims == full_shape; }
 
   /// Returns nothing for an empty text, which means the whole tensor of any shape. Fails if the
   /// text is no slice, or if the slice does not lie within the shape.

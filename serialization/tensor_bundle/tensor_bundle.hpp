@@ -43,22 +43,23 @@ public:
                             const shape& dims, allocator& from = heap_allocator()) const;
 
 private:
-  struct place;
+  struct stored_range;
   tensor_bundle_reader();
   status add(const std::string& key, const std::string& value,
              const std::map<std::string_view, std::string_view>& rows);
-  result<place> check_place(std::string_view name, const std::string& value, dtype type,
-                            const shape& dims) const;
-  result<tensor> read_at(std::string_view name, const place& stored_place, dtype type,
+  result<stored_range> check_range(std::string_view name, const std::string& value, dtype type,
+                                   const shape& dims) const;
+  result<tensor> read_at(std::string_view name, const stored_range& range, dtype type,
                          const shape& dims, allocator& from) const;
-  result<tensor> read_strings(std::string_view name, const place& stored_place, const shape& dims,
+  result<tensor> read_strings(std::string_view name, const stored_range& range, const shape& dims,
                               allocator& from) const;
-  status damaged(std::string_view name, const place& stored_place, std::string_view reason) const;
+  status damaged(std::string_view name, const stored_range& range, std::string_view reason) const;
 
   std::string index_path_;
   std::vector<std::unique_ptr<readable_file>> shards_;
   std::vector<bundle_entry> entries_;
-  std::vector<std::vector<place>> places_; // of each entry: the tensor's, or one for each slice
+  std::vector<std::vector<stored_range>>
+      ranges_; // of each entry: the tensor's, or one for each slice
 };
 
 /// Writes a checkpoint with one data file. An existing checkpoint is replaced at the end. A crash

@@ -86,7 +86,7 @@ private:
   status parse_feed(size_t start) {
     TROUPE_ASSIGN(auto target_edge, parse_edge("the name of a node to feed"));
     for (const auto& other : run_.feeds)
-      if (is_same_edge(other.to, target_edge))
+      if (is_same_edge(other.fed_edge, target_edge))
         return in_.error_at(start, "'", target_edge, "' is fed already in this run");
     TROUPE_TRY(in_.expect('=', "'=' and the value to feed"));
     TROUPE_ASSIGN(auto value, in_.literal());

@@ -10,12 +10,12 @@
 namespace troupe {
 
 struct text_feed {
-  edge to;
+  edge fed_edge;
   tensor value;
 };
 
 struct text_fetch {
-  edge from;
+  edge fetched_edge;
   std::optional<tensor> expected; ///< nullopt: fetched, but not compared
   double tolerance = 0;           ///< as written, or the type's default
   int line = 0;

@@ -118,7 +118,7 @@ result<generated_pair> begin_certificate(const std::string& common_name, const v
 
 } // namespace
 
-validity validity::of_days(int days) {
+validity validity::for_days(int days) {
   auto now = std::chrono::system_clock::now();
   return {now - allowance, now + std::chrono::hours{24} * days};
 }

@@ -18,7 +18,7 @@ struct certified_key {
 struct validity {
   std::chrono::system_clock::time_point begin, end;
   /// From some minutes ago, because clocks differ, for `days` days.
-  static validity of_days(int days);
+  static validity for_days(int days);
 };
 
 class certificate_authority {

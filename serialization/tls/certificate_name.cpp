@@ -138,7 +138,7 @@ bool covers(const std::vector<certificate_name>& names, const std::string& clust
       names, [&](const auto& name) { return name.cluster == cluster && name.covers(named_task); });
 }
 
-std::string list_of(const std::vector<certificate_name>& names) {
+std::string format_names(const std::vector<certificate_name>& names) {
   std::string list;
   for (const auto& name : names)
     list += concat(list.empty() ? "" : ", ", name);

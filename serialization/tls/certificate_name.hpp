@@ -36,6 +36,6 @@ std::ostream& operator<<(std::ostream& out, const certificate_name& name);
 bool covers(const std::vector<certificate_name>& names, const std::string& cluster,
             const task_name& named_task);
 /// Formats names: "troupe:///job:worker/task:0, troupe:///client:alice"
-std::string list_of(const std::vector<certificate_name>& names);
+std::string format_names(const std::vector<certificate_name>& names);
 
 } // namespace troupe

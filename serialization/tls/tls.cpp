@@ -157,7 +157,7 @@ status check_own_certificate(SSL_CTX* context, const tls_options& options) {
         options.self ? concat("not ", certificate_name::of_task(options.cluster, *options.self))
                      : concat("and none of the cluster '", options.cluster, "'");
     return failure(error_kind::failed_precondition, "the certificate ", path, " names ",
-                   list_of(names), ", ", expectation);
+                   format_names(names), ", ", expectation);
   }
   return {};
 }
@@ -257,7 +257,7 @@ public:
   openssl_session(const openssl_session&) = delete;
   openssl_session& operator=(const openssl_session&) = delete;
 
-  result<bool> shake_hands() override {
+  result<bool> continue_handshake() override {
     if (!failed_)
       return failed_;
     ERR_clear_error();
@@ -390,7 +390,7 @@ public:
       auto expectation =
           expected_ ? concat("not ", certificate_name::of_task(options_->cluster, *expected_))
                     : concat("and none of the cluster '", options_->cluster, "'");
-      refused_ = concat("its certificate names ", list_of(names_), ", ", expectation);
+      refused_ = concat("its certificate names ", format_names(names_), ", ", expectation);
     } catch (const std::exception&) { // out of memory
     }
     X509_STORE_CTX_set_error(chain, X509_V_ERR_HOSTNAME_MISMATCH);
@@ -515,12 +515,12 @@ public:
       : options_(std::make_shared<const tls_options>(std::move(options))), read_(read),
         context_(std::move(context)) {}
 
-  std::unique_ptr<tls_session> call(const std::optional<task_name>& expected,
-                                    tls_session::source input) override {
+  std::unique_ptr<tls_session> connect(const std::optional<task_name>& expected,
+                                       tls_session::source input) override {
     return std::make_unique<openssl_session>(current(), options_, true, expected, false,
                                              std::move(input));
   }
-  std::unique_ptr<tls_session> answer(tls_session::source input, bool anonymous) override {
+  std::unique_ptr<tls_session> accept(tls_session::source input, bool anonymous) override {
     return std::make_unique<openssl_session>(current(), options_, false, std::nullopt, anonymous,
                                              std::move(input));
   }

@@ -38,7 +38,7 @@ public:
   /// Continues the handshake with the available bytes; returns whether it is done. Fails with
   /// failed_precondition if one end does not trust the other, with unavailable if the connection
   /// ends early. output() must be sent in all cases: it may tell the other end the reason.
-  virtual result<bool> shake_hands() = 0;
+  virtual result<bool> continue_handshake() = 0;
   /// The names of our cluster in the other end's certificate, after the handshake.
   virtual const std::vector<certificate_name>& peer() const noexcept = 0;
 
@@ -68,10 +68,10 @@ public:
 
   /// Makes the connecting end of a connection to that task (none: to any task of the cluster), or
   /// the accepting end. Uses the current files.
-  virtual std::unique_ptr<tls_session> call(const std::optional<task_name>& expected,
-                                            tls_session::source input) = 0;
+  virtual std::unique_ptr<tls_session> connect(const std::optional<task_name>& expected,
+                                               tls_session::source input) = 0;
   /// `is_anonymous`: accepts peers without a certificate, which have no names.
-  virtual std::unique_ptr<tls_session> answer(tls_session::source input,
+  virtual std::unique_ptr<tls_session> accept(tls_session::source input,
                                               bool is_anonymous = false) = 0;
   /// The content of the token's file, for a client that has one; else empty.
   virtual result<std::string> token() const = 0;

@@ -15,7 +15,7 @@ struct tls_files {
   /// one. Not in PEM.
   std::string token = {};
 
-  bool none() const noexcept {
+  bool empty() const noexcept {
     return certificate.empty() && key.empty() && authority.empty() && token.empty();
   }
 };

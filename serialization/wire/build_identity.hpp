@@ -8,7 +8,7 @@
 namespace troupe {
 
 /// The maximum length of a build's name; a longer name in a peer's hello is a protocol error.
-inline constexpr size_t longest_build_name = 64;
+inline constexpr size_t max_build_name = 64;
 
 /// Returns a hash of the schema of messages (wire.capnp). Two processes can exchange messages only
 /// if their hashes are equal.

@@ -23,16 +23,16 @@ status status_of(wire::Status::Reader from) {
 
 class reader {
 public:
-  explicit reader(std::span<const tensor> outside) : outside_(outside), used_(outside.size()) {}
+  explicit reader(std::span<const tensor> payloads) : payloads_(payloads), used_(payloads.size()) {}
 
   result<message> read(wire::Envelope::Reader from) {
     auto sizes = from.getOutside();
-    if (sizes.size() != outside_.size())
-      return damaged_message(sizes.size(), " payloads belong to it, there are ", outside_.size());
+    if (sizes.size() != payloads_.size())
+      return damaged_message(sizes.size(), " payloads belong to it, there are ", payloads_.size());
     for (unsigned i = 0; i < sizes.size(); ++i)
-      if (sizes[i] != outside_[i].bytes())
+      if (sizes[i] != payloads_[i].bytes())
         return damaged_message("payload ", i, " must have ", sizes[i], " bytes, has ",
-                               outside_[i].bytes());
+                               payloads_[i].bytes());
     TROUPE_ASSIGN(auto decoded, body(from));
     for (size_t i = 0; i < used_.size(); ++i)
       if (!used_[i])
@@ -84,7 +84,8 @@ private:
                                 in.getRetried()}};
       }
       case wire::Envelope::FILL_END:
-        return message{fill_end{from.getFillEnd().getRequest(), from.getFillEnd().getDone()}};
+        return message{
+            initialization_end{from.getFillEnd().getRequest(), from.getFillEnd().getDone()}};
       case wire::Envelope::PROGRAM_LOST: return message{program_lost{from.getProgramLost()}};
       case wire::Envelope::CLIENT_WAITS: {
         client_waits decoded;
@@ -122,14 +123,14 @@ private:
                                    in.getIteration()}};
       }
       case wire::Envelope::PULL: return message{pull{from.getPull()}};
-      case wire::Envelope::UNWANTED: return message{unwanted{from.getUnwanted()}};
-      case wire::Envelope::WITHDRAWN: return message{withdrawn{from.getWithdrawn()}};
+      case wire::Envelope::UNWANTED: return message{cancel_pull{from.getUnwanted()}};
+      case wire::Envelope::WITHDRAWN: return message{withdrawal{from.getWithdrawn()}};
       case wire::Envelope::PING:
         return message{ping{from.getPing().getNonce(), from.getPing().getSentNs()}};
-      case wire::Envelope::BORROW: return message{borrow{from.getBorrow()}};
+      case wire::Envelope::BORROW: return message{borrow_request{from.getBorrow()}};
       case wire::Envelope::LENT:
-        return message{lent{from.getLent().getTransfer(), from.getLent().getAddress()}};
-      case wire::Envelope::RETURNED: return message{returned{from.getReturned()}};
+        return message{loan{from.getLent().getTransfer(), from.getLent().getAddress()}};
+      case wire::Envelope::RETURNED: return message{loan_return{from.getReturned()}};
       case wire::Envelope::PONG: return message{pong{from.getPong()}};
       case wire::Envelope::GOODBYE: return message{goodbye{text_of(from.getGoodbye())}};
       case wire::Envelope::CONTAINER_RESET: {
@@ -208,7 +209,7 @@ private:
 
   result<message> read(wire::RegisterGraph::Reader in) {
     register_graph decoded{.request = in.getRequest()};
-    auto& settings = decoded.how;
+    auto& settings = decoded.settings;
     settings.session = in.getSession();
     settings.container = text_of(in.getContainer());
     settings.region_per_node = in.getRegionPerNode();
@@ -326,38 +327,41 @@ private:
     session_request decoded{.request = in.getRequest(), .deadline_ms = in.getDeadlineMs()};
     switch (in.which()) {
       case wire::SessionRequest::OPEN: {
-        TROUPE_ASSIGN(decoded.what, read_settings(in.getOpen()));
+        TROUPE_ASSIGN(decoded.content, read_settings(in.getOpen()));
         break;
       }
       case wire::SessionRequest::PREPARE: {
-        TROUPE_ASSIGN(decoded.what, read(in.getPrepare()));
+        TROUPE_ASSIGN(decoded.content, read(in.getPrepare()));
         break;
       }
       case wire::SessionRequest::RUN: {
         auto from = in.getRun();
         TROUPE_ASSIGN(auto feeds, read(from.getFeeds()));
-        decoded.what = session_run{from.getHandle(),        std::move(feeds), from.getTimes(),
-                                   from.getTrapNonfinite(), from.getFill(),   from.getKnows(),
-                                   from.getRetried()};
+        decoded.content = session_run{from.getHandle(),        std::move(feeds), from.getTimes(),
+                                      from.getTrapNonfinite(), from.getFill(),   from.getKnows(),
+                                      from.getRetried()};
         break;
       }
       case wire::SessionRequest::FILL_END:
-        decoded.what = session_fill_end{in.getFillEnd().getFill(), in.getFillEnd().getDone()};
+        decoded.content =
+            session_initialization_end{in.getFillEnd().getFill(), in.getFillEnd().getDone()};
         break;
-      case wire::SessionRequest::FORGET: decoded.what = session_forget{in.getForget()}; break;
-      case wire::SessionRequest::RESET: decoded.what = session_reset{text_of(in.getReset())}; break;
+      case wire::SessionRequest::FORGET: decoded.content = session_release{in.getForget()}; break;
+      case wire::SessionRequest::RESET:
+        decoded.content = session_reset{text_of(in.getReset())};
+        break;
       case wire::SessionRequest::STATE_OF:
-        decoded.what = session_state_of{text_of(in.getStateOf())};
+        decoded.content = session_state_of{text_of(in.getStateOf())};
         break;
-      case wire::SessionRequest::DEVICES: decoded.what = session_devices{}; break;
-      case wire::SessionRequest::KNOWN_DEVICES: decoded.what = session_known_devices{}; break;
-      case wire::SessionRequest::STOP: decoded.what = session_stop{in.getStop()}; break;
+      case wire::SessionRequest::DEVICES: decoded.content = session_devices{}; break;
+      case wire::SessionRequest::KNOWN_DEVICES: decoded.content = session_known_devices{}; break;
+      case wire::SessionRequest::STOP: decoded.content = session_stop{in.getStop()}; break;
       case wire::SessionRequest::POSITIONS: {
         TROUPE_ASSIGN(auto positions, read_positions(in.getPositions()));
         session_positions positions_query{std::move(positions)};
         for (auto task : in.getTasks())
           positions_query.tasks.push_back(text_of(task));
-        decoded.what = std::move(positions_query);
+        decoded.content = std::move(positions_query);
         break;
       }
       default: return damaged_message("a session request is of unknown kind");
@@ -365,8 +369,9 @@ private:
     return message{std::move(decoded)};
   }
 
-  result<session_ran> read(wire::SessionRan::Reader in) {
-    session_ran decoded{.step = in.getStep(), .begin_ns = in.getBeginNs(), .end_ns = in.getEndNs()};
+  result<session_run_result> read(wire::SessionRan::Reader in) {
+    session_run_result decoded{
+        .step = in.getStep(), .begin_ns = in.getBeginNs(), .end_ns = in.getEndNs()};
     TROUPE_ASSIGN(decoded.fetches, read(in.getFetches()));
     TROUPE_ASSIGN(decoded.statistics, read(in.getStatistics()));
     for (const auto& statistics : decoded.statistics)
@@ -412,8 +417,8 @@ private:
   result<message> read(wire::SessionReply::Reader in) {
     session_reply decoded{.request = in.getRequest(),
                           .outcome = status_of(in.getOutcome()),
-                          .leaving = in.getLeaving(),
-                          .not_begun = in.getNotBegun()};
+                          .is_draining = in.getLeaving(),
+                          .not_started = in.getNotBegun()};
     TROUPE_TRY(read_tasks(in, decoded));
     for (auto problem : in.getProblems())
       decoded.problems.push_back({text_of(problem.getTask()), status_of(problem.getWhy())});
@@ -421,14 +426,14 @@ private:
       decoded.warnings.push_back(text_of(warning));
     switch (in.which()) {
       case wire::SessionReply::NOTHING: break;
-      case wire::SessionReply::HANDLE: decoded.what = prepared_handle{in.getHandle()}; break;
+      case wire::SessionReply::HANDLE: decoded.content = prepared_handle{in.getHandle()}; break;
       case wire::SessionReply::RAN: {
-        TROUPE_ASSIGN(decoded.what, read(in.getRan()));
+        TROUPE_ASSIGN(decoded.content, read(in.getRan()));
         break;
       }
-      case wire::SessionReply::DEVICES: decoded.what = read(in.getDevices()); break;
+      case wire::SessionReply::DEVICES: decoded.content = read(in.getDevices()); break;
       case wire::SessionReply::STATE: {
-        TROUPE_ASSIGN(decoded.what, read_state(in.getState()));
+        TROUPE_ASSIGN(decoded.content, read_state(in.getState()));
         break;
       }
       case wire::SessionReply::POSITIONS: {
@@ -438,11 +443,11 @@ private:
           positions.push_back(
               {text_of(item.getTask()), item.getIncarnation(), std::move(task_position)});
         }
-        decoded.what = std::move(positions);
+        decoded.content = std::move(positions);
         break;
       }
       case wire::SessionReply::REPORT: {
-        TROUPE_ASSIGN(decoded.what, read(in.getReport()));
+        TROUPE_ASSIGN(decoded.content, read(in.getReport()));
         break;
       }
       default: return damaged_message("a session reply is of unknown kind");
@@ -511,10 +516,10 @@ private:
     std::span<const int64_t> shape_extents{extents.data(), dims.size()};
     if (from.isOutside()) {
       // Each payload once: unpacking one payload for many tensors would multiply a peer's bytes.
-      if (from.getOutside() >= outside_.size() || used_[from.getOutside()])
+      if (from.getOutside() >= payloads_.size() || used_[from.getOutside()])
         return damaged_message("it has no payload ", from.getOutside(), " for this tensor");
       used_[from.getOutside()] = true;
-      return from_payload(from.getType(), shape_extents, outside_[from.getOutside()]);
+      return from_payload(from.getType(), shape_extents, payloads_[from.getOutside()]);
     }
     if (!from.isInlined())
       return damaged_message("a tensor has a payload of unknown kind");
@@ -524,15 +529,15 @@ private:
     return from_payload(from.getType(), shape_extents, payload);
   }
 
-  std::span<const tensor> outside_;
+  std::span<const tensor> payloads_;
   std::vector<bool> used_;
 };
 
 } // namespace
 
-result<message> decode(std::span<const std::byte> bytes, std::span<const tensor> outside) {
+result<message> decode(std::span<const std::byte> bytes, std::span<const tensor> payloads) {
   return read_root<result<message>>(
-      bytes, [&](wire::Envelope::Reader from) { return reader{outside}.read(from); });
+      bytes, [&](wire::Envelope::Reader from) { return reader{payloads}.read(from); });
 }
 
 } // namespace troupe

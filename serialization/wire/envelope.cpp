@@ -48,7 +48,7 @@ result<envelope> read_envelope(std::span<const std::byte> bytes) {
       default: parsed.order = delivery::free; break;
     }
     for (auto size : from.getOutside())
-      parsed.outside.push_back(size);
+      parsed.payload_sizes.push_back(size);
     return parsed;
   });
 }

@@ -98,7 +98,7 @@ status frame_reader::feed(std::span<const std::byte> bytes, frame_sink& sink) {
       }
     } else {
       auto count = std::min<size_t>(bytes.size(), header_.size - have_);
-      std::memcpy(gap().data(), bytes.data(), count);
+      std::memcpy(receive_space().data(), bytes.data(), count);
       have_ += count;
       bytes = bytes.subspan(count);
     }
@@ -108,14 +108,14 @@ status frame_reader::feed(std::span<const std::byte> bytes, frame_sink& sink) {
   return failed_;
 }
 
-std::span<std::byte> frame_reader::gap() const noexcept {
+std::span<std::byte> frame_reader::receive_space() const noexcept {
   if (!in_body_ || !failed_.ok())
     return {};
   auto* begin = header_.kind == frame_kind::message ? message_.get() : target_;
   return {begin + have_, header_.size - have_};
 }
 
-status frame_reader::filled(size_t bytes, frame_sink& sink) {
+status frame_reader::commit(size_t bytes, frame_sink& sink) {
   TROUPE_TRY(status{failed_});
   have_ += bytes;
   if (in_body_ && have_ == header_.size)

@@ -65,9 +65,9 @@ public:
   status feed(std::span<const std::byte> bytes, frame_sink& sink);
 
   /// The place for the missing part of the current body; empty between bodies. Bytes that are
-  /// written there, for instance by a socket, are reported with filled() instead of feed().
-  std::span<std::byte> gap() const noexcept;
-  status filled(size_t bytes, frame_sink& sink);
+  /// written there, for instance by a socket, are reported with commit() instead of feed().
+  std::span<std::byte> receive_space() const noexcept;
+  status commit(size_t bytes, frame_sink& sink);
 
 private:
   status take_header(std::span<const std::byte> following, frame_sink& sink);

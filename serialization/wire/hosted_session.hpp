@@ -43,19 +43,19 @@ struct session_prepare {
   bool retried = false;              ///< as in prepare_request (actors/base/session_messages.hpp)
 };
 
-/// Runs one step. Answered by session_ran.
+/// Runs one step. Answered by session_run_result.
 struct session_run {
   uint64_t handle = 0;
   std::vector<tensor> feeds = {};
-  bool times = false; ///< requests statistics in the answer
+  bool wants_statistics = false; ///< in the answer
   bool check_numerics = false;
-  uint64_t fill = 0;    ///< as in step_request (actors/base/session_messages.hpp)
-  uint64_t knows = 0;   ///< the last loss that the client has received and handled
-  bool retried = false; ///< as in step_request
+  uint64_t initialization = 0;    ///< its number, or 0
+  uint64_t acknowledged_loss = 0; ///< the last loss that the client has received and handled
+  bool retried = false;           ///< as in step_request
 };
 
 /// Releases a kind of step. No answer.
-struct session_forget {
+struct session_release {
   uint64_t handle = 0;
 };
 
@@ -77,13 +77,13 @@ struct session_known_devices {};
 
 /// Reads or sets the positions of kernels. Answered by std::vector<task_positions>.
 struct session_positions {
-  kernel_positions go_on_from = {};
+  kernel_positions restored_positions = {};
   std::vector<std::string> tasks = {}; ///< the tasks; none: all that take part in steps
 };
 
 /// As end_fill (actors/base/session_messages.hpp). Answered by an empty reply, or an error.
-struct session_fill_end {
-  uint64_t fill = 0;
+struct session_initialization_end {
+  uint64_t initialization = 0;
   bool done = false;
 };
 
@@ -93,21 +93,21 @@ struct session_stop {
   uint64_t request = 0;
 };
 
-/// Client -> task. Answered by session_reply, except session_forget and session_stop.
+/// Client -> task. Answered by session_reply, except session_release and session_stop.
 struct session_request {
   uint64_t request = 0;
   uint64_t deadline_ms = 0; ///< from the time of receipt; for requests that can take long
-  std::variant<session_open, session_prepare, session_run, session_forget, session_reset,
-               session_state_of, session_devices, session_positions, session_fill_end,
+  std::variant<session_open, session_prepare, session_run, session_release, session_reset,
+               session_state_of, session_devices, session_positions, session_initialization_end,
                session_known_devices, session_stop>
-      what = {};
+      content = {};
 };
 
 struct prepared_handle {
   uint64_t handle = 0;
 };
 
-struct session_ran {
+struct session_run_result {
   std::vector<tensor> fetches = {};    ///< in the signature's order; none if the step failed
   uint64_t step = 0;                   ///< the step's number, as in errors
   std::vector<tensor> statistics = {}; ///< of each task, as write_statistics() made it
@@ -118,17 +118,17 @@ struct session_ran {
 struct session_reply {
   uint64_t request = 0;
   status outcome = {};
-  bool leaving = false; ///< the task accepts no new requests: send the next one to another task
+  bool is_draining = false; ///< the task accepts no new requests: send the next one to another task
   std::vector<std::string> warnings = {}; ///< of the session, since the previous answer
-  std::variant<std::monostate, prepared_handle, session_ran, std::vector<device_info>, state_list,
-               std::vector<task_positions>, placement_report>
-      what = {};
-  bool not_begun = false; ///< the request was not started: another task may take it
+  std::variant<std::monostate, prepared_handle, session_run_result, std::vector<device_info>,
+               state_list, std::vector<task_positions>, placement_report>
+      content = {};
+  bool not_started = false; ///< the request was not started: another task may take it
   /// Tasks on which a step uses state, if their incarnations were not sent yet.
-  std::vector<known_peer> held = {};
+  std::vector<known_peer> state_peers = {};
   std::vector<state_loss> losses = {}; ///< of the session, not sent yet
-  std::vector<initialization_report> fills =
-      {}; ///< of a step: replies of tasks that wait for initialization
+  /// Of a step: replies of tasks that wait for initialization.
+  std::vector<initialization_report> initializations = {};
   std::vector<task_problem> problems = {}; ///< of devices and state: tasks that did not answer
 };
 

@@ -30,7 +30,7 @@ std::string describe(const hello* peer) {
 
 // Makes a name that a peer sent safe to print.
 std::string printable(std::string text) {
-  constexpr size_t max_length = longest_build_name;
+  constexpr size_t max_length = max_build_name;
   if (text.size() > max_length)
     text.resize(max_length);
   std::ranges::replace_if(
@@ -42,14 +42,14 @@ std::string describe_build(const hello& peer) {
   auto name = concat("Troupe ", printable(peer.software));
   return peer.schema == 0 ? concat(name, " of a build whose hello does not name it")
                           : concat(name, ", build ", printable(peer.build), ", message schema ",
-                                   hex_text(peer.schema));
+                                   to_hex(peer.schema));
 }
 
 // Fails for different schemas, whose messages would be misread.
 status check_build(const hello& peer, const hello& own_hello) {
-  if (peer.build.size() > longest_build_name)
-    return invalid("the peer names its build with ", peer.build.size(), " bytes; ",
-                   longest_build_name, " are the limit");
+  if (peer.build.size() > max_build_name)
+    return invalid("the peer names its build with ", peer.build.size(), " bytes; ", max_build_name,
+                   " are the limit");
   if (peer.schema == own_hello.schema)
     return {};
   return failure(error_kind::failed_precondition,
@@ -100,8 +100,8 @@ struct link::state final : link_receiver {
   ~state() { revoke(); }
 
   void revoke() {
-    if (options.lends)
-      options.lends->revoke();
+    if (options.memory_token)
+      options.memory_token->revoke();
   }
 
   // Returns the limit of payload bytes that the peer accepts, and adjusts `encoding`.
@@ -120,7 +120,7 @@ struct link::state final : link_receiver {
     TROUPE_ASSIGN(auto largest, limit(encoding));
     TROUPE_ASSIGN(auto encoded, encode(outgoing, encoding)); // without the lock
     uint64_t total = 0;
-    for (const auto& payload : encoded.outside)
+    for (const auto& payload : encoded.payloads)
       total += payload.bytes();
     auto order = delivery_of(outgoing);
     if (total > 0 && order != delivery::free)
@@ -196,22 +196,22 @@ struct link::state final : link_receiver {
     status outcome;
     for (auto transfer : output.withdraw(step))
       if (outcome)
-        outcome = send_withdrawn(transfer);
+        outcome = send_withdrawal(transfer);
     lock.unlock();
     return fail_if(std::move(outcome));
   }
 
   // Must be queued before later announcements, which may reuse the freed limits.
-  status send_withdrawn(uint64_t transfer) {
-    TROUPE_ASSIGN(auto encoded, encode(withdrawn{transfer}));
+  status send_withdrawal(uint64_t transfer) {
+    TROUPE_ASSIGN(auto encoded, encode(withdrawal{transfer}));
     return output.push(std::move(encoded), delivery::urgent);
   }
 
   status on_message(message received) override {
     if (auto* refused = std::get_if<refusal>(&received)) {
       peer_refused = true;
-      auto reason =
-          refused->why.ok() ? failure(error_kind::unavailable, "no reason given") : refused->why;
+      auto reason = refused->reason.ok() ? failure(error_kind::unavailable, "no reason given")
+                                         : refused->reason;
       return std::move(reason).with_context(
           concat(describe(known_peer()), " has ended the connection"));
     }
@@ -223,21 +223,21 @@ struct link::state final : link_receiver {
       std::lock_guard guard{mutex};
       return output.start(pulled->transfer);
     }
-    if (auto* borrowed = std::get_if<borrow>(&received))
-      return lend(borrowed->transfer);
-    if (auto* loan = std::get_if<lent>(&received))
-      return input.lent(loan->transfer, loan->address);
-    if (auto* returned_loan = std::get_if<returned>(&received)) {
+    if (auto* request = std::get_if<borrow_request>(&received))
+      return lend(request->transfer);
+    if (auto* payload_loan = std::get_if<loan>(&received))
+      return input.on_loan(payload_loan->transfer, payload_loan->address);
+    if (auto* returned_loan = std::get_if<loan_return>(&received)) {
       std::lock_guard guard{mutex};
       return output.take_back(returned_loan->transfer);
     }
-    if (auto* dropped = std::get_if<unwanted>(&received)) {
+    if (auto* dropped = std::get_if<cancel_pull>(&received)) {
       std::lock_guard guard{mutex};
       TROUPE_ASSIGN(auto was_waiting, output.drop(dropped->transfer));
-      return was_waiting ? send_withdrawn(dropped->transfer) : status{};
+      return was_waiting ? send_withdrawal(dropped->transfer) : status{};
     }
-    if (auto* withdrawal = std::get_if<withdrawn>(&received))
-      return input.withdrawn(withdrawal->transfer);
+    if (auto* withdrawn = std::get_if<withdrawal>(&received))
+      return input.on_withdrawal(withdrawn->transfer);
     if (auto* question = std::get_if<ping>(&received))
       return send(pong{question->nonce});
     if (!std::holds_alternative<pong>(received) && callbacks.on_message)
@@ -247,19 +247,19 @@ struct link::state final : link_receiver {
 
   status lend(uint64_t transfer) {
     std::lock_guard guard{mutex};
-    if (!options.lends)
+    if (!options.memory_token)
       return output.start(transfer);
     TROUPE_ASSIGN(auto address, output.lend(transfer));
     if (!address)
       return {};
-    TROUPE_ASSIGN(auto encoded, encode(lent{transfer, *address}));
+    TROUPE_ASSIGN(auto encoded, encode(loan{transfer, *address}));
     return output.push(std::move(encoded), delivery::urgent);
   }
 
-  status send_borrow(uint64_t transfer) override { return send(borrow{transfer}); }
-  status send_returned(uint64_t transfer) override { return send(returned{transfer}); }
+  status send_borrow_request(uint64_t transfer) override { return send(borrow_request{transfer}); }
+  status send_loan_return(uint64_t transfer) override { return send(loan_return{transfer}); }
   status send_pull(uint64_t transfer) override { return send(pull{transfer}); }
-  status send_unwanted(uint64_t transfer) override { return send(unwanted{transfer}); }
+  status send_cancel_pull(uint64_t transfer) override { return send(cancel_pull{transfer}); }
   fetch_decision wanted(step_id step) override {
     return callbacks.wanted ? callbacks.wanted(step) : fetch_decision::now;
   }
@@ -361,10 +361,11 @@ link::~link() = default;
 
 status link::send(const message& outgoing) {
   if (std::holds_alternative<hello>(outgoing) || std::holds_alternative<refusal>(outgoing) ||
-      std::holds_alternative<pull>(outgoing) || std::holds_alternative<unwanted>(outgoing) ||
-      std::holds_alternative<withdrawn>(outgoing) || std::holds_alternative<borrow>(outgoing) ||
-      std::holds_alternative<lent>(outgoing) || std::holds_alternative<returned>(outgoing) ||
-      std::holds_alternative<ping>(outgoing) || std::holds_alternative<pong>(outgoing))
+      std::holds_alternative<pull>(outgoing) || std::holds_alternative<cancel_pull>(outgoing) ||
+      std::holds_alternative<withdrawal>(outgoing) ||
+      std::holds_alternative<borrow_request>(outgoing) || std::holds_alternative<loan>(outgoing) ||
+      std::holds_alternative<loan_return>(outgoing) || std::holds_alternative<ping>(outgoing) ||
+      std::holds_alternative<pong>(outgoing))
     return invalid(name_of(outgoing), " is sent by the link alone");
   return state_->send(outgoing);
 }
@@ -379,17 +380,17 @@ status link::receive(std::span<const std::byte> bytes) {
   return state_->receive(bytes.size(), [&] { return state_->input.receive(bytes); });
 }
 
-std::span<std::byte> link::gap() const noexcept { return state_->input.gap(); }
+std::span<std::byte> link::receive_space() const noexcept { return state_->input.receive_space(); }
 
-status link::filled(size_t bytes) {
-  return state_->receive(bytes, [&] { return state_->input.filled(bytes); });
+status link::commit(size_t bytes) {
+  return state_->receive(bytes, [&] { return state_->input.commit(bytes); });
 }
 
-void link::read_near(near_reader read, uint64_t from_bytes) {
-  state_->input.read_near(std::move(read), from_bytes);
+void link::enable_memory_reads(memory_reader read, uint64_t from_bytes) {
+  state_->input.enable_memory_reads(std::move(read), from_bytes);
 }
 
-bool link::reading() const noexcept { return state_->input.reading(); }
+bool link::has_lent_payloads() const noexcept { return state_->input.has_lent_payloads(); }
 
 result<size_t> link::read_lent(size_t budget) {
   size_t total = 0;
@@ -437,7 +438,7 @@ bool link::drained() const noexcept {
   return state_->output.drained();
 }
 
-link::output_sizes link::waiting() const noexcept {
+link::output_sizes link::queued_output() const noexcept {
   std::lock_guard guard{state_->mutex};
   return {state_->output.queued_bytes(), state_->output.announced_bytes()};
 }

@@ -27,12 +27,12 @@ struct link_options {
   size_t inline_tensor = 64 * 1024;
   std::chrono::milliseconds timeout{10'000}; ///< of silence, until the peer is unavailable
   allocator* memory = &heap_allocator();     ///< of received payloads
-  uint64_t max_from_memory = UINT64_MAX;     ///< larger payloads are allocated on the heap
+  uint64_t max_pooled_payload = UINT64_MAX;  ///< larger payloads are allocated on the heap
   /// The token that `self` names. Payloads may be lent to the peer until the token is revoked.
-  std::shared_ptr<lending_token> lends = {};
+  std::shared_ptr<lending_token> memory_token = {};
 };
 
-/// Called by receive() and filled(), on their thread. Callbacks may call send(), but not these two.
+/// Called by receive() and commit(), on their thread. Callbacks may call send(), but not these two.
 /// The members name further threads and restrictions.
 struct link_callbacks {
   /// Accepts or rejects this peer. An error is sent to it and ends the connection. May be empty.
@@ -50,10 +50,10 @@ struct link_callbacks {
   std::function<void(step_id)> on_announce = {};
 };
 
-/// One end of a connection. One thread at a time may read (receive, gap, filled, abandon), one may
-/// write (gather, sent, fill), and any may call the other functions. After an error, every
-/// receive() returns the same error. Then write the output that gather() still returns (for
-/// instance a refusal), and close.
+/// One end of a connection. One thread at a time may read (receive, receive_space, commit,
+/// abandon), one may write (gather, sent, fill), and any may call the other functions. After an
+/// error, every receive() returns the same error. Then write the output that gather() still returns
+/// (for instance a refusal), and close.
 class link {
 public:
   link(link_options options, link_callbacks callbacks);
@@ -80,20 +80,20 @@ public:
   status receive(std::span<const std::byte> bytes);
 
   /// The place for the next bytes of the stream, within a body. Bytes that are written there, for
-  /// instance by a socket, are reported by filled() instead of receive().
-  std::span<std::byte> gap() const noexcept;
-  status filled(size_t bytes);
+  /// instance by a socket, are reported by commit() instead of receive().
+  std::span<std::byte> receive_space() const noexcept;
+  status commit(size_t bytes);
 
   /// Limits the payload of one message, and all payloads in reception. Called in on_hello.
   void limit_input(uint64_t bytes);
 
   /// Reads payloads of at least `from_bytes` bytes from the peer's memory by `read`, whose errors
   /// end the connection. Called in on_hello.
-  void read_near(std::function<status(std::span<std::byte> to, uint64_t from)> read,
-                 uint64_t from_bytes);
+  void enable_memory_reads(std::function<status(std::span<std::byte> to, uint64_t from)> read,
+                           uint64_t from_bytes);
   /// Whether lent payloads wait to be read. read_lent() reads at most `budget` bytes, and returns
   /// the number. Both are called by the reading thread.
-  bool reading() const noexcept;
+  bool has_lent_payloads() const noexcept;
   result<size_t> read_lent(size_t budget);
 
   /// Appends the next output, at most `window` bytes, and returns its size. Urgent messages come
@@ -113,7 +113,7 @@ public:
   struct output_sizes {
     uint64_t messages = 0, payloads = 0;
   };
-  output_sizes waiting() const noexcept;
+  output_sizes queued_output() const noexcept;
 
   /// Keeps the connection alive; to be called a few times per timeout / 3. Sends a ping if nothing
   /// was written for timeout / 3, even if the peer is heard. Fails with unavailable if nothing was

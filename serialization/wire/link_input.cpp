@@ -57,7 +57,7 @@ status link_input::locked(Act act) {
 status link_input::on_message(std::span<const std::byte> body, uint64_t first_transfer) {
   TROUPE_ASSIGN(auto announced, read_envelope(body));
   TROUPE_TRY(check(announced, first_transfer));
-  if (!announced.outside.empty())
+  if (!announced.payload_sizes.empty())
     return locked([&] { return hold(body, std::move(announced), first_transfer); });
   TROUPE_ASSIGN(auto decoded, decode(body));
   return receiver_.on_message(std::move(decoded));
@@ -65,7 +65,7 @@ status link_input::on_message(std::span<const std::byte> body, uint64_t first_tr
 
 // Checks an envelope before anything is allocated.
 status link_input::check(const envelope& announced, uint64_t first_transfer) const {
-  if (announced.outside.empty())
+  if (announced.payload_sizes.empty())
     return first_transfer == 0 ? status{} : invalid("a message announces payloads that it lacks");
   if (!open_)
     return invalid("the peer announces payloads before it has introduced itself");
@@ -75,7 +75,7 @@ status link_input::check(const envelope& announced, uint64_t first_transfer) con
     return invalid("payload ", first_transfer, " is announced, the next one is ", next_transfer_);
   auto max_bytes = std::min(options_.max_tensor_bytes, limit_);
   uint64_t total = 0;
-  for (auto size : announced.outside) {
+  for (auto size : announced.payload_sizes) {
     if (size == 0)
       return invalid("an empty payload is announced");
     if (size > max_bytes || total + size > max_bytes)
@@ -91,7 +91,7 @@ status link_input::hold(std::span<const std::byte> body, envelope announced,
   auto position = held_.emplace_hint(held_.end(), first_transfer, held{});
   auto& message_held = position->second;
   message_held.bytes.assign(body.begin(), body.end());
-  message_held.sizes = std::move(announced.outside);
+  message_held.sizes = std::move(announced.payload_sizes);
   message_held.payloads.resize(message_held.sizes.size());
   message_held.missing = message_held.sizes.size();
   message_held.step = announced.step;
@@ -137,7 +137,7 @@ status link_input::pull_more() {
     if (payload_bytes_ != owner.memory &&
         payload_bytes_ + size > std::min(options_.max_pending_bytes, limit_))
       break;
-    auto& memory = size <= options_.max_from_memory ? *options_.memory : heap_allocator();
+    auto& memory = size <= options_.max_pooled_payload ? *options_.memory : heap_allocator();
     auto allocated = tensor::make(dtype::u8, shape{static_cast<int64_t>(size)}, memory);
     if (!allocated && owner.step) {
       lost_.emplace_back(*owner.step, allocated.status());
@@ -152,8 +152,9 @@ status link_input::pull_more() {
     next.pulled = true;
     to_pull_.erase(next.turn);
     next.turn = 0;
-    next.borrowed = size >= near_from_;
-    TROUPE_TRY(next.borrowed ? receiver_.send_borrow(transfer) : receiver_.send_pull(transfer));
+    next.borrowed = size >= min_memory_read_;
+    TROUPE_TRY(next.borrowed ? receiver_.send_borrow_request(transfer)
+                             : receiver_.send_pull(transfer));
   }
   return {};
 }
@@ -186,13 +187,13 @@ status link_input::drop(held_position position) {
   for (size_t i = 0; i < dropped.sizes.size(); ++i)
     if (auto payload = incoming_.find(position->first + i); payload != incoming_.end())
       to_pull_.erase(std::exchange(payload->second.turn, 0));
-  return receiver_.send_unwanted(position->first);
+  return receiver_.send_cancel_pull(position->first);
 }
 
-status link_input::withdrawn(uint64_t transfer) {
+status link_input::on_withdrawal(uint64_t transfer) {
   return locked([&]() -> status {
     auto position = held_.find(transfer);
-    if (position == held_.end() && near_ && transfer != 0 && transfer < next_transfer_)
+    if (position == held_.end() && read_memory_ && transfer != 0 && transfer < next_transfer_)
       return {}; // the payload was read in the meantime
     if (position == held_.end() || !position->second.step)
       return invalid("payload ", transfer, " is withdrawn, which begins no tensor_push");
@@ -277,13 +278,13 @@ status link_input::advance(uint64_t transfer, size_t bytes) {
 
 // -- reads from the sender's memory
 
-void link_input::read_near(near_reader read, uint64_t from_bytes) {
+void link_input::enable_memory_reads(memory_reader read, uint64_t from_bytes) {
   std::lock_guard guard{mutex_};
-  near_ = std::move(read);
-  near_from_ = from_bytes;
+  read_memory_ = std::move(read);
+  min_memory_read_ = from_bytes;
 }
 
-status link_input::lent(uint64_t transfer, uint64_t address) {
+status link_input::on_loan(uint64_t transfer, uint64_t address) {
   std::lock_guard guard{mutex_};
   auto entry = incoming_.find(transfer);
   if (entry == incoming_.end() || !entry->second.borrowed || address == 0 ||
@@ -295,7 +296,7 @@ status link_input::lent(uint64_t transfer, uint64_t address) {
   return {};
 }
 
-bool link_input::reading() const {
+bool link_input::has_lent_payloads() const {
   std::lock_guard guard{mutex_};
   return !to_read_.empty();
 }
@@ -324,7 +325,7 @@ result<size_t> link_input::read_lent(size_t budget) {
       target = missing.first(std::min(missing.size(), budget - total));
       from = next.address + next.received;
     }
-    TROUPE_TRY(near_(target, from));
+    TROUPE_TRY(read_memory_(target, from));
     total += target.size();
     keep = {};
     TROUPE_TRY(advance(transfer, target.size()));
@@ -336,7 +337,7 @@ result<size_t> link_input::read_lent(size_t budget) {
 status link_input::give_back(uint64_t transfer, incoming& loan) {
   loan.address = 0;
   std::erase(to_read_, transfer);
-  return receiver_.send_returned(transfer);
+  return receiver_.send_loan_return(transfer);
 }
 
 } // namespace troupe

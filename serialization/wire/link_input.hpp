@@ -16,16 +16,16 @@ struct link_options;
 
 /// Reads from an address of the process at the other end. An error ends the connection. Success
 /// means that the lent memory was valid during the whole read.
-using near_reader = std::function<status(std::span<std::byte> to, uint64_t from)>;
+using memory_reader = std::function<status(std::span<std::byte> to, uint64_t from)>;
 
 /// Receives the messages of a link_input. An error ends the connection.
 class link_receiver {
 public:
   virtual status on_message(message received) = 0;
   virtual status send_pull(uint64_t transfer) = 0;
-  virtual status send_unwanted(uint64_t transfer) = 0;
-  virtual status send_borrow(uint64_t transfer) = 0;
-  virtual status send_returned(uint64_t transfer) = 0;
+  virtual status send_cancel_pull(uint64_t transfer) = 0;
+  virtual status send_borrow_request(uint64_t transfer) = 0;
+  virtual status send_loan_return(uint64_t transfer) = 0;
   /// Called with the lock: must not call the link.
   virtual fetch_decision wanted(step_id step) = 0;
   /// There is no memory for a tensor of the step.
@@ -43,8 +43,8 @@ public:
   link_input(const link_options& options, link_receiver& receiver);
 
   status receive(std::span<const std::byte> bytes) { return reader_.feed(bytes, *this); }
-  std::span<std::byte> gap() const noexcept { return reader_.gap(); }
-  status filled(size_t bytes) { return reader_.filled(bytes, *this); }
+  std::span<std::byte> receive_space() const noexcept { return reader_.receive_space(); }
+  status commit(size_t bytes) { return reader_.commit(bytes, *this); }
   /// Before the peer's hello, only short messages and no payloads are allowed.
   void set_max_message(size_t bytes) noexcept { reader_.set_max_message(bytes); }
   void open() noexcept;
@@ -56,14 +56,14 @@ public:
   /// Checks again whether the tensors of that step are wanted.
   status review(step_id step);
   /// Handles the withdrawal of the message that begins with this payload.
-  status withdrawn(uint64_t transfer);
+  status on_withdrawal(uint64_t transfer);
   uint64_t pending_bytes() const;
 
   /// Makes later payloads of at least `from_bytes` bytes be read from the peer's memory by `read`.
-  void read_near(near_reader read, uint64_t from_bytes);
+  void enable_memory_reads(memory_reader read, uint64_t from_bytes);
   /// Handles the loan of a payload that was requested by borrow.
-  status lent(uint64_t transfer, uint64_t address);
-  bool reading() const;
+  status on_loan(uint64_t transfer, uint64_t address);
+  bool has_lent_payloads() const;
   /// Reads at most `budget` bytes of lent payloads; returns the number.
   result<size_t> read_lent(size_t budget);
 
@@ -111,8 +111,8 @@ private:
   uint64_t next_transfer_ = 1;
   bool open_ = false;
   uint64_t limit_ = UINT64_MAX; // set before payloads are announced
-  near_reader near_;            // reads the peer's memory; empty if that is not possible
-  uint64_t near_from_ = UINT64_MAX;
+  memory_reader read_memory_;   // reads the peer's memory; empty if that is not possible
+  uint64_t min_memory_read_ = UINT64_MAX;
 
   mutable std::mutex mutex_;      // of the following members; locked before those of callbacks
   std::map<uint64_t, held> held_; // by first transfer

@@ -29,13 +29,13 @@ void link_output::push_handshake(encoded_message encoded) {
 
 status link_output::check(const encoded_message& encoded) const {
   auto limit = limits_.queued_bytes;
-  if (encoded.outside.empty() && encoded.bytes.size() <= small_message)
+  if (encoded.payloads.empty() && encoded.bytes.size() <= small_message)
     limit *= 2;
   if (queued_bytes_ + encoded.bytes.size() > limit)
     return failure(error_kind::resource_exhausted, queued_bytes_,
                    " bytes of messages are queued already, the limit is ", limit);
   uint64_t announced = 0;
-  for (const auto& payload : encoded.outside)
+  for (const auto& payload : encoded.payloads)
     announced += payload.bytes();
   if (announced_bytes_ > 0 && announced_bytes_ + announced > limits_.announced_bytes)
     return failure(error_kind::resource_exhausted, announced_bytes_,
@@ -46,13 +46,13 @@ status link_output::check(const encoded_message& encoded) const {
 status link_output::push(encoded_message encoded, delivery order, std::optional<step_id> step) {
   TROUPE_TRY(check(encoded));
   queued_bytes_ += encoded.bytes.size();
-  for (const auto& payload : encoded.outside)
+  for (const auto& payload : encoded.payloads)
     announced_bytes_ += payload.bytes();
   if (order == delivery::urgent)
     urgent_.push_back(frame_of(std::move(encoded), 0));
   else if (order == delivery::ordered)
     last_.push_back({std::move(encoded), next_number_++, {}});
-  else if (encoded.outside.empty())
+  else if (encoded.payloads.empty())
     plain_.push_back({std::move(encoded), next_number_++, {}});
   else
     announcing_.push_back({std::move(encoded), next_number_++, step});
@@ -137,7 +137,7 @@ std::vector<uint64_t> link_output::withdraw(step_id step) {
     if (queued.step != step)
       return false;
     queued_bytes_ -= queued.encoded.bytes.size();
-    for (const auto& payload : queued.encoded.outside)
+    for (const auto& payload : queued.encoded.payloads)
       announced_bytes_ -= payload.bytes();
     return true;
   });
@@ -237,7 +237,7 @@ std::deque<link_output::waiting> link_output::*link_output::next_queue() const n
     return &link_output::last_;
   if (announcing < UINT64_MAX) {
     const auto& first = announcing_.front().encoded;
-    auto cost = cost_of_holding(first.bytes.size(), first.outside.size());
+    auto cost = cost_of_holding(first.bytes.size(), first.payloads.size());
     auto is_within_limit = held_by_peer_ == 0 || held_by_peer_ + cost <= limits_.held_bytes;
     if (is_within_limit && announcing < plain)
       return &link_output::announcing_;
@@ -247,7 +247,7 @@ std::deque<link_output::waiting> link_output::*link_output::next_queue() const n
 
 // Takes a message out of its queue. From now on the peer holds it, until its payloads have arrived.
 link_output::frame link_output::announce(waiting message_to_send) {
-  auto& payloads = message_to_send.encoded.outside;
+  auto& payloads = message_to_send.encoded.payloads;
   if (payloads.empty())
     return frame_of(std::move(message_to_send.encoded), 0);
   auto cost = cost_of_holding(message_to_send.encoded.bytes.size(), payloads.size());

@@ -23,11 +23,11 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "reply",
     "device_list_request",
     "device_list_reply",
-    "unwanted",
-    "withdrawn",
-    "borrow",
-    "lent",
-    "returned",
+    "cancel_pull",
+    "withdrawal",
+    "borrow_request",
+    "loan",
+    "loan_return",
     "settle_step",
     "state_list_request",
     "state_list_reply",
@@ -45,7 +45,7 @@ constexpr std::array<std::string_view, std::variant_size_v<message>> names{
     "vote",
     "session_request",
     "session_reply",
-    "fill_end",
+    "initialization_end",
     "program_lost",
     "client_waits",
 };
@@ -70,14 +70,15 @@ bool is_for_host(const message& value) noexcept {
 
 delivery delivery_of(const message& value) noexcept {
   if (const auto* request = std::get_if<session_request>(&value))
-    return std::holds_alternative<session_stop>(request->what) ? delivery::urgent : delivery::free;
+    return std::holds_alternative<session_stop>(request->content) ? delivery::urgent
+                                                                  : delivery::free;
   if (std::holds_alternative<deregister_graph>(value) || std::holds_alternative<goodbye>(value) ||
       std::holds_alternative<container_reset>(value))
     return delivery::ordered;
   if (std::holds_alternative<cancel_step>(value) || std::holds_alternative<pull>(value) ||
-      std::holds_alternative<unwanted>(value) || std::holds_alternative<withdrawn>(value) ||
-      std::holds_alternative<borrow>(value) || std::holds_alternative<lent>(value) ||
-      std::holds_alternative<returned>(value) || std::holds_alternative<ping>(value) ||
+      std::holds_alternative<cancel_pull>(value) || std::holds_alternative<withdrawal>(value) ||
+      std::holds_alternative<borrow_request>(value) || std::holds_alternative<loan>(value) ||
+      std::holds_alternative<loan_return>(value) || std::holds_alternative<ping>(value) ||
       std::holds_alternative<pong>(value) || std::holds_alternative<hello>(value) ||
       std::holds_alternative<refusal>(value))
     return delivery::urgent;

@@ -23,7 +23,7 @@ public:
   writer(wire::Envelope::Builder to, const encode_options& options) : to_(to), options_(options) {}
 
   status failed;
-  std::vector<tensor> outside;
+  std::vector<tensor> payloads;
 
   void operator()(const hello& source) {
     auto to = to_.initHello();
@@ -36,26 +36,27 @@ public:
     to.setMaxMessage(source.max_message);
     to.setMaxTensorBytes(source.max_tensor_bytes);
     to.setCluster(as_text(source.cluster));
-    to.setProcess(source.process);
-    to.setTokenAt(source.token_at);
+    to.setProcess(source.process_id);
+    to.setTokenAt(source.token_address);
     to.setToken0(source.token[0]);
     to.setToken1(source.token[1]);
     to.setAccessToken(as_text(source.access_token));
     to.setSchema(source.schema);
     to.setBuild(as_text(source.build));
   }
-  void operator()(const refusal& source) { write(to_.initRefusal(), source.why); }
+  void operator()(const refusal& source) { write(to_.initRefusal(), source.reason); }
   void operator()(const register_graph& source) {
     auto to = to_.initRegisterGraph();
     to.setRequest(source.request);
-    to.setSession(source.how.session);
-    to.setContainer(as_text(source.how.container));
-    to.setRegionPerNode(source.how.region_per_node);
-    to.setDeterministic(source.how.deterministic);
-    to.setNoReplay(!source.how.replay);
-    to.setLowPriority(source.how.low_priority);
-    to.setIncarnation(source.how.incarnation);
-    write_known(to.initPeers(static_cast<unsigned>(source.how.peers.size())), source.how.peers);
+    to.setSession(source.settings.session);
+    to.setContainer(as_text(source.settings.container));
+    to.setRegionPerNode(source.settings.region_per_node);
+    to.setDeterministic(source.settings.deterministic);
+    to.setNoReplay(!source.settings.replay);
+    to.setLowPriority(source.settings.low_priority);
+    to.setIncarnation(source.settings.incarnation);
+    write_known(to.initPeers(static_cast<unsigned>(source.settings.peers.size())),
+                source.settings.peers);
     auto list = to.initPartitions(static_cast<unsigned>(source.partitions.size()));
     for (unsigned i = 0; i < list.size(); ++i) {
       list[i].setDevice(as_text(source.partitions[i].device));
@@ -64,8 +65,8 @@ public:
       list[i].setFunction(source.partitions[i].function);
       list[i].setOfNode(as_text(source.partitions[i].of_node));
     }
-    write_positions([&] { return to.initPositions(); }, source.how.positions);
-    write_costs(to, source.how.costs, &node_cost::nanoseconds);
+    write_positions([&] { return to.initPositions(); }, source.settings.positions);
+    write_costs(to, source.settings.costs, &node_cost::nanoseconds);
   }
   void operator()(const register_reply& source) {
     auto to = to_.initRegisterReply();
@@ -82,13 +83,13 @@ public:
     to.setSession(source.step.session);
     to.setIncarnation(source.incarnation);
     to.setDeadlineMs(source.deadline_ms);
-    to.setTimes(source.times);
+    to.setTimes(source.wants_statistics);
     to.setTrapNonfinite(source.check_numerics);
-    to.setFills(source.fills);
+    to.setFills(source.initializes_task);
     to.setRetried(source.retried);
     write(to.initFeeds(static_cast<unsigned>(source.feeds.size())), source.feeds);
   }
-  void operator()(const fill_end& source) {
+  void operator()(const initialization_end& source) {
     auto to = to_.initFillEnd();
     to.setRequest(source.request);
     to.setDone(source.done);
@@ -109,14 +110,14 @@ public:
     write(to.initOutcome(), source.outcome);
     write(to.initFetches(static_cast<unsigned>(source.fetches.size())), source.fetches);
     write(to.initStatistics(), source.statistics);
-    to.setHolds(source.holds);
-    to.setFill(static_cast<uint8_t>(source.fill));
+    to.setHolds(source.is_revocable);
+    to.setFill(static_cast<uint8_t>(source.initialization));
   }
   void operator()(const cancel_step& source) {
     auto to = to_.initCancelStep();
     to.setStep(source.step.sequence);
     to.setSession(source.step.session);
-    write(to.initWhy(), source.why);
+    write(to.initWhy(), source.reason);
   }
   void operator()(const settle_step& source) {
     auto to = to_.initSettleStep();
@@ -131,19 +132,19 @@ public:
     to.setFrame(source.frame);
     to.setIteration(source.iteration);
     to.setKey(source.key);
-    to.setDead(source.dead);
+    to.setDead(source.is_dead);
     write(to.initValue(), source.value);
   }
   void operator()(const pull& source) { to_.setPull(source.transfer); }
-  void operator()(const unwanted& source) { to_.setUnwanted(source.transfer); }
-  void operator()(const withdrawn& source) { to_.setWithdrawn(source.transfer); }
-  void operator()(const borrow& source) { to_.setBorrow(source.transfer); }
-  void operator()(const lent& source) {
+  void operator()(const cancel_pull& source) { to_.setUnwanted(source.transfer); }
+  void operator()(const withdrawal& source) { to_.setWithdrawn(source.transfer); }
+  void operator()(const borrow_request& source) { to_.setBorrow(source.transfer); }
+  void operator()(const loan& source) {
     auto to = to_.initLent();
     to.setTransfer(source.transfer);
     to.setAddress(source.address);
   }
-  void operator()(const returned& source) { to_.setReturned(source.transfer); }
+  void operator()(const loan_return& source) { to_.setReturned(source.transfer); }
   void operator()(const ping& source) {
     auto to = to_.initPing();
     to.setNonce(source.nonce);
@@ -192,14 +193,14 @@ public:
     auto to = to_.initPositionsRequest();
     to.setRequest(source.request);
     to.setSession(source.session);
-    write_positions([&] { return to.initGoOnFrom(); }, source.go_on_from);
+    write_positions([&] { return to.initGoOnFrom(); }, source.restored_positions);
   }
   void operator()(const positions_reply& source) {
     auto to = to_.initPositionsReply();
     to.setRequest(source.request);
     to.setIncarnation(source.incarnation);
     write(to.initOutcome(), source.outcome);
-    write_positions([&] { return to.initPositions(); }, source.at);
+    write_positions([&] { return to.initPositions(); }, source.positions);
   }
 
   // Members are tensors, which may be payloads outside of the message.
@@ -273,14 +274,14 @@ public:
     auto to = to_.initSessionRequest();
     to.setRequest(source.request);
     to.setDeadlineMs(source.deadline_ms);
-    std::visit([&](const auto& body) { write(to, body); }, source.what);
+    std::visit([&](const auto& body) { write(to, body); }, source.content);
   }
   void operator()(const session_reply& source) {
     auto to = to_.initSessionReply();
     to.setRequest(source.request);
     write(to.initOutcome(), source.outcome);
-    to.setLeaving(source.leaving);
-    to.setNotBegun(source.not_begun);
+    to.setLeaving(source.is_draining);
+    to.setNotBegun(source.not_started);
     write_tasks(to, source);
     auto problems = to.initProblems(static_cast<unsigned>(source.problems.size()));
     for (unsigned i = 0; i < problems.size(); ++i) {
@@ -288,7 +289,7 @@ public:
       write(problems[i].initWhy(), source.problems[i].reason);
     }
     write(to.initWarnings(static_cast<unsigned>(source.warnings.size())), source.warnings);
-    std::visit([&](const auto& body) { write(to, body); }, source.what);
+    std::visit([&](const auto& body) { write(to, body); }, source.content);
   }
 
 private:
@@ -317,18 +318,18 @@ private:
     auto to = in.initRun();
     to.setHandle(source.handle);
     write(to.initFeeds(static_cast<unsigned>(source.feeds.size())), source.feeds);
-    to.setTimes(source.times);
+    to.setTimes(source.wants_statistics);
     to.setTrapNonfinite(source.check_numerics);
-    to.setFill(source.fill);
-    to.setKnows(source.knows);
+    to.setFill(source.initialization);
+    to.setKnows(source.acknowledged_loss);
     to.setRetried(source.retried);
   }
-  static void write(request_builder in, const session_fill_end& source) {
+  static void write(request_builder in, const session_initialization_end& source) {
     auto to = in.initFillEnd();
-    to.setFill(source.fill);
+    to.setFill(source.initialization);
     to.setDone(source.done);
   }
-  static void write(request_builder in, const session_forget& source) {
+  static void write(request_builder in, const session_release& source) {
     in.setForget(source.handle);
   }
   static void write(request_builder in, const session_reset& source) {
@@ -342,7 +343,7 @@ private:
   static void write(request_builder in, const session_stop& source) { in.setStop(source.request); }
   void write(request_builder in, const session_positions& source) {
     in.initPositions();
-    write_positions([&] { return in.getPositions(); }, source.go_on_from);
+    write_positions([&] { return in.getPositions(); }, source.restored_positions);
     auto tasks = in.initTasks(static_cast<unsigned>(source.tasks.size()));
     for (unsigned i = 0; i < tasks.size(); ++i)
       tasks.set(i, as_text(source.tasks[i]));
@@ -352,7 +353,7 @@ private:
   static void write(reply_builder in, const prepared_handle& source) {
     in.setHandle(source.handle);
   }
-  void write(reply_builder in, const session_ran& source) {
+  void write(reply_builder in, const session_run_result& source) {
     auto to = in.initRan();
     write(to.initFetches(static_cast<unsigned>(source.fetches.size())), source.fetches);
     to.setStep(source.step);
@@ -528,8 +529,8 @@ private:
       auto bytes = bytes_of(*payload);
       to.setInlined({reinterpret_cast<const kj::byte*>(bytes.data()), bytes.size()});
     } else {
-      to.setOutside(static_cast<uint32_t>(outside.size()));
-      outside.push_back(*std::move(payload));
+      to.setOutside(static_cast<uint32_t>(payloads.size()));
+      payloads.push_back(*std::move(payload));
     }
   }
 
@@ -549,14 +550,14 @@ result<encoded_message> encode(const message& source, const encode_options& opti
     writer to{root, options};
     std::visit(to, source);
     TROUPE_TRY(std::move(to.failed).with_context(name_of(source)));
-    auto sizes = root.initOutside(static_cast<unsigned>(to.outside.size()));
+    auto sizes = root.initOutside(static_cast<unsigned>(to.payloads.size()));
     for (unsigned i = 0; i < sizes.size(); ++i)
-      sizes.set(i, to.outside[i].bytes());
+      sizes.set(i, to.payloads[i].bytes());
     auto size = capnp::computeSerializedSizeInWords(builder) * sizeof(capnp::word);
     if (size > options.max_message)
       return failure(error_kind::resource_exhausted, name_of(source), ": the message has ", size,
                      " bytes, the longest allowed has ", options.max_message);
-    encoded_message encoded{std::vector<std::byte>(size), std::move(to.outside)};
+    encoded_message encoded{std::vector<std::byte>(size), std::move(to.payloads)};
     kj::ArrayOutputStream out{{reinterpret_cast<kj::byte*>(encoded.bytes.data()), size}};
     capnp::writeMessage(out, builder);
     return encoded;

@@ -37,8 +37,8 @@ struct hello {
   std::string cluster = {};      ///< the cluster's name; may be empty
   /// Of a process that lends its memory to other processes of its machine: its process ID, and the
   /// address and value of its token (lending_token.hpp). 0: it does not lend.
-  uint32_t process = 0;
-  uint64_t token_at = 0;
+  uint32_t process_id = 0;
+  uint64_t token_address = 0;
   std::array<uint64_t, 2> token = {};
   std::string access_token = {}; ///< of a client that has one; over TLS only
   /// The hash of the message schema, which must be equal at both ends, and the commit that the
@@ -50,7 +50,7 @@ struct hello {
 
 /// Ends a handshake that fails.
 struct refusal {
-  status why;
+  status reason;
 };
 
 /// The partition that one device of the receiving task runs in later steps.
@@ -83,7 +83,7 @@ struct registration_settings {
 /// Master to worker; answered by register_reply.
 struct register_graph {
   uint64_t request = 0;
-  registration_settings how = {};
+  registration_settings settings = {};
   std::vector<registered_partition> partitions = {};
 };
 
@@ -123,16 +123,16 @@ struct run_step {
   step_id step;
   uint64_t deadline_ms = 0; ///< from the time of receipt; a century or more for none
   std::vector<indexed_tensor> feeds = {};
-  bool times = false; ///< requests statistics in step_done
+  bool wants_statistics = false; ///< in step_done
   bool check_numerics = false;
-  uint64_t incarnation = 0; ///< of the intended task; 0: any
-  bool fills = false;   ///< the step initializes the task (runtime/cluster/initialization_gate.hpp)
-  bool retried = false; ///< the client retries the step if it fails because of a task
+  uint64_t incarnation = 0;      ///< of the intended task; 0: any
+  bool initializes_task = false; ///< runtime/cluster/initialization_gate.hpp
+  bool retried = false;          ///< the client retries the step if it fails because of a task
 };
 
-/// Master to worker, after run_steps that fill: if `done`, the task serves all clients from now on;
-/// else another client may initialize it. Answered by reply.
-struct fill_end {
+/// Master to worker, after run_steps that initialize the task: if `done`, the task serves all
+/// clients from now on; else another client may initialize it. Answered by reply.
+struct initialization_end {
   uint64_t request = 0;
   bool done = false;
 };
@@ -144,20 +144,21 @@ struct step_done {
   tensor statistics = {}; ///< u8, as write_statistics() made it; empty if not requested
   /// The step took values that are given back if it fails on another task. settle_step or
   /// cancel_step ends this state.
-  bool holds = false;
-  initialization_stage fill = initialization_stage::over; ///< the task's state of initialization
+  bool is_revocable = false;
+  initialization_stage initialization =
+      initialization_stage::over; ///< the task's state of initialization
 };
 
 /// Either direction: the step has failed or is cancelled. May arrive before its run_step, and after
-/// a step_done that `holds`.
+/// a revocable step_done.
 struct cancel_step {
   step_id step;
-  status why;
+  status reason;
 };
 
-/// Master to worker, after a step_done that `holds`: the step has succeeded on all tasks, so that
-/// the taken values are not given back. Answered by `reply`, with an error if they were given back
-/// in the meantime. The master reports success to its client only after that.
+/// Master to worker, after a revocable step_done: the step has succeeded on all tasks, so that the
+/// taken values are not given back. Answered by `reply`, with an error if they were given back in
+/// the meantime. The master reports success to its client only after that.
 struct settle_step {
   step_id step;
   uint64_t request = 0;
@@ -166,8 +167,8 @@ struct settle_step {
 /// Worker to worker: the output of a Send. May arrive before its run_step.
 struct tensor_push {
   step_id step;
-  uint32_t key = 0;  ///< the edge's number in the step
-  bool dead = false; ///< from a branch not taken; then there is no value
+  uint32_t key = 0;     ///< the edge's number in the step
+  bool is_dead = false; ///< from a branch not taken; then there is no value
   tensor value = {};
   uint64_t frame = 0, iteration = 0; ///< of a loop; 0: outside of all loops
 };
@@ -179,31 +180,31 @@ struct pull {
 };
 
 /// Receiver of an announced tensor_push to its sender: cancels the payload. Sent by links; the
-/// answer is `withdrawn`, unless the whole payload has left already.
-struct unwanted {
+/// answer is `withdrawal`, unless the whole payload has left already.
+struct cancel_pull {
   uint64_t transfer = 0; ///< the number of the message's first payload
 };
 
 /// Sender of an announced tensor_push to its receiver: no more of its payload will arrive, and the
 /// message is void.
-struct withdrawn {
+struct withdrawal {
   uint64_t transfer = 0; ///< the number of the message's first payload
 };
 
 /// Instead of a pull, to a process of the same machine that lends its memory: requests to read the
-/// payload there. Answered by `lent`, or by chunks.
-struct borrow {
+/// payload there. Answered by `loan`, or by chunks.
+struct borrow_request {
   uint64_t transfer = 0;
 };
 
-/// The address of a lent payload, valid until `returned`, or until the connection ends.
-struct lent {
+/// The address of a lent payload, valid until `loan_return`, or until the connection ends.
+struct loan {
   uint64_t transfer = 0;
   uint64_t address = 0;
 };
 
 /// Ends a loan: the payload was read, or is not wanted.
-struct returned {
+struct loan_return {
   uint64_t transfer = 0;
 };
 
@@ -257,14 +258,14 @@ struct state_list_reply {
 struct positions_request {
   uint64_t request = 0;
   uint64_t session = 0;
-  kernel_positions go_on_from = {}; ///< new positions, if any
+  kernel_positions restored_positions = {}; ///< new positions, if any
 };
 
 struct positions_reply {
   uint64_t request = 0;
   uint64_t incarnation = 0; ///< of the task
   status outcome;
-  kernel_positions at = {};
+  kernel_positions positions = {};
 };
 
 /// Any peer -> task: requests an inspection of a part. Answered by inspect_reply.
@@ -298,11 +299,12 @@ struct drain_request {
 using message =
     std::variant<hello, refusal, register_graph, register_reply, deregister_graph, run_step,
                  step_done, cancel_step, tensor_push, pull, ping, pong, goodbye, container_reset,
-                 reply, device_list_request, device_list_reply, unwanted, withdrawn, borrow, lent,
-                 returned, settle_step, state_list_request, state_list_reply, positions_request,
-                 positions_reply, member_changes, number_claim, number_grant, inspect_request,
-                 inspect_reply, drain_request, probe_request, probe_answer, vote_request, vote,
-                 session_request, session_reply, fill_end, program_lost, client_waits>;
+                 reply, device_list_request, device_list_reply, cancel_pull, withdrawal,
+                 borrow_request, loan, loan_return, settle_step, state_list_request,
+                 state_list_reply, positions_request, positions_reply, member_changes, number_claim,
+                 number_grant, inspect_request, inspect_reply, drain_request, probe_request,
+                 probe_answer, vote_request, vote, session_request, session_reply,
+                 initialization_end, program_lost, client_waits>;
 
 /// The struct's name: "run_step".
 std::string_view name_of(const message& value) noexcept;
@@ -330,7 +332,7 @@ struct encode_options {
 /// A message's bytes, and the payloads that are sent beside it as raw bytes.
 struct encoded_message {
   std::vector<std::byte> bytes;
-  std::vector<tensor> outside; ///< u8, over the memory of the message's tensors of numbers
+  std::vector<tensor> payloads; ///< u8, over the memory of the message's tensors of numbers
 };
 
 /// Fails with resource_exhausted for a message that is too long. Tensors must be in host memory.
@@ -339,15 +341,15 @@ result<encoded_message> encode(const message& source, const encode_options& opti
 /// The part of a message that a receiver needs before it allocates memory for payloads.
 struct envelope {
   delivery order = delivery::ordered;
-  std::vector<uint64_t> outside; ///< bytes of each payload
-  std::optional<step_id> step;   ///< of a tensor_push: its payload can be withdrawn
+  std::vector<uint64_t> payload_sizes; ///< bytes of each payload
+  std::optional<step_id> step;         ///< of a tensor_push: its payload can be withdrawn
 };
 
 /// Fails with data_loss. Nothing larger than `bytes` is allocated.
 result<envelope> read_envelope(std::span<const std::byte> bytes);
 
-/// `outside` are u8 tensors of the sizes in the envelope; tensors of numbers will share their
+/// `payloads` are u8 tensors of the sizes in the envelope; tensors of numbers will share their
 /// memory. Fails with data_loss for bytes that encode() cannot have written.
-result<message> decode(std::span<const std::byte> bytes, std::span<const tensor> outside = {});
+result<message> decode(std::span<const std::byte> bytes, std::span<const tensor> payloads = {});
 
 } // namespace troupe

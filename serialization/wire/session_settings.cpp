@@ -82,31 +82,31 @@ result<session_open> read_settings(wire::SessionOpen::Reader in) {
 }
 
 void write_tasks(wire::SessionReply::Builder to, const session_reply& source) {
-  auto held = to.initHeld(static_cast<unsigned>(source.held.size()));
+  auto held = to.initHeld(static_cast<unsigned>(source.state_peers.size()));
   for (unsigned i = 0; i < held.size(); ++i) {
-    held[i].setTask(as_text(source.held[i].task));
-    held[i].setIncarnation(source.held[i].incarnation);
+    held[i].setTask(as_text(source.state_peers[i].task));
+    held[i].setIncarnation(source.state_peers[i].incarnation);
   }
   auto losses = to.initLosses(static_cast<unsigned>(source.losses.size()));
   for (unsigned i = 0; i < losses.size(); ++i) {
     losses[i].setTask(as_text(source.losses[i].task));
     losses[i].setNumber(source.losses[i].number);
   }
-  auto fills = to.initFills(static_cast<unsigned>(source.fills.size()));
+  auto fills = to.initFills(static_cast<unsigned>(source.initializations.size()));
   for (unsigned i = 0; i < fills.size(); ++i) {
-    fills[i].setTask(as_text(source.fills[i].task));
-    fills[i].setStage(static_cast<uint8_t>(source.fills[i].stage));
+    fills[i].setTask(as_text(source.initializations[i].task));
+    fills[i].setStage(static_cast<uint8_t>(source.initializations[i].stage));
   }
 }
 
 status read_tasks(wire::SessionReply::Reader in, session_reply& to) {
   for (auto item : in.getHeld())
-    to.held.push_back({text_of(item.getTask()), item.getIncarnation()});
+    to.state_peers.push_back({text_of(item.getTask()), item.getIncarnation()});
   for (auto item : in.getLosses())
     to.losses.push_back({text_of(item.getTask()), item.getNumber()});
   for (auto item : in.getFills()) {
     TROUPE_ASSIGN(auto stage, read_stage(item.getStage()));
-    to.fills.push_back({text_of(item.getTask()), stage});
+    to.initializations.push_back({text_of(item.getTask()), stage});
   }
   return {};
 }

@@ -1,7 +1,7 @@
 // Sessions whose kernel threads all compute for a long time.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
@@ -19,7 +19,7 @@ using clock = std::chrono::steady_clock;
 namespace {
 
 // The promise is 50 ms; without it, the time would be the deadline of the computing steps.
-constexpr auto prompt_limit = 1s * slowness;
+constexpr auto prompt_limit = 1s * timeout_scale;
 constexpr auto deadline_of_others = 60s;
 
 enum class where { local, worker, hosted };
@@ -32,7 +32,7 @@ clock::duration time_of(auto&& body) {
 }
 
 status outcome_of(std::future<std::vector<tensor>>& run) {
-  return thrown_by([&] { run.get(); });
+  return status_thrown_by([&] { run.get(); });
 }
 
 // Eight steps that would compute for hours, on two threads.
@@ -132,7 +132,7 @@ TEST_CASE("a stop token ends one queued step while others compute") {
 TEST_CASE("a session closes within two seconds while steps compute") {
   watchdog watch;
   in_each([](busy_session& fixture) {
-    CHECK(time_of([&] { fixture.s.reset(); }) < 2s * slowness);
+    CHECK(time_of([&] { fixture.s.reset(); }) < 2s * timeout_scale);
     for (auto& run : fixture.busy)
       CHECK(outcome_of(run).kind() == error_kind::cancelled);
   });
@@ -263,7 +263,7 @@ TEST_CASE("a step whose compilation is delayed by another step ends at its own d
   for (size_t i = 0; !compiled; ++i) { // fetches of other steps, before, after and beside it
     status outcome;
     CHECK(time_of([&] {
-            outcome = thrown_by([&] {
+            outcome = status_thrown_by([&] {
               s.fetch(other_edges[i % other_edges.size()], {{x, input}}, {.timeout = 10ms});
             });
           }) < prompt_limit);
@@ -289,7 +289,7 @@ TEST_CASE("run_async returns at once, however long the computation of its feeds 
   for (int i = 0; i < 50; ++i)
     run(1).get();
   std::future<std::vector<tensor>> large;
-  CHECK(time_of([&] { large = run(4000); }) < 100ms * slowness);
+  CHECK(time_of([&] { large = run(4000); }) < 100ms * timeout_scale);
   stop.request_stop();
   (void)outcome_of(large);
 }
@@ -313,7 +313,7 @@ TEST_CASE("a step that another step ends during a long region ends, and so does 
       tensor::from_values<float>({1500, 1500}, std::vector<float>(1500 * 1500, 1e-4f));
   auto computes = both_steps.run_async({large_matrix});
   CHECK(pending_take.wait_for(prompt_limit) == std::future_status::ready);
-  CHECK(time_of([&] { s.reset(); }) < 2s * slowness);
+  CHECK(time_of([&] { s.reset(); }) < 2s * timeout_scale);
   CHECK(outcome_of(computes).kind() == error_kind::cancelled);
 }
 
@@ -367,12 +367,12 @@ TEST_CASE("a step in a long queue that advances is stopped") {
 TEST_CASE("many steps in a longer queue are stopped") {
   watchdog watch;
   busy_session fixture{where::local, body::counter};
-  for (int i = 0; i < 15'000 / slowness; ++i)
+  for (int i = 0; i < 15'000 / timeout_scale; ++i)
     fixture.busy.push_back(
         fixture.compute({.timeout = deadline_of_others, .stop = fixture.stop.get_token()}));
   std::stop_source stop;
   std::vector<std::future<std::vector<tensor>>> stopped;
-  for (int i = 0; i < 6'000 / slowness; ++i)
+  for (int i = 0; i < 6'000 / timeout_scale; ++i)
     stopped.push_back(fixture.compute({.timeout = deadline_of_others, .stop = stop.get_token()}));
   CHECK(time_of([&] {
           stop.request_stop();
@@ -397,8 +397,9 @@ TEST_CASE("a step that runs on its caller's thread alone ends at its deadline") 
   auto step = fixture.s->prepare({m}, {pairs});
   auto value = tensor::from_values<float>({200, 200}, std::vector<float>(40'000));
   status outcome;
-  CHECK(time_of([&] { outcome = thrown_by([&] { step.run({value}, {.timeout = 200ms}); }); }) <
-        200ms + prompt_limit);
+  CHECK(time_of([&] {
+          outcome = status_thrown_by([&] { step.run({value}, {.timeout = 200ms}); });
+        }) < 200ms + prompt_limit);
   CHECK(outcome.kind() == error_kind::deadline_exceeded);
 }
 

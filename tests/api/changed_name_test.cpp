@@ -37,7 +37,7 @@ TEST_CASE("a task that restarts with another address for its host name is found 
   for (const auto* address : {"127.0.0.3", "127.0.0.4"}) {
     task.reset();
     task = begin(address);
-    CHECK(soon([&] {
+    CHECK(becomes_true([&] {
       try {
         return run() == 2;
       } catch (const error&) { // the connection was lost

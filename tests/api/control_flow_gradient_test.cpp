@@ -1,6 +1,6 @@
 // Gradients through branches, loops and functions: exact values, differences, and random programs.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cmath>
@@ -369,14 +369,14 @@ TEST_CASE_METHOD(fixture, "the nesting of lists is limited, however they are mad
         auto reserved = tensor_list_reserve(any_dim, g.constant(1), dtype::variant);
         return list{a[0] + 1, tensor_list_push_back(empty_list, add_n({reserved, a[1]}))};
       })[1];
-  CHECK_THAT(failure_of([&] { s.fetch(tensor_list_length(deep)); }),
+  CHECK_THAT(error_text_of([&] { s.fetch(tensor_list_length(deep)); }),
              Catch::Matchers::Contains("lists are nested more than"));
   auto wide = while_loop(
       {g.constant(0), empty_list}, [&](auto& a) { return less(a[0], 50); },
       [&](auto& a) {
         return list{a[0] + 1, tensor_list_push_back(tensor_list_push_back(empty_list, a[1]), a[1])};
       })[1];
-  CHECK_THAT(failure_of([&] { s.fetch(tensor_list_length(zeros_like(wide))); }),
+  CHECK_THAT(error_text_of([&] { s.fetch(tensor_list_length(zeros_like(wide))); }),
              Catch::Matchers::Contains("counting repeated items each time"));
 }
 
@@ -386,7 +386,7 @@ TEST_CASE_METHOD(fixture, "an op without a gradient in a loop is named, with the
       [&](auto& v) {
         return list{v[0] + 1, prevent_gradient(v[1], {.message = "not this one"})};
       })[1];
-  auto error_text = failure_of([&] { g.gradients(y, {x}); });
+  auto error_text = error_text_of([&] { g.gradients(y, {x}); });
   CHECK_THAT(error_text, Catch::Matchers::Contains("not this one") &&
                              Catch::Matchers::Contains("function 'body'"));
 }

@@ -1,6 +1,6 @@
 // Branches, loops and functions of the public interface.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/troupe.hpp"
 
 #include <pthread.h>
@@ -268,7 +268,7 @@ TEST_CASE("a function may call itself, with the variables that it was given") {
   s.run(g.initializer());
   CHECK(value<int>(s.fetch(y[0], {{n, 12}})) == 144);
   CHECK(value<int>(s.fetch(calls)) == 465);
-  auto endless = failure_of([&] {
+  auto endless = error_text_of([&] {
     auto forever = define_recursive(g, "forever", {argument{dtype::i32, {}}}, {dtype::i32},
                                     [&](auto& self, auto& v) { return call(g, self, {v[0] + 1}); });
     s.fetch(call(g, forever, {n}, "deep")[0], {{n, 0}});
@@ -287,7 +287,7 @@ TEST_CASE("recursive calls fail before a small stack overflows") {
   auto deep = call(g, forever, {n}, "deep")[0];
   auto s = session::local({.threads = {.inter_op = 1}});
   std::string problem;
-  std::function<void()> work = [&] { problem = failure_of([&] { s.fetch(deep, {{n, 0}}); }); };
+  std::function<void()> work = [&] { problem = error_text_of([&] { s.fetch(deep, {{n, 0}}); }); };
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 1024 * 1024);
@@ -313,7 +313,7 @@ TEST_CASE("an error in a loop names the node and the iteration") {
       },
       {.name = "train"});
   auto s = session::local();
-  auto text = failure_of([&] { s.fetch(results[1], {{n, 7}}); });
+  auto text = error_text_of([&] { s.fetch(results[1], {{n, 7}}); });
   CHECK(text.find("'train'") != std::string::npos);
   CHECK(text.find("iteration 7]") != std::string::npos);
   CHECK(text.find("FloorDiv") != std::string::npos);
@@ -334,22 +334,22 @@ TEST_CASE("mismatched branches and loops are refused where they are built") {
   graph_builder g;
   auto p = g.placeholder(dtype::boolean, {}, "p");
   auto x = g.placeholder(dtype::f32, {}, "x");
-  CHECK(failure_of([&] {
+  CHECK(error_text_of([&] {
           cond(
               p, [&] { return x; }, [&] { return g.constant(1); });
         }).find("branches return f32 and i32 as value 0") != std::string::npos);
-  CHECK(failure_of([&] {
+  CHECK(error_text_of([&] {
           cond(
               p, [&] { return static_cast<edge>(g.variable(1.0f)); }, [&] { return x; });
         }).find("outlives a call") != std::string::npos);
-  CHECK(failure_of([&] {
+  CHECK(error_text_of([&] {
           while_loop(
               {x}, [&](auto& v) { return less(v[0], 1); }, [&](auto&) { return list{}; });
         }).find("returns 0 values for 1 loop variables") != std::string::npos);
   edge inside;
   cond(
       p, [&] { return inside = x + 1; }, [&] { return x; });
-  CHECK(failure_of([&] { g.constant(1.0f) + inside; }).find("belongs to another graph") !=
+  CHECK(error_text_of([&] { g.constant(1.0f) + inside; }).find("belongs to another graph") !=
         std::string::npos);
   // After the errors the graph can still be used.
   CHECK(value<float>(session::local().fetch(x + 1, {{x, 1.0f}})) == 2);
@@ -367,7 +367,7 @@ TEST_CASE("shapes that a function declares hold when it runs") {
   auto y = call(g, recursive_function, {x});
   auto s = session::local();
   CHECK(values<float>(s.fetch(y[0], {{x, {30.0f, 10.0f}}})) == std::vector{120.0f, 40.0f});
-  CHECK(failure_of([&] {
+  CHECK(error_text_of([&] {
           s.fetch(y[0], {{x, {1.0f, 2.0f, 3.0f}}});
         }).find("argument 0 of function 'again' must have shape [2], got [3]") !=
         std::string::npos);
@@ -398,11 +398,11 @@ TEST_CASE("the first number in a loop that is not finite is reported, with its i
       },
       {.name = "train"})[1];
   auto s = session::local({.insight = {.check_numerics = true}});
-  auto error_text = failure_of([&] { s.fetch(y, {{x, 3.0f}}); });
+  auto error_text = error_text_of([&] { s.fetch(y, {{x, 3.0f}}); });
   CHECK_THAT(error_text,
              Catch::Matchers::Contains("'train'") && Catch::Matchers::Contains("iteration 2]") &&
                  Catch::Matchers::Contains("logarithm") && Catch::Matchers::Contains("not finite"));
-  CHECK(failure_of([&] { session::local().fetch(y, {{x, 3.0f}}); }) == "no error");
+  CHECK(error_text_of([&] { session::local().fetch(y, {{x, 3.0f}}); }) == "no error");
 }
 
 } // namespace troupe::test::control_flow_test

@@ -1,7 +1,7 @@
 // Formulas build nodes: comparisons, logic and arithmetic on edges and variables, with literals on
 // either side.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/troupe.hpp"
 
 #include <algorithm>
@@ -137,7 +137,7 @@ TEST_CASE("a literal becomes a number of the edge's type, or an error") {
        bf16 = g.placeholder(dtype::bf16), c64 = g.placeholder(dtype::c64),
        condition = g.placeholder(dtype::boolean);
   auto refused = [](const std::string& expected_text, auto&& body) {
-    CHECK_THAT(failure_of(body), Catch::Contains(expected_text));
+    CHECK_THAT(error_text_of(body), Catch::Contains(expected_text));
   };
   refused("the literal true is no f32; write 1", [&] { (void)(f32 * true); });
   refused("the literal false is no i64; write 0", [&] { (void)(i64 == false); });

@@ -2,7 +2,7 @@
 #include "tests/ops/every_op.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/evaluate.hpp"
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/runtime/program/fused_loop.hpp"
 #include "troupe/troupe.hpp"
 
@@ -183,7 +183,7 @@ TEST_CASE("an error in a fused loop names the node and the iteration") {
   CHECK(is_fused(results[0], {{d, 1000}}));
   auto s = session::local();
   CHECK(value<int32_t>(s.fetch(results[1], {{d, 1000}})) == 0);
-  auto error_text = failure_of([&] { s.fetch(results[1], {{d, 7}}); });
+  auto error_text = error_text_of([&] { s.fetch(results[1], {{d, 7}}); });
   INFO(error_text);
   CHECK(error_text.find("'divide'") != std::string::npos);
   CHECK(error_text.find("iteration 7]") != std::string::npos);
@@ -228,7 +228,7 @@ TEST_CASE("shapes that a function within a fused loop declares hold when it runs
   for (auto* make : {+[] { return session::local(); }, +[] { return with_blocks(); }}) {
     auto s = make();
     CHECK(value<float>(s.fetch(results[1], {{x, {1.0f, 2.0f, 3.0f}}})) == 8);
-    auto error_text = failure_of([&] {
+    auto error_text = error_text_of([&] {
       s.fetch(results[1], {{x, {1.0f, 2.0f, 3.0f, 4.0f, 5.0f}}});
     });
     CHECK(error_text.find("must have shape [3], got [5]") != std::string::npos);
@@ -284,7 +284,7 @@ TEST_CASE("with check_numerics a fused loop reports the iteration") {
     return list{v[0] + 1, log(v[1] - 1.0f)};
   });
   auto s = session::local({.insight = {.check_numerics = true}});
-  auto error_text = failure_of([&] { s.fetch(results[1], {{x, 5.0f}}); });
+  auto error_text = error_text_of([&] { s.fetch(results[1], {{x, 5.0f}}); });
   INFO(error_text);
   CHECK(error_text.find("iteration 2]") != std::string::npos);
 }

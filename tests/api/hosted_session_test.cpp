@@ -1,8 +1,8 @@
 // Sessions whose master is in a task: "master:host:port".
 #include "tests/support/catch.hpp"
 #include "tests/support/certificates.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
@@ -79,13 +79,13 @@ TEST_CASE("a session whose master is in a task runs steps over all tasks of its 
   CHECK(to_scalar<float>(session::connect(cluster.cluster).fetch(slope)) == Approx(2).margin(0.01));
   auto state = s.state_of("/job:ps/task:0");
   CHECK(state.entries.size() == 2);
-  CHECK_THAT(thrown_by([&] { s.state_of("/job:chef/task:0"); }).message(),
+  CHECK_THAT(status_thrown_by([&] { s.state_of("/job:chef/task:0"); }).message(),
              Contains("there is no task /job:chef/task:0"));
   auto devices = s.devices();
   REQUIRE(devices.size() == 3);
   CHECK(devices[0].name == "/job:ps/task:0/device:cpu:0");
   s.reset();
-  CHECK_THAT(thrown_by([&] { s.fetch(slope); }).message(), Contains("slope"));
+  CHECK_THAT(status_thrown_by([&] { s.fetch(slope); }).message(), Contains("slope"));
 }
 
 TEST_CASE("a task that is down hides neither devices nor state of the others") {
@@ -118,7 +118,7 @@ TEST_CASE("a task that is down hides neither devices nor state of the others") {
     CHECK(problems.empty());
     for (const auto& call :
          std::vector<std::function<void()>>{[&] { s.devices(); }, [&] { s.state_of(); }})
-      CHECK_THAT(thrown_by(call).message(),
+      CHECK_THAT(status_thrown_by(call).message(),
                  Contains("/job:worker/task:1 could not be asked: cannot connect to "));
     CHECK(std::chrono::steady_clock::now() - before < 8s); // each waited 10 s for it
   }
@@ -135,16 +135,16 @@ TEST_CASE("errors of a hosted step name the node, its line, and the task") {
     quotient = div(g.constant(tensor::scalar(1)), x, "quotient");
   }
   auto s = session::connect(cluster.at(0));
-  auto thrown = thrown_by([&] { s.run({{x, tensor::scalar(0)}}, {quotient}); });
+  auto thrown = status_thrown_by([&] { s.run({{x, tensor::scalar(0)}}, {quotient}); });
   CHECK(thrown.kind() == error_kind::invalid_argument);
   CHECK_THAT(thrown.message(), Contains("quotient") && Contains("hosted_session_test.cpp:") &&
                                    Contains("/job:worker/task:1"));
-  auto thrown_for_type = thrown_by([&] { s.run({{x, tensor::scalar(1.5f)}}, {quotient}); });
+  auto thrown_for_type = status_thrown_by([&] { s.run({{x, tensor::scalar(1.5f)}}, {quotient}); });
   CHECK_THAT(thrown_for_type.message(), Contains("must be fed with i32"));
   CHECK(number(s.run({{x, tensor::scalar(1)}}, {quotient})) == 1);
   auto placement = g.on("/job:chef/task:0");
   auto misplaced = neg(x);
-  CHECK_THAT(thrown_by([&] {
+  CHECK_THAT(status_thrown_by([&] {
                s.run({{x, tensor::scalar(1)}}, {misplaced});
              }).message(),
              Contains("/job:chef/task:0"));
@@ -159,7 +159,7 @@ TEST_CASE("feeds that a hosted step does not need are not sent, but are checked"
   auto step = s.prepare({unused, x}, {neg(x)});
   CHECK(number(step.run(
             {tensor::vector<float>(std::vector<float>(1'000'000)), tensor::scalar(3)})) == -3);
-  CHECK_THAT(thrown_by([&] {
+  CHECK_THAT(status_thrown_by([&] {
                step.run({tensor::scalar(1), tensor::scalar(3)});
              }).message(),
              Contains("must be fed with f32"));
@@ -176,7 +176,7 @@ TEST_CASE("a hosted step that reaches its deadline fails, and keeps no resources
   waiting_graph w;
   auto s = session::connect(cluster.at(0));
   auto take = s.prepare({}, {w.taken});
-  auto late_outcome = thrown_by([&] { take.run({}, {.timeout = 200ms}); });
+  auto late_outcome = status_thrown_by([&] { take.run({}, {.timeout = 200ms}); });
   CHECK(late_outcome.kind() == error_kind::deadline_exceeded);
   CHECK_THAT(late_outcome.message(), Contains("was not done in time"));
   auto answer = take.run_async();
@@ -184,7 +184,7 @@ TEST_CASE("a hosted step that reaches its deadline fails, and keeps no resources
   CHECK(number(answer.get()) == 7); // the failed step has not taken it
   auto open = take.run_async();
   { auto closing = std::move(s); }
-  CHECK(thrown_by([&] { open.get(); }).kind() == error_kind::cancelled);
+  CHECK(status_thrown_by([&] { open.get(); }).kind() == error_kind::cancelled);
 }
 
 TEST_CASE("the host returns the statistics and the numerics checks of runs") {
@@ -212,7 +212,7 @@ TEST_CASE("the host returns the statistics and the numerics checks of runs") {
   auto known = std::ranges::find(times, "root", &node_time::node);
   REQUIRE(known != times.end());
   CHECK(known->device == "/job:worker/task:1/device:cpu:0");
-  auto thrown = thrown_by([&] {
+  auto thrown = status_thrown_by([&] {
     s.run({{x, tensor::scalar(-1.0f)}}, {root}, {}, {.check_numerics = true});
   });
   CHECK_THAT(thrown.message(), Contains("root"));
@@ -290,7 +290,7 @@ TEST_CASE(
   auto pending_take = s.prepare({}, {w.taken}).run_async();
   s.state_of("/job:ps/task:0"); // after this request the host knows both tasks
   first->kill();
-  auto thrown = thrown_by([&] { pending_take.get(); });
+  auto thrown = status_thrown_by([&] { pending_take.get(); });
   CHECK(thrown.kind() == error_kind::unavailable);
   CHECK_THAT(thrown.message(), Contains("/job:worker/task:1 at " + cluster.address(1) +
                                         ", which hosts the session, is gone"));
@@ -354,7 +354,7 @@ TEST_CASE("a hosted session restores a task's lost state before any of its steps
   std::atomic<int> restored{0}, refused{0}, empty{0};
   std::optional<step> looking_step;
   // Without a wait, as in runs on a caller's thread.
-  auto looks_early = [&] { return thrown_by([&] { looking_step->run_async({}).get(); }); };
+  auto looks_early = [&] { return status_thrown_by([&] { looking_step->run_async({}).get(); }); };
   auto s = session::connect(
       cluster.at(0), {.recovery = {.max_retries = 50,
                                    .initial_delay = 10ms,
@@ -383,7 +383,7 @@ TEST_CASE("a hosted session restores a task's lost state before any of its steps
   for (int round = 1; round <= 3; ++round) {
     cluster.ps = nullptr;
     cluster.ps = cluster.start({"ps", 0});
-    CHECK(soon([&] { return restored == round; }));
+    CHECK(becomes_true([&] { return restored == round; }));
     CHECK(number(s.run({}, {m.w})) == 5);
     s.run(m.increment);
     CHECK(number(s.run({}, {m.w})) == 6);
@@ -437,7 +437,7 @@ TEST_CASE("a hosted session initializes tasks, again after an abandoned initiali
   start_waiting();
   auto s = session::connect(concat("master:", cluster.address(0), ",", cluster.address(1)));
   auto looking_session = session::connect(cluster.at(1));
-  auto may_look = [&] { return thrown_by([&] { looking_session.run({}, {m.size}); }); };
+  auto may_look = [&] { return status_thrown_by([&] { looking_session.run({}, {m.size}); }); };
   s.initialize_tasks([&](session& initializing_session) {
     initializing_session.run(m.set_five);
     CHECK(initializing_session.is_initializing());
@@ -451,25 +451,25 @@ TEST_CASE("a hosted session initializes tasks, again after an abandoned initiali
   CHECK(number(looking_session.run({}, {m.size})) == 1);
 
   start_waiting();
-  auto thrown = thrown_by([&] {
+  auto thrown = status_thrown_by([&] {
     s.initialize_tasks([&](session& initializing_session) {
       // The run notices that the task was restarted.
-      while (!thrown_by([&] { initializing_session.run(m.set_five); }).ok())
+      while (!status_thrown_by([&] { initializing_session.run(m.set_five); }).ok())
         continue;
       cluster.tasks[0] = nullptr;
-      while (!thrown_by([&] { initializing_session.run(m.put); }).ok())
+      while (!status_thrown_by([&] { initializing_session.run(m.put); }).ok())
         continue;
     });
   });
   CHECK(thrown.kind() == error_kind::aborted);
   CHECK_THAT(thrown.message(), Contains("moved to another host while it initialized tasks"));
-  CHECK(soon([&] { return !may_look().ok(); }));
+  CHECK(becomes_true([&] { return !may_look().ok(); }));
   s.initialize_tasks([&](session& initializing_session) {
     // Until the task has noticed the end of the first host's connection.
-    while (!thrown_by([&] { initializing_session.run(m.set_five); }).ok())
+    while (!status_thrown_by([&] { initializing_session.run(m.set_five); }).ok())
       continue;
   });
-  CHECK(soon([&] { return may_look().ok(); }));
+  CHECK(becomes_true([&] { return may_look().ok(); }));
 }
 
 TEST_CASE("a task that drains finishes the begun requests of its sessions, and accepts no more") {
@@ -486,7 +486,7 @@ TEST_CASE("a task that drains finishes the begun requests of its sessions, and a
   auto y = neg(w.x);
   CHECK(number(host_session.run({{w.x, tensor::scalar(1)}}, {y})) == -1);
   CHECK(!cluster.tasks[0]->drain(100ms).none()); // its client waits, though the step runs elsewhere
-  auto thrown = thrown_by([&] {
+  auto thrown = status_thrown_by([&] {
     host_session.run({{w.x, tensor::scalar(1)}}, {y}, {}, {.timeout = 500ms});
   });
   CHECK(thrown.kind() == error_kind::unavailable);
@@ -517,7 +517,7 @@ TEST_CASE("a step that is prepared while the session moves is prepared at the ne
   CHECK(number(far_step.run({tensor::scalar(3)})) == -3);
   cluster.tasks[0] = nullptr;
   // Until the session has moved to the second host.
-  while (!thrown_by([&] { near_step.run({tensor::scalar(3)}); }).ok())
+  while (!status_thrown_by([&] { near_step.run({tensor::scalar(3)}); }).ok())
     continue;
   cluster.ps = nullptr;
   // Prepared after the parameter server has returned.
@@ -545,7 +545,7 @@ TEST_CASE("state that is lost while a session moves between hosts is reported") 
   cluster.ps = cluster.start({"ps", 0});
   status lost;
   do
-    lost = thrown_by([&] { take_step.run({}, {.timeout = 5s}); });
+    lost = status_thrown_by([&] { take_step.run({}, {.timeout = 5s}); });
   while (lost.kind() == error_kind::unavailable); // it has not moved yet
   CHECK(lost.kind() == error_kind::aborted);
   CHECK_THAT(lost.message(), Contains("/job:ps/task:0 was restarted, and the state of this session "
@@ -557,15 +557,15 @@ TEST_CASE("state that is lost while a session moves between hosts is reported") 
 TEST_CASE("addresses of hosts are checked, and only sessions accept them") {
   watchdog watch;
   hosts cluster;
-  CHECK_THAT(thrown_by([] { session::connect("master:nowhere"); }).message(),
+  CHECK_THAT(status_thrown_by([] { session::connect("master:nowhere"); }).message(),
              Contains("master: 'nowhere' is no address"));
-  CHECK_THAT(thrown_by([&] { server::start(cluster.at(0)); }).message(),
+  CHECK_THAT(status_thrown_by([&] { server::start(cluster.at(0)); }).message(),
              Contains("names tasks that host sessions, not the tasks of a cluster"));
   graph_builder g;
   auto constant_one = g.constant(tensor::scalar(1));
   auto empty = concat("127.0.0.1:", free_ports(1)[0]);
   auto lonely_session = session::connect(concat("master:", empty), {.timeout = 500ms});
-  auto thrown = thrown_by([&] { lonely_session.fetch(constant_one); });
+  auto thrown = status_thrown_by([&] { lonely_session.fetch(constant_one); });
   CHECK(thrown.kind() == error_kind::unavailable);
   CHECK_THAT(
       thrown.message(),

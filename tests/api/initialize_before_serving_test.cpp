@@ -103,7 +103,7 @@ TEST_CASE("a queue of a task that waits to be initialized is not silently empty 
   CHECK(to_scalar<float>(looking_session.fetch(m.w)) == 5);
   // After a restart the task has to be initialized again.
   waiting_server.start();
-  CHECK(soon([&] {
+  CHECK(becomes_true([&] {
     return why_not([&] { size_of(filler, m); }).message().find("was restarted; its variables") !=
            std::string::npos;
   }));
@@ -163,7 +163,7 @@ TEST_CASE("a session that restores lost state initializes the task for all sessi
   CHECK(to_scalar<float>(s.fetch(m.w)) == 5);
   waiting_server.start();
   CHECK(why_not([&] { waiting_server.connect().fetch(m.w); }).kind() == error_kind::unavailable);
-  CHECK(soon([&] { return why_not([&] { s.fetch(m.w); }).ok(); }));
+  CHECK(becomes_true([&] { return why_not([&] { s.fetch(m.w); }).ok(); }));
   CHECK(size_of(looking_session, m) == 1); // retries until the task serves
 }
 
@@ -438,7 +438,7 @@ TEST_CASE("a task that restarts during its initialization is not opened without 
     s.initialize_tasks([&](session& initializing_session) {
       initializing_session.run(m.initialize);
       waiting_server.start();
-      CHECK(soon([&] { return why_not([&] { initializing_session.run(m.put); }).ok(); }));
+      CHECK(becomes_true([&] { return why_not([&] { initializing_session.run(m.put); }).ok(); }));
     });
   });
   CHECK(outcome.kind() == error_kind::aborted);

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-status failure_of(auto&& body) {
+status error_of(auto&& body) {
   try {
     body();
   } catch (const error& e) {
@@ -196,7 +196,7 @@ TEST_CASE("a run without a waiting thread has its statistics before its callback
   CHECK(statistics.tasks.at(0).end_ns <= statistics.end_ns);
   CHECK(s.node_times().size() == 1);
   auto trapped = prepared.run_async({tensor::scalar(-1.0f)}, {.check_numerics = true});
-  CHECK(failure_of([&] { trapped.get(); }).kind() == error_kind::invalid_argument);
+  CHECK(error_of([&] { trapped.get(); }).kind() == error_kind::invalid_argument);
 }
 
 TEST_CASE("a failed run reports how far it came") {
@@ -205,7 +205,7 @@ TEST_CASE("a failed run reports how far it came") {
   auto z = add(neg(x, "fine"), y, "unfit");
   auto s = session::local({.passes = {.fuse = false}});
   step_statistics statistics;
-  auto outcome = failure_of([&] {
+  auto outcome = error_of([&] {
     s.run({{x, {1.0f, 2.0f}}, {y, {1.0f, 2.0f, 3.0f}}}, {z}, {}, {.statistics = &statistics});
   });
   CHECK(outcome.kind() == error_kind::invalid_argument);
@@ -303,7 +303,7 @@ TEST_CASE("check_numerics names the first node that makes a NaN, its line, and i
   auto y = neg(logarithm * 2);
   auto s = session::local({.passes = {.fuse = false}});
   auto run = [&](session& used_session, const run_options& options) {
-    return failure_of([&] { used_session.run({{x, {2.0f, -1.0f}}}, {y}, {}, options); });
+    return error_of([&] { used_session.run({{x, {2.0f, -1.0f}}}, {y}, {}, options); });
   };
   CHECK(run(s, {}).ok());
   auto trapping = session::local({.insight = {.check_numerics = true}});
@@ -316,7 +316,7 @@ TEST_CASE("check_numerics names the first node that makes a NaN, its line, and i
                         "first at [1]; the others from 0.693147 to 0.693147"));
     CHECK_THAT(message.message(), Contains("\n  input 0 '_feed_0/x' f32[2]: finite, from -1 to 2"));
   }
-  CHECK(failure_of([&] { trapping.run({{x, {1.0f, 2.0f}}}, {y}); }).ok());
+  CHECK(error_of([&] { trapping.run({{x, {1.0f, 2.0f}}}, {y}); }).ok());
   auto fused = session::local();
   CHECK_THAT(first_line(run(fused, {.check_numerics = true}).message()),
              Contains(concat("Log 'bad' (insight_test.cpp:", line, ")"))); // one of several texts
@@ -329,7 +329,7 @@ TEST_CASE("a training step whose weights overflow is reported at the overflow") 
   auto* train = gradient_descent{-1e10f}.minimize(loss);
   auto s = session::local({.insight = {.check_numerics = true}});
   s.run(g.initializer());
-  auto outcome = failure_of([&] { s.run(train); });
+  auto outcome = error_of([&] { s.run(train); });
   CHECK(outcome.kind() == error_kind::invalid_argument);
   CHECK_THAT(outcome.message(), Contains("1 of 2 values is not finite"));
 }
@@ -342,14 +342,14 @@ TEST_CASE("check_numerics checks updated variables, and does not blame nodes for
   auto* subtract_node = assign_sub(v, g.constant(tensor::vector<float>({0, 0})), "none").node;
   auto s = session::local();
   s.run(g.initializer());
-  auto outcome = failure_of([&] {
+  auto outcome = error_of([&] {
     s.run({{x, {1.0f, INFINITY}}}, {}, {add_node}, {.check_numerics = true});
   });
   CHECK_THAT(first_line(outcome.message()), Contains("AssignAdd 'more'"));
   CHECK_THAT(outcome.message(), Contains("\n  variable 'v' f32[2]: 1 of 2 values is not finite"));
   CHECK_THAT(outcome.message(), Contains("\n  input 0 'v' f32[2]: finite, from 1 to 2"));
   CHECK_THAT(outcome.message(), Contains("\n  input 1 '_feed_0/x' f32[2]: 1 of 2"));
-  CHECK(failure_of([&] { s.run({}, {}, {subtract_node}, {.check_numerics = true}); }).ok());
+  CHECK(error_of([&] { s.run({}, {}, {subtract_node}, {.check_numerics = true}); }).ok());
 }
 
 } // namespace troupe::test::insight_test

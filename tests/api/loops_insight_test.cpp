@@ -1,6 +1,6 @@
 // Errors, late steps and statistics of nested loops.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
@@ -42,7 +42,7 @@ struct nest {
                       {.name = "train", .shapes = {shape{}, {-1}}, .parallel_iterations = 1})[1];
   }
   std::string failure(session& s, const tensor& fed, edge output, const run_options& options = {}) {
-    return failure_of([&] { s.run({{x, fed}}, {output}, {}, options); });
+    return error_text_of([&] { s.run({{x, fed}}, {output}, {}, options); });
   }
   void enqueue_values(session& s, const std::vector<float>& values) {
     for (auto number : values)
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(nest,
     auto late_run = step.run_async({ones_of(extent * extent)});
     std::this_thread::sleep_for(10ms); // by now it multiplies
     s.run(put_other, {{give, 0}});
-    CHECK_THAT(failure_of([&] { late_run.get(); }), Contains("cannot divide"));
+    CHECK_THAT(error_text_of([&] { late_run.get(); }), Contains("cannot divide"));
   }
 }
 

@@ -1,6 +1,6 @@
 // map, fold, scan and recurrent networks over sequences.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/troupe.hpp"
 
 #include <numeric>
@@ -114,15 +114,16 @@ TEST_CASE(
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {3}, "x");
   auto keep_carry = [](auto& c, auto&) -> scan_iteration { return {c, {}}; };
-  CHECK_THAT(failure_of([&] { scan({}, {}, keep_carry); }), Contains("at least one tensor"));
-  CHECK_THAT(failure_of([&] { scan({}, {g.constant(1.0f)}, keep_carry); }),
+  CHECK_THAT(error_text_of([&] { scan({}, {}, keep_carry); }), Contains("at least one tensor"));
+  CHECK_THAT(error_text_of([&] { scan({}, {g.constant(1.0f)}, keep_carry); }),
              Contains("is a scalar"));
-  CHECK_THAT(failure_of([&] {
+  CHECK_THAT(error_text_of([&] {
                scan({}, {x, g.constant(tensor::vector<int>({1, 2}))}, keep_carry);
              }),
              Contains("2 slices"));
-  CHECK_THAT(failure_of([&] { scan({x}, {x}, [](auto&, auto&) -> scan_iteration { return {}; }); }),
-             Contains("returns 0 carried"));
+  CHECK_THAT(
+      error_text_of([&] { scan({x}, {x}, [](auto&, auto&) -> scan_iteration { return {}; }); }),
+      Contains("returns 0 carried"));
 }
 
 } // namespace troupe::test::loops_test

@@ -1,7 +1,7 @@
 // Calls that are not inlined: functions with _noinline.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/pass_case.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/troupe.hpp"
 
@@ -141,7 +141,10 @@ TEST_CASE("an error within a noinline call names the call") {
   f.noinline = true;
   auto y = call(g, f, {x}, "c")[0];
   auto s = session::local();
-  CHECK_THAT(failure_of([&] { (void)s.fetch(y, {{x, 0}}); }), Contains("[PartitionedCall 'c' ("));
+  CHECK_THAT(error_text_of([&] {
+               (void)s.fetch(y, {{x, 0}});
+             }),
+             Contains("[PartitionedCall 'c' ("));
 }
 
 TEST_CASE("a noinline call may wait") {

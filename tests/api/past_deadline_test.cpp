@@ -1,7 +1,7 @@
 // Runs whose deadline has passed.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
@@ -27,18 +27,18 @@ void check_refused(session& s, counter_graph& counters) {
   auto step = s.prepare({}, {counters.count}, {counters.increment});
   std::vector<tensor> results(1);
   for (int i = 0; i < 20; ++i) {
-    CHECK(thrown_by([&] { step.run({}, past_deadline()); }).kind() ==
+    CHECK(status_thrown_by([&] { step.run({}, past_deadline()); }).kind() ==
           error_kind::deadline_exceeded);
-    CHECK(thrown_by([&] { step.run_into({}, results, past_deadline()); }).kind() ==
+    CHECK(status_thrown_by([&] { step.run_into({}, results, past_deadline()); }).kind() ==
           error_kind::deadline_exceeded);
-    CHECK(thrown_by([&] { step.run_async({}, past_deadline()).get(); }).kind() ==
+    CHECK(status_thrown_by([&] { step.run_async({}, past_deadline()).get(); }).kind() ==
           error_kind::deadline_exceeded);
-    CHECK(thrown_by([&] { s.run(counters.increment, {}, past_deadline()); }).kind() ==
+    CHECK(status_thrown_by([&] { s.run(counters.increment, {}, past_deadline()); }).kind() ==
           error_kind::deadline_exceeded);
-    CHECK(thrown_by([&] { s.fetch(counters.count + 1, {}, past_deadline()); }).kind() ==
+    CHECK(status_thrown_by([&] { s.fetch(counters.count + 1, {}, past_deadline()); }).kind() ==
           error_kind::deadline_exceeded);
   }
-  auto text = failure_of([&] { step.run({}, past_deadline()); });
+  auto text = error_text_of([&] { step.run({}, past_deadline()); });
   CHECK_THAT(text, Contains("before the step began") && Contains("past_deadline_test.cpp"));
   CHECK(to_scalar<int>(s.fetch(counters.count)) == 0);
   step.run({}, {.deadline = clock::now() + 60s});
@@ -48,14 +48,14 @@ void check_refused(session& s, counter_graph& counters) {
   CHECK(to_scalar<int>(s.fetch(counters.count)) == 4);
   for (auto timeout : {-5ms, std::chrono::milliseconds::min()}) {
     run_options options{.timeout = timeout};
-    CHECK(thrown_by([&] { step.run({}, options); }).kind() == error_kind::invalid_argument);
-    CHECK(thrown_by([&] { step.run_into({}, results, options); }).kind() ==
+    CHECK(status_thrown_by([&] { step.run({}, options); }).kind() == error_kind::invalid_argument);
+    CHECK(status_thrown_by([&] { step.run_into({}, results, options); }).kind() ==
           error_kind::invalid_argument);
-    CHECK(thrown_by([&] { step.run_async({}, options).get(); }).kind() ==
+    CHECK(status_thrown_by([&] { step.run_async({}, options).get(); }).kind() ==
           error_kind::invalid_argument);
-    CHECK(thrown_by([&] { s.run(counters.increment, {}, options); }).kind() ==
+    CHECK(status_thrown_by([&] { s.run(counters.increment, {}, options); }).kind() ==
           error_kind::invalid_argument);
-    CHECK(thrown_by([&] { s.fetch(counters.count, {}, options); }).kind() ==
+    CHECK(status_thrown_by([&] { s.fetch(counters.count, {}, options); }).kind() ==
           error_kind::invalid_argument);
   }
   CHECK(to_scalar<int>(s.fetch(counters.count)) == 4);

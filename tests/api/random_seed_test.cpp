@@ -129,7 +129,7 @@ TEST_CASE("a task that does not answer with its random positions is waited for t
   s.run({}, numbers);
   CHECK(s.random_state().size() == 2);
   second.freeze();
-  REQUIRE(soon([&] { // it may still answer for a moment
+  REQUIRE(becomes_true([&] { // it may still answer for a moment
     int state = 0;
     return ::waitpid(second.pid(), &state, WUNTRACED | WNOHANG) == second.pid() &&
            WIFSTOPPED(state);

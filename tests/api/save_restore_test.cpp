@@ -1,7 +1,7 @@
 // Save and Restore ops in graphs: they use files of the tasks that run them.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 #include "troupe/troupe.hpp"
 
@@ -59,7 +59,7 @@ TEST_CASE("errors of saving and restoring name the node, the file and the tensor
   auto s = session::local();
   s.run(saved.init);
   auto run = [&](const std::string& path, node* target) {
-    return failure_of([&] { s.run({saved.file_feed(path)}, {}, {target}); });
+    return error_text_of([&] { s.run({saved.file_feed(path)}, {}, {target}); });
   };
   auto path = folder / "model";
   CHECK_THAT(run(path, saved.restored), Contains("not_found") && Contains("'restore'") &&
@@ -72,7 +72,7 @@ TEST_CASE("errors of saving and restoring name the node, the file and the tensor
                    .inputs = {saved.file, saved.g.constant(tensor::vector<std::string>({name})),
                               saved.g.constant(tensor::vector<std::string>({slice}))},
                    .attrs = {{"dtypes", attr_value{std::vector<dtype>{type}}}}});
-    return failure_of([&] { s.run({saved.file_feed(path)}, {{from, 0}}); });
+    return error_text_of([&] { s.run({saved.file_feed(path)}, {{from, 0}}); });
   };
   CHECK_THAT(restored_slice("v", "", dtype::f32),
              Contains("not_found") && Contains("has no tensor 'v'"));
@@ -162,7 +162,7 @@ TEST_CASE("a checkpoint that is merged into itself by another path stays") {
     auto* merge = saved.add({.op = "MergeV2Checkpoints",
                              .inputs = {saved.g.constant(tensor::vector<std::string>(from)),
                                         saved.g.constant(tensor::scalar(path))}});
-    return failure_of([&] { s.run(merge); });
+    return error_text_of([&] { s.run(merge); });
   };
   CHECK_THAT(merged({folder / "./model"}), Contains("merged into itself"));
   CHECK_THAT(merged({folder / "part", folder / "x/../part"}), Contains("cannot read"));

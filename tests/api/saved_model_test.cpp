@@ -1,8 +1,8 @@
 // SavedModels: those of TensorFlow (tests/graphs/tensorflow/saved_models.py), and our own.
 #include "tests/support/catch.hpp"
 #include "tests/support/data_folder.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/serialization/arrays/zip.hpp"
 #include "troupe/serialization/storage/file.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
@@ -144,11 +144,11 @@ TEST_CASE("a signature may feed a variable, which then needs no value, by two na
   auto s = session::local();
   CHECK(to_scalar<float>(s.fetch(y, {{v, 2.0f}, {r, 3.0f}})) == 5);
   CHECK(to_scalar<float>(s.fetch(y, {{v, 2.0f}, {r, 3.0f}, {v, 2.0f}})) == 5);
-  CHECK_THAT(failure_of([&] {
+  CHECK_THAT(error_text_of([&] {
                s.fetch(y, {{v, 2.0f}, {r, 3.0f}, {v, 4.0f}});
              }),
              Contains("is fed twice"));
-  CHECK_THAT(failure_of([&] {
+  CHECK_THAT(error_text_of([&] {
                s.run({{v, 2.0f}}, {}, {g.initializer()});
              }),
              Contains("takes the variable 'v' itself"));
@@ -209,7 +209,7 @@ TEST_CASE("a SavedModel does not expose training nodes, and its names can be loo
   CHECK(g.find("w"));
   CHECK_FALSE(g.find("not_served"));
   CHECK(is_same_edge(model["y"], model.signature().outputs.at("y")));
-  CHECK_THAT(failure_of([&] { model.signature("servin_default"); }),
+  CHECK_THAT(error_text_of([&] { model.signature("servin_default"); }),
              Contains("did you mean 'serving_default'?"));
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("one signature of a SavedModel can be read alone") {
                         {{number_of.inputs.at("word"), tensor::vector<std::string>({"none"})}});
   CHECK(to_string(number) == "i64[1] {-1}");
   auto outcome = load_saved_model(other_graph, from.model(), {.signature = "servin_default"});
-  CHECK_THAT(failure_of([&] { outcome.signature("servin_default"); }),
+  CHECK_THAT(error_text_of([&] { outcome.signature("servin_default"); }),
              Contains("did you mean 'serving_default'?"));
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("the error of an invalid SavedModel, or of a missing graph, names the 
   temporary_folder folder;
   graph_builder g;
   auto load = [&](const std::string& path, std::vector<std::string> tags = {}) {
-    return failure_of([&] { load_saved_model(g, path, {.tags = tags}); });
+    return error_text_of([&] { load_saved_model(g, path, {.tags = tags}); });
   };
   CHECK_THAT(load(folder.path()), Contains("not_found") && Contains("saved_model.pb"));
   REQUIRE(write_file(folder / "saved_model.pb", "\x12\xff no"));
@@ -254,7 +254,8 @@ TEST_CASE("the error of an invalid SavedModel, or of a missing graph, names the 
   std::filesystem::remove(from.model() + "/variables/variables.data-00000-of-00001");
   auto model = load_saved_model(g, from.model());
   auto s = session::local();
-  CHECK_THAT(failure_of([&] { model.initialize(s); }), Contains("variables.data-00000-of-00001"));
+  CHECK_THAT(error_text_of([&] { model.initialize(s); }),
+             Contains("variables.data-00000-of-00001"));
 }
 
 TEST_CASE("a SavedModel of this library runs again, with the values of its session") {
@@ -266,7 +267,7 @@ TEST_CASE("a SavedModel of this library runs again, with the values of its sessi
     s.run(model.init);
     s.run(assign_add_variable_op(model.w, tensor::vector<float>({1, 1})));
     save_saved_model(s, model.g, path, model.options());
-    CHECK_THAT(failure_of([&] { save_saved_model(s, model.g, path, model.options()); }),
+    CHECK_THAT(error_text_of([&] { save_saved_model(s, model.g, path, model.options()); }),
                Contains("already_exists"));
   }
   graph_builder g;

@@ -2,9 +2,9 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/support/certificates.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/http_client.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/runtime/insight/event_log.hpp"
 #include "troupe/runtime/insight/inspection.hpp"
@@ -108,7 +108,7 @@ TEST_CASE(
   auto take = s.prepare({}, queue_dequeue(queue, {dtype::f32}));
   auto long_take = take.run_async({}, {.timeout = 60s}),
        short_take = take.run_async({}, {.timeout = 2s});
-  REQUIRE(soon([&] {
+  REQUIRE(becomes_true([&] {
     auto entries = s.state_of().entries;
     return !entries.empty() && entries[0].content.find("2 dequeues wait") != std::string::npos;
   }));
@@ -117,15 +117,15 @@ TEST_CASE(
   CHECK(running_server->drain(50ms) == 2);
   CHECK(elapsed() >= 50ms);
   CHECK(elapsed() < 1s);
-  auto refused = thrown_by([&] { s.run({}, {queue_size(queue)}, {}, {.timeout = 500ms}); });
+  auto refused = status_thrown_by([&] { s.run({}, {queue_size(queue)}, {}, {.timeout = 500ms}); });
   INFO(refused);
   CHECK(refused.kind() == error_kind::unavailable);
   CHECK(running_server->drain(5s) == 1); // the second step has ended with its deadline
-  CHECK(thrown_by([&] { short_take.get(); }).kind() == error_kind::deadline_exceeded);
+  CHECK(status_thrown_by([&] { short_take.get(); }).kind() == error_kind::deadline_exceeded);
   begin = std::chrono::steady_clock::now();
   running_server.reset();
   CHECK(elapsed() < 6s); // two seconds, on a machine that may be busy
-  auto failed = thrown_by([&] { long_take.get(); });
+  auto failed = status_thrown_by([&] { long_take.get(); });
   INFO(failed);
   CHECK(failed.kind() == error_kind::unavailable);
 }
@@ -139,12 +139,12 @@ TEST_CASE("a server may drain for the longest duration") {
   auto queue = fifo_queue(g, {dtype::f32}, {.shapes = {{}}});
   auto take = s.prepare({}, queue_dequeue(queue, {dtype::f32}));
   auto pending_take = take.run_async({}, {.timeout = 1s});
-  REQUIRE(soon([&] {
+  REQUIRE(becomes_true([&] {
     auto entries = s.state_of().entries;
     return !entries.empty() && entries[0].content.find("1 dequeues wait") != std::string::npos;
   }));
   CHECK(running_server.drain(std::chrono::milliseconds::max()) == 0);
-  CHECK(thrown_by([&] { pending_take.get(); }).kind() == error_kind::deadline_exceeded);
+  CHECK(status_thrown_by([&] { pending_take.get(); }).kind() == error_kind::deadline_exceeded);
 }
 
 TEST_CASE("a server applies its access list") {
@@ -245,8 +245,8 @@ TEST_CASE("a refused step is logged at level info if its client retries, else as
              return entry.event == "step_refused" && entry.level == level;
            }) != log.events.end();
   };
-  CHECK(
-      soon([&] { return first_of_level(log_level::info) && first_of_level(log_level::warning); }));
+  CHECK(becomes_true(
+      [&] { return first_of_level(log_level::info) && first_of_level(log_level::warning); }));
   CHECK(!field(log.wait_for("step_refused"), "why").empty());
 }
 
@@ -267,7 +267,7 @@ TEST_CASE("equal ends of steps within a moment are one event with a count") {
       log.write_step(log_level::warning, failed, i,
                      {{"why", concat("/job:b/task:1 is gone in step ", i)}});
     log.write_step(log_level::warning, failed, 7, {{"why", std::string{"another cause"}}});
-    CHECK(soon([&] {
+    CHECK(becomes_true([&] {
       std::lock_guard guard{mutex};
       return events.size() == 2;
     }));
@@ -299,7 +299,7 @@ TEST_CASE("steps that end for ever new causes take bounded memory, and are all l
                      {{"why", concat("cause ", i)}});
     CHECK(told_count >= event_log::max_per_second); // the events beyond the limit, at once
     size_t suppressed = 0;
-    CHECK(soon([&] {
+    CHECK(becomes_true([&] {
       std::this_thread::sleep_for(100ms);
       log.write(log_level::warning, "step_failed"); // reports the number of suppressed events
       return told_count == 1000 + ++suppressed;

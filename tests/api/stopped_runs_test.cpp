@@ -1,7 +1,7 @@
 // Runs that their caller stops: run_options::stop.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/api/internal/recovery.hpp"
 #include "troupe/troupe.hpp"
@@ -22,7 +22,7 @@ template <class Run>
 status stopped(Run run) {
   std::stop_source stop;
   auto outcome = std::async(std::launch::async, [&] {
-    return thrown_by([&] { run(run_options{.timeout = 60s, .stop = stop.get_token()}); });
+    return status_thrown_by([&] { run(run_options{.timeout = 60s, .stop = stop.get_token()}); });
   });
   CHECK(outcome.wait_for(100ms) == std::future_status::timeout);
   stop.request_stop();
@@ -90,7 +90,7 @@ TEST_CASE("a run is stopped by the callback of another") {
   std::stop_source stop;
   auto waiting_run = take.run_async({}, {.timeout = 60s, .stop = stop.get_token()});
   size.run_async({}, [&](const result<std::vector<tensor>>&) { stop.request_stop(); });
-  check_stopped(thrown_by([&] { waiting_run.get(); }));
+  check_stopped(status_thrown_by([&] { waiting_run.get(); }));
 }
 
 TEST_CASE("a long product is stopped") {
@@ -118,10 +118,10 @@ TEST_CASE(
   run_options options{.stop = stop.get_token()};
   s.run(add_node, {}, options);
   stop.request_stop();
-  check_stopped(thrown_by([&] { s.run(add_node, {}, options); }));
+  check_stopped(status_thrown_by([&] { s.run(add_node, {}, options); }));
   auto step = s.prepare({}, {}, {add_node});
-  check_stopped(thrown_by([&] { step.run({}, options); }));
-  check_stopped(thrown_by([&] { step.run_async({}, options).get(); }));
+  check_stopped(status_thrown_by([&] { step.run({}, options); }));
+  check_stopped(status_thrown_by([&] { step.run_async({}, options).get(); }));
   CHECK(to_scalar<int>(s.fetch(count)) == 1);
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("a run that waits for a task which does not run is stopped") {
   CHECK(to_scalar<int>(size.run().front()) == 0);
   worker.reset();
   // From here on the task is known to be lost.
-  (void)thrown_by([&] { size.run({}, {.timeout = 100ms}); });
+  (void)status_thrown_by([&] { size.run({}, {.timeout = 100ms}); });
   check_stopped(stopped([&](const run_options& options) { size.run({}, options); }));
   check_stopped(stopped([&](const run_options& options) { size.run_async({}, options).get(); }));
   // The same for a step that was not prepared before.

@@ -101,7 +101,7 @@ TEST_CASE("ten million steps leave no memory behind", "[slow]") {
   };
   run(10'000);
   auto before = footprint_of(::getpid());
-  run(10'000'000 / slowness);
+  run(10'000'000 / timeout_scale);
   auto after = footprint_of(::getpid());
   CHECK(to_scalar<float>(fetched[0]) == -1.0f);
   CHECK(after.threads == before.threads);

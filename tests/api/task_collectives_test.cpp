@@ -389,7 +389,7 @@ TEST_CASE("the end of a task during an exchange is an error that names it") {
   } catch (const error& e) {
     CHECK(e.kind() == error_kind::unavailable);
     CHECK_THAT(e.what(), Catch::Contains("/job:worker/task:2"));
-    CHECK(std::chrono::steady_clock::now() - killed < 5s * patience_factor());
+    CHECK(std::chrono::steady_clock::now() - killed < 5s * timeout_factor());
   }
 }
 

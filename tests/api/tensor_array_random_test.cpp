@@ -1,6 +1,6 @@
 // Random programs of TensorArray and stack ops, compared with a model of a few lines.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/troupe.hpp"
 
@@ -131,7 +131,7 @@ public:
     }
     auto s = session::local();
     std::vector<tensor> result;
-    auto error_text = failure_of([&] { result = s.run({}, fetches_, {last_}); });
+    auto error_text = error_text_of([&] { result = s.run({}, fetches_, {last_}); });
     INFO(log_);
     if (failed >= 0) {
       CHECK_THAT(error_text, Catch::Matchers::Contains(concat("'op_", failed, "'")));

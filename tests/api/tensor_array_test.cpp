@@ -1,7 +1,7 @@
 // TensorArrays and stacks: order, gradients in loops and branches, lifetimes, and errors
 // (tests/graphs/tensorflow/arrays.py compares with TensorFlow).
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/runtime/types/tensor_list.hpp"
 #include "troupe/serialization/graph_def/graph_def.hpp"
@@ -196,7 +196,7 @@ TEST_CASE_METHOD(fixture, "arrays of lists have gradients, which are lists") {
     return tensor_list_stack(read_list, dims, f64, {.num_elements = 3});
   };
   check_gradient(read(1) * read(1) + read(1), 0);
-  CHECK_THAT(failure_of([&] {
+  CHECK_THAT(error_text_of([&] {
                s.fetch(read(0), {{x, {1.0, 2.0}}});
              }),
              Contains("how long a list of zeros"));
@@ -433,7 +433,7 @@ TEST_CASE_METHOD(fixture, "handles of another resource are refused by name") {
   auto stack = new_stack_v2(g, -1, f64, "pile");
   auto items = empty_tensor_list(g.constant(tensor::vector<int32_t>({2})), -1, f64);
   auto fails = [&](edge output) {
-    return failure_of([&] { s.fetch(output, {{x, {1.0, 2.0}}, {n, 0}}); });
+    return error_text_of([&] { s.fetch(output, {{x, {1.0, 2.0}}, {n, 0}}); });
   };
   CHECK_THAT(fails(tensor_array_read_v3(stack, 0, a.flow, f64)),
              Contains("got that of stack 'pile'"));
@@ -447,7 +447,7 @@ TEST_CASE_METHOD(fixture, "handles of another resource are refused by name") {
 
 TEST_CASE_METHOD(fixture, "sizes and positions are limited") {
   auto fails = [&](edge output) {
-    return failure_of([&] { s.fetch(output, {{x, {1.0, 2.0}}, {n, 0}}); });
+    return error_text_of([&] { s.fetch(output, {{x, {1.0, 2.0}}, {n, 0}}); });
   };
   CHECK_THAT(fails(array(g, -1).flow), Contains("size must not be negative"));
   CHECK_THAT(fails(array(g, INT32_MAX).flow),
@@ -467,7 +467,7 @@ TEST_CASE_METHOD(fixture, "sizes and positions are limited") {
   auto wide = tensor_array_grad_with_shape(pair_array.handle, pair_array.flow,
                                            {1, 1, 1, 1, 1, 1, 1, 1}, "wide");
   CHECK_THAT(fails(wide.flow_out), Contains("axes"));
-  CHECK_THAT(failure_of([&] {
+  CHECK_THAT(error_text_of([&] {
                tensor_array_gather_v3(a.handle, {0}, a.flow, f64,
                                       {.element_shape = {1, 1, 1, 1, 1, 1, 1, 2}});
              }),

@@ -1,8 +1,8 @@
 // Arguments of public functions are checked in every build: a wrong argument is an error that names
 // the expected and the given value, never a crash or an undefined value.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/troupe.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 /// `function` is the tested function.
 void refuses(std::string_view function, const std::string& expected, auto&& body) {
   CAPTURE(function);
-  auto failure = failure_of(body);
+  auto failure = error_text_of(body);
   CHECK(failure != "no error");
   CHECK_THAT(failure, Catch::Contains(expected));
 }

@@ -196,7 +196,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatmulPreference_t, int max_count,
                                               cublasLtMatmulHeuristicResult_t* to, int* count) {
   auto& fake = fake_cublas_lt::instance();
-  ++fake.questions;
+  ++fake.advice_requests;
   const auto& operation = form_of<fake_operation>(descriptor);
   auto ends = operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT;
   *count = 0;

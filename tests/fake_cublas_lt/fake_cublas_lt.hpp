@@ -18,7 +18,7 @@ struct fake_cublas_lt {
   int refuses = 0;    ///< the first ones of these, refused at their launch
   /// Launches a computation.
   std::function<void(cudaStream_t in, std::function<void()> body)> run;
-  std::atomic<int> questions = 0; ///< requests for its advice
+  std::atomic<int> advice_requests = 0; ///< requests for its advice
   std::atomic<int> launches = 0;
 
   __attribute__((visibility("default"))) static fake_cublas_lt& instance();

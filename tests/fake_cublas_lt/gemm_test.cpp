@@ -21,7 +21,7 @@ struct multiplying_gpu : simulated_gpu {
     library.epilogues = fake_epilogues::joined;
     library.algorithms = 2;
     library.refuses = 0;
-    library.questions = library.launches = 0;
+    library.advice_requests = library.launches = 0;
     library.run = [this](cudaStream_t in, std::function<void()> body) {
       refused += !driver->launch(
           [body]() -> status {
@@ -35,7 +35,7 @@ struct multiplying_gpu : simulated_gpu {
   int refused = 0; // refused by the driver
 };
 
-int questions() { return fake_cublas_lt::instance().questions; }
+int advice_requests() { return fake_cublas_lt::instance().advice_requests; }
 int launches() { return fake_cublas_lt::instance().launches; }
 
 // Whole numbers, so that all types are exact.
@@ -153,7 +153,7 @@ TEST_CASE("gemm computes products in batches and with a bias") {
         check(gpu, random_product{dice, biased}, biased);
   }
   CHECK(gpu.refused == 0);
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("gemm asks for the library's advice once, even if there is none") {
@@ -163,46 +163,46 @@ TEST_CASE("gemm asks for the library's advice once, even if there is none") {
   SECTION("a product") {
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, nullptr));
-    CHECK(questions() == 1);
+    CHECK(advice_requests() == 1);
     CHECK(launches() == 3);
   }
   SECTION("a fused bias") {
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, in.bias.raw()));
-    CHECK(questions() == 1);
+    CHECK(advice_requests() == 1);
   }
   SECTION("a bias that is not fused: for the product with it, and for the one without") {
     fake_cublas_lt::instance().epilogues =
         GENERATE(fake_epilogues::without_algorithm, fake_epilogues::refused);
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, in.bias.raw()));
-    CHECK(questions() == 2);
+    CHECK(advice_requests() == 2);
     CHECK(launches() == 3);
   }
   SECTION("a product without an algorithm") {
     fake_cublas_lt::instance().algorithms = 0;
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, nullptr).kind() == error_kind::unimplemented);
-    CHECK(questions() == 1);
+    CHECK(advice_requests() == 1);
     CHECK(launches() == 0);
   }
   SECTION("an algorithm that is refused at its launch is not tried again") {
     fake_cublas_lt::instance().refuses = 1;
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, nullptr));
-    CHECK(questions() == 1);
+    CHECK(advice_requests() == 1);
     CHECK(launches() == 3);
   }
   SECTION("a product whose algorithms are all refused is not tried again") {
     fake_cublas_lt::instance().refuses = 2;
     for (int i = 0; i < 3; ++i)
       CHECK(in.multiply(gpu, nullptr).kind() == error_kind::unimplemented);
-    CHECK(questions() == 1);
+    CHECK(advice_requests() == 1);
   }
   SECTION("a bias with another alignment is asked for separately") {
     CHECK(in.multiply(gpu, in.bias.raw()));
     CHECK(in.multiply(gpu, in.bias.data<float>() + 1));
-    CHECK(questions() == 2);
+    CHECK(advice_requests() == 2);
   }
   CHECK(gpu.finish());
 }

@@ -87,7 +87,7 @@ struct net {
   static gpu::simulated_driver& driver_of(device& gpu) {
     return static_cast<gpu::simulated_driver&>(gpu::gpu_of(gpu).driver());
   }
-  std::string misdeeds() const { return driver_of(*gpu).misdeeds(); }
+  std::string misuses() const { return driver_of(*gpu).misuses(); }
 
   std::shared_ptr<device> gpu;
   int refused = 0;
@@ -229,7 +229,7 @@ TEST_CASE("cuDNN computes convolutions with a bias as processors do") {
   }
   CHECK(joined() > 0);
   CHECK(under.refused == 0);
-  CHECK(under.misdeeds() == "");
+  CHECK(under.misuses() == "");
 }
 
 TEST_CASE("cuDNN computes the gradients of convolutions as processors do") {
@@ -255,7 +255,7 @@ TEST_CASE("cuDNN computes the gradients of convolutions as processors do") {
   CHECK(fake_cudnn::instance().calls("cudnnConvolutionBackwardData") > 0);
   CHECK(fake_cudnn::instance().calls("cudnnConvolutionBackwardFilter") > 0);
   CHECK(under.refused == 0);
-  CHECK(under.misdeeds() == "");
+  CHECK(under.misuses() == "");
 }
 
 TEST_CASE(

@@ -95,7 +95,7 @@ TEST_CASE("the first convolution tries the algorithms, and later ones run the fa
     CHECK(gpu.run(geometry) == fastest);
     CHECK(gpu.launched == launches{0, 0, 1});
   }
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("trials leave no memory in use, and no large blocks in the cache") {
@@ -161,7 +161,7 @@ TEST_CASE("nothing is tried while launches are recorded") {
   CHECK(gpu.launched == launches{0, 0, 1});
   tensors = {};
   CHECK((*recording)->end());
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("a refused algorithm is not chosen, and not launched again") {
@@ -217,7 +217,7 @@ TEST_CASE("many threads may compute a new convolution at the same time") {
   CHECK(failures == 0);
   check_tried(gpu.launched, 0, 4);
   CHECK(gpu.finish());
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 } // namespace troupe::test::convolve_test

@@ -258,7 +258,7 @@ TEST_CASE("cuDNN's layers give the results of an independent implementation") {
   for (const auto& stored : golden_cases())
     if (layer_ops.contains(stored.op())) {
       ++cases;
-      if (auto failure_text = complaint_about(*on.session, simulated_library(), stored);
+      if (auto failure_text = difference_of(*on.session, simulated_library(), stored);
           !failure_text.empty())
         FAIL_CHECK(stored.name << ": " << failure_text);
     }

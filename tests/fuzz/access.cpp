@@ -8,7 +8,7 @@ namespace troupe::fuzz::access {
 FUZZ_TARGET(access) {
   std::string_view text{reinterpret_cast<const char*>(data), size};
   if (auto list = access_list::parse(text, "fuzz"))
-    (void)list->of_client("alice");
+    (void)list->rights_of_client("alice");
   return 0;
 }
 

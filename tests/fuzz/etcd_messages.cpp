@@ -13,9 +13,9 @@ FUZZ_TARGET(etcd_messages) {
   if (auto entries = parse_etcd_range(text))
     fuzz::require(entries->size() <= size);
   if (auto lease = parse_etcd_lease(text))
-    fuzz::require(lease->id != 0 && lease->left.count() >= 0);
+    fuzz::require(lease->id != 0 && lease->time_left.count() >= 0);
   if (auto outcome = parse_etcd_outcome(text))
-    fuzz::require(outcome->there.size() <= size);
+    fuzz::require(outcome->current_entries.size() <= size);
   return 0;
 }
 

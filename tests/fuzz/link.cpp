@@ -60,8 +60,8 @@ status act(troupe::link& tested, std::array<fetch_decision, 8>& steps, std::byte
       return tested.review(step);
     case 1: return tested.withdraw(step);
     case 2: return receive_message(pull{number});
-    case 3: return receive_message(unwanted{number});
-    case 4: return receive_message(withdrawn{number});
+    case 3: return receive_message(cancel_pull{number});
+    case 4: return receive_message(withdrawal{number});
     case 5: { // there is no room, or the peer has sent too many errors
       auto sent = tested.send(tensor_push{step, 1, false, value});
       return sent.kind() == error_kind::resource_exhausted ? status{} : sent;
@@ -71,9 +71,9 @@ status act(troupe::link& tested, std::array<fetch_decision, 8>& steps, std::byte
       tested.sent(tested.gather(pieces, 1000 * (number + 1)));
       return {};
     }
-    case 8: return receive_message(borrow{number});
-    case 9: return receive_message(lent{number, 4096});
-    case 10: return receive_message(returned{number});
+    case 8: return receive_message(borrow_request{number});
+    case 9: return receive_message(loan{number, 4096});
+    case 10: return receive_message(loan_return{number});
     case 11: return tested.read_lent(1000 * number).status();
     default: { // the peer announces a payload of its own with this number
       auto encoded = encode(tensor_push{step, 1, false, value});
@@ -86,11 +86,11 @@ status act(troupe::link& tested, std::array<fetch_decision, 8>& steps, std::byte
 
 status take(troupe::link& tested, std::span<const std::byte> bytes, bool straight) {
   while (straight && !bytes.empty()) {
-    auto gap = tested.gap();
+    auto gap = tested.receive_space();
     auto size = std::min(gap.size(), bytes.size());
     if (size > 0) {
       std::memcpy(gap.data(), bytes.data(), size);
-      TROUPE_TRY(tested.filled(size));
+      TROUPE_TRY(tested.commit(size));
       bytes = bytes.subspan(size);
     }
     size = std::min<size_t>(7, bytes.size());
@@ -111,7 +111,7 @@ FUZZ_TARGET(link) {
   bytes = bytes.subspan(1);
   std::array<fetch_decision, 8> steps{};
   auto lending = options();
-  lending.lends = std::make_shared<lending_token>();
+  lending.memory_token = std::make_shared<lending_token>();
   troupe::link tested{lending,
                       {.on_hello = {},
                        .on_message = [](message) {},
@@ -122,7 +122,7 @@ FUZZ_TARGET(link) {
     return 0;
   }
   if (!bytes.empty() && (bytes[0] & std::byte{1}) != std::byte{0})
-    tested.read_near([](std::span<std::byte>, uint64_t) { return status{}; }, 50'000);
+    tested.enable_memory_reads([](std::span<std::byte>, uint64_t) { return status{}; }, 50'000);
   // Introduce the peer, as all other frames require it.
   troupe::link peer{options(), {}};
   std::vector<char> introduction;

@@ -12,7 +12,7 @@ FUZZ_TARGET(messages) {
   if (!envelope)
     return 0;
   std::vector<tensor> outside;
-  for (auto announced : envelope->outside) {
+  for (auto announced : envelope->payload_sizes) {
     if (announced > 1 << 20 || outside.size() > 64)
       return 0; // a link would refuse it as well
     auto payload = tensor::make(dtype::u8, shape{static_cast<int64_t>(announced)});
@@ -26,7 +26,7 @@ FUZZ_TARGET(messages) {
   fuzz::require(delivery_of(*decoded) == envelope->order);
   auto encoded = encode(*decoded);
   if (encoded)
-    fuzz::require(decode(encoded->bytes, encoded->outside).ok());
+    fuzz::require(decode(encoded->bytes, encoded->payloads).ok());
   return 0;
 }
 

@@ -2,7 +2,7 @@
 // written and read again.
 #include "troupe/serialization/tensor_bundle/slice_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
-#include "tests/support/mended_table.hpp"
+#include "tests/support/repaired_table.hpp"
 #include "tests/support/simulated_disk.hpp"
 #include "troupe/serialization/tensor_bundle/sorted_table.hpp"
 
@@ -10,7 +10,7 @@ namespace troupe::fuzz::slice_file {
 
 FUZZ_TARGET(slice_file) {
   std::string_view content{reinterpret_cast<const char*>(data), size};
-  auto rows = test::read_mended_table(content);
+  auto rows = test::read_repaired_table(content);
   if (!rows)
     return 0;
   test::simulated_disk disk{1};

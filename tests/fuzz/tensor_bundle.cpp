@@ -2,7 +2,7 @@
 // read can be written and read again.
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 #include "tests/fuzz/fuzz.hpp"
-#include "tests/support/mended_table.hpp"
+#include "tests/support/repaired_table.hpp"
 #include "tests/support/simulated_disk.hpp"
 #include "troupe/serialization/tensor_bundle/sorted_table.hpp"
 
@@ -11,7 +11,7 @@ namespace troupe::fuzz::tensor_bundle {
 FUZZ_TARGET(tensor_bundle) {
   // The index, followed by the content of the data files.
   std::string_view content{reinterpret_cast<const char*>(data), size};
-  auto rows = test::read_mended_table(content.substr(0, content.size() - content.size() / 4));
+  auto rows = test::read_repaired_table(content.substr(0, content.size() - content.size() / 4));
   if (!rows)
     return 0;
   test::simulated_disk disk{1};

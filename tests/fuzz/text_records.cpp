@@ -31,7 +31,7 @@ void check(result<std::unique_ptr<record_reader>> reader, file_system& disk, con
 FUZZ_TARGET(text_records) {
   test::simulated_disk disk{1};
   disk.put("x", {reinterpret_cast<const char*>(data), size});
-  text_options options{.kind = compression::automatic, .most_bytes = 1000};
+  text_options options{.kind = compression::automatic, .max_record_bytes = 1000};
   auto lines = [&](file_system& at) { return open_lines(at, "x", options); };
   auto csv = [&](file_system& at) { return open_csv(at, "x", options); };
   auto fixed = [&](file_system& at) {

@@ -31,7 +31,7 @@ FUZZ_TARGET(tfrecord) {
   test::simulated_disk disk{1};
   disk.put("x", input);
   for (auto kind : {compression::none, compression::automatic, compression::zlib})
-    (void)read_all(disk, "x", {.kind = kind, .most_bytes = 1 << 20});
+    (void)read_all(disk, "x", {.kind = kind, .max_record_bytes = 1 << 20});
   // The input as records, each as long as its first byte.
   auto kind = size % 2 == 0 ? compression::gzip : compression::none;
   auto writer = tfrecord_writer::create(disk, "y", kind);

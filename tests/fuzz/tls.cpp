@@ -13,7 +13,7 @@ FUZZ_TARGET(tls) {
   static const auto identity =
       *tls_identity::load({authority.task("worker", 0), "", task_name{"worker", 0}});
   auto input = fuzz::bytes(data, size);
-  auto session = identity->answer(
+  auto session = identity->accept(
       [&](std::span<std::byte> to) {
         auto part = std::min(to.size(), input.size());
         std::ranges::copy(input.first(part), to.begin());
@@ -21,7 +21,7 @@ FUZZ_TARGET(tls) {
         return static_cast<ssize_t>(part);
       },
       size % 2 == 0);
-  fuzz::require(!session->shake_hands().ok());
+  fuzz::require(!session->continue_handshake().ok());
   return 0;
 }
 

@@ -133,8 +133,8 @@ void act(world& in, uint8_t action, uint8_t number) {
       ++in.requests;
       register_graph graph;
       graph.request = number;
-      graph.how.session = step.session;
-      graph.how.incarnation = number % 16 == 15 ? 8 : 0;
+      graph.settings.session = step.session;
+      graph.settings.incarnation = number % 16 == 15 ? 8 : 0;
       graph.partitions.push_back({this_device, graph_of(number / 2)});
       in.tell(std::move(graph), from);
       break;
@@ -158,7 +158,7 @@ void act(world& in, uint8_t action, uint8_t number) {
       in.tell(
           tensor_push{.step = step,
                       .key = action / 10u % 5u,
-                      .dead = action > 200,
+                      .is_dead = action > 200,
                       .value = number % 3 ? tensor::scalar(1.0f) : tensor::scalar(int64_t{number}),
                       .frame = action > 240},
           from);
@@ -184,7 +184,7 @@ void act(world& in, uint8_t action, uint8_t number) {
       in.server->connection_ended(*from, failure(error_kind::unavailable, "fuzzed"));
       from = world::connect(number);
       break;
-    default: in.pass(std::chrono::milliseconds{number * 4}); break;
+    default: in.advance_and_run(std::chrono::milliseconds{number * 4}); break;
   }
   if (action % 3 == 0)
     in.run();
@@ -197,7 +197,8 @@ FUZZ_TARGET(worker) {
   for (size_t i = 0; i + 1 < std::min<size_t>(size, 200); i += 2)
     act(in, data[i], data[i + 1]);
   for (int i = 0; i < 12; ++i)
-    in.pass(10s); // all deadlines, and the time after which steps that never arrive are given up
+    in.advance_and_run(
+        10s); // all deadlines, and the time after which steps that never arrive are given up
   require(in.answers == in.requests);
   require(in.server->steps().idle());
   for (const auto& connection : in.connections)

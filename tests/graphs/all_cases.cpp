@@ -38,9 +38,9 @@ std::vector<named_text> all_examples_for_16_bits() {
   return examples;
 }
 
-std::string complaints_about(client& session, const registry& ops,
-                             const std::vector<named_text>& cases,
-                             const std::vector<std::string>& devices) {
+std::string differences_of(client& session, const registry& ops,
+                           const std::vector<named_text>& cases,
+                           const std::vector<std::string>& devices) {
   std::string failures;
   size_t first = 0;
   for (const auto& stored : cases) {
@@ -53,7 +53,7 @@ std::string complaints_about(client& session, const registry& ops,
         TROUPE_ASSIGN(auto step, session.prepare(moved, signature_of(run), deadline));
         return session.run(*step, feeds_of(run), deadline);
       }();
-      if (auto failure_text = complaint_about(run, outcome); !failure_text.empty())
+      if (auto failure_text = difference_of(run, outcome); !failure_text.empty())
         failures += concat(stored.name, ": ", failure_text, '\n');
     }
     if (auto cleared = session.reset("", step_clock::now() + std::chrono::seconds{20}); !cleared)

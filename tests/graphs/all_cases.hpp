@@ -18,7 +18,7 @@ std::vector<named_text> all_examples_for_16_bits();
 
 /// Runs all of them, spread over the devices, and returns the failures. `ops` are those of the
 /// session.
-std::string complaints_about(client& in, const registry& ops, const std::vector<named_text>& cases,
-                             const std::vector<std::string>& devices);
+std::string differences_of(client& in, const registry& ops, const std::vector<named_text>& cases,
+                           const std::vector<std::string>& devices);
 
 } // namespace troupe::test

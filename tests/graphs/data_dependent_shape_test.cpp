@@ -33,8 +33,9 @@ std::unique_ptr<client> session_with(int gpus, unsigned seed) {
 
 // A graph with one node of an op, prepared once for tensors of any shape.
 struct one_op {
-  one_op(client& in_, std::string_view op, const std::vector<dtype>& types, attr_map attrs = {})
-      : in(in_) {
+  one_op(client& running_session, std::string_view op, const std::vector<dtype>& types,
+         attr_map attrs = {})
+      : session(running_session) {
     step_signature signature;
     std::vector<edge> inputs;
     for (auto type : types) {
@@ -49,17 +50,17 @@ struct one_op {
     signature.feeds = inputs;
     for (int i = 0; i < (*tested_node)->outputs(); ++i)
       signature.fetches.push_back({*tested_node, i});
-    auto prepared = in.prepare(nodes, signature, step_clock::now() + 20s);
+    auto prepared = session.prepare(nodes, signature, step_clock::now() + 20s);
     INFO(prepared.status());
     REQUIRE(prepared);
     step = *prepared;
   }
   result<std::vector<tensor>> run(const std::vector<tensor>& feeds,
                                   step_statistics* statistics = nullptr) {
-    return in.run(*step, feeds, step_clock::now() + 20s, {.statistics = statistics});
+    return session.run(*step, feeds, step_clock::now() + 20s, {.statistics = statistics});
   }
 
-  client& in;
+  client& session;
   graph nodes{simulated_library()};
   std::shared_ptr<prepared_step> step;
 };

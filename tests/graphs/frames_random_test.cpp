@@ -78,16 +78,16 @@ std::string difference(uint64_t seed, int statements, client& session,
 }
 
 void check_programs(uint64_t first, uint64_t count,
-                    const std::function<std::string(uint64_t, int)>& difference_of) {
+                    const std::function<std::string(uint64_t, int)>& find_difference) {
   for (auto seed = first; seed < first + count; ++seed) {
     constexpr int size = 24;
-    auto mismatch = difference_of(seed, size);
+    auto mismatch = find_difference(seed, size);
     if (mismatch.empty())
       continue;
     int smallest = size;
     // Finds the shortest program of this seed that fails.
     for (int fewer = 1; fewer < size; ++fewer)
-      if (auto still = difference_of(seed, fewer); !still.empty()) {
+      if (auto still = find_difference(seed, fewer); !still.empty()) {
         smallest = fewer;
         mismatch = still;
         break;

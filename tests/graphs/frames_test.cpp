@@ -334,14 +334,14 @@ fetch one:1 = i32(15)
   std::string failure_text = "nothing ran";
   {
     std::jthread client{
-        [&] { failure_text = complaint_about(text.text.runs[loop], run(*session, text)); }};
+        [&] { failure_text = difference_of(text.text.runs[loop], run(*session, text)); }};
     CHECK(await_started(5) == 5);
     CHECK(run(*session, text, release).status().ok());
   }
   CHECK(failure_text == "");
   {
     std::jthread client{[&] {
-      failure_text = complaint_about(text.text.runs[one_by_one], run(*session, text, one_by_one));
+      failure_text = difference_of(text.text.runs[one_by_one], run(*session, text, one_by_one));
     }};
     CHECK(await_started(6) == 6);
     std::this_thread::sleep_for(20ms);
@@ -446,7 +446,7 @@ run
 feed n = i32(2000000000)
 fetch loop
 )"};
-  REQUIRE(complaint_about(text.text.runs[0], run(*client, text)) == "");
+  REQUIRE(difference_of(text.text.runs[0], run(*client, text)) == "");
   result<std::vector<tensor>> endless = failure(error_kind::internal, "nothing ran");
   {
     std::jthread runs{[&] { endless = run(*client, text, 1, 20s); }};
@@ -461,7 +461,7 @@ fetch loop
     std::this_thread::sleep_for(50ms);
     retried = run(*client, text);
   }
-  CHECK(complaint_about(text.text.runs[0], retried) == "");
+  CHECK(difference_of(text.text.runs[0], retried) == "");
 }
 
 TEST_CASE("a loop on two devices ends at its deadline") {

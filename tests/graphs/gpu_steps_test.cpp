@@ -68,8 +68,8 @@ void six_runs_give_the_same(const gpu_world& on) {
       for (size_t i = 0; i < text.text.runs.size(); ++i) {
         const auto& run = text.text.runs[i];
         // The last operations follow on separate lines, with times.
-        auto expected = first_line(complaint_about(run, plain.run(text, i)));
-        CHECK(first_line(complaint_about(run, recording.run(text, i))) == expected);
+        auto expected = first_line(difference_of(run, plain.run(text, i)));
+        CHECK(first_line(difference_of(run, recording.run(text, i))) == expected);
         recording.settle();
         plain.settle();
       }

@@ -18,7 +18,7 @@ std::string failures_of(int gpus, const std::vector<named_text>& cases,
   options.passes = passes;
   auto session = client::local(options);
   REQUIRE(session);
-  return complaints_about(**session, library(), cases, on);
+  return differences_of(**session, library(), cases, on);
 }
 
 } // namespace

@@ -59,7 +59,7 @@ TEST_CASE("every text graph gives the same if greedy placement spreads it over 2
       part.jobs["worker"].resize(count);
       auto in = connect(part, drawn_times(cases, seed),
                         seed == 1 ? recv_schedule::eager : recv_schedule::late);
-      CHECK(complaints_about(*in, library(), cases, {""}) == "");
+      CHECK(differences_of(*in, library(), cases, {""}) == "");
     }
 }
 

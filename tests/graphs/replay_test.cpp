@@ -224,7 +224,7 @@ fetch y = f32[12, 21]
 )");
   for (int i = 0; i < 24; ++i) {
     auto which = static_cast<size_t>(i / 3 % 2);
-    CHECK(complaint_about(text.text.runs[which], session.run(text, which)) == "");
+    CHECK(difference_of(text.text.runs[which], session.run(text, which)) == "");
   }
 }
 
@@ -356,7 +356,7 @@ TEST_CASE("steps run without recordings if captures fail or memory is short") {
   replaying_session without{true, {.seed = 1, .captures_fail = true}};
   auto text = gpu_case(chain);
   for (int i = 0; i < 100; ++i)
-    CHECK(complaint_about(text.text.runs[0], without.run(text, 0)) == "");
+    CHECK(difference_of(text.text.runs[0], without.run(text, 0)) == "");
   CHECK(without.replays().replays == 0);
 
   replaying_session small{true, {.memory = 1 << 20, .seed = 1}};

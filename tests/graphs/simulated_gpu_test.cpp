@@ -30,8 +30,8 @@ std::string failures_of(int gpus, const std::vector<named_text>& cases,
                         const program_options& programs = {}, const pass_options& passes = {}) {
   auto seed = std::random_device{}();
   UNSCOPED_INFO("seed " << seed);
-  return complaints_about(*session_with(gpus, programs, passes, seed), simulated_library(), cases,
-                          devices);
+  return differences_of(*session_with(gpus, programs, passes, seed), simulated_library(), cases,
+                        devices);
 }
 
 } // namespace

@@ -65,9 +65,9 @@ struct session_on_gpus {
     return dynamic_cast<swap_support&>(*devices[gpu + 1]).swaps();
   }
   memory_statistics memory() const { return devices[1]->statistics(); }
-  std::string misdeeds() const {
+  std::string misuses() const {
     auto& driver = gpu::gpu_of(*devices[1]).driver();
-    return static_cast<gpu::simulated_driver&>(driver).misdeeds();
+    return static_cast<gpu::simulated_driver&>(driver).misuses();
   }
 
   std::vector<std::shared_ptr<device>> devices;
@@ -160,7 +160,7 @@ TEST_CASE("a deep net that exceeds a GPU's memory learns the same with swapping"
     CHECK(swapping.swaps().bytes_out > 0);
     CHECK(swapping.swaps().bytes_out == swapping.swaps().bytes_in);
     CHECK(swapping.swaps().bytes_on_host == 0);
-    CHECK(swapping.misdeeds() == "");
+    CHECK(swapping.misuses() == "");
   }
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("a failed step leaves no swapped tensors") {
   deep_net small{1024, 4};
   session.step = nullptr;
   CHECK(session.run(small.nodes, small.signature, small.feeds()));
-  CHECK(session.misdeeds() == "");
+  CHECK(session.misuses() == "");
 }
 
 TEST_CASE("the swap pass adds no dependencies except those of swapped tensors") {
@@ -365,7 +365,7 @@ TEST_CASE("random graphs give the same bits with and without swapping") {
     swapping.settle();
     swapped += swapping.swaps().bytes_out;
     CHECK(swapping.swaps().bytes_on_host == 0);
-    CHECK(swapping.misdeeds() == "");
+    CHECK(swapping.misuses() == "");
   }
   CHECK(swapped > 0);
 }
@@ -391,7 +391,7 @@ TEST_CASE("concurrent steps may swap on one GPU") {
   CHECK(errors == 0);
   swapping.settle();
   CHECK(swapping.swaps().bytes_on_host == 0);
-  CHECK(swapping.misdeeds() == "");
+  CHECK(swapping.misuses() == "");
 }
 
 } // namespace troupe::test::swap_test

@@ -93,7 +93,7 @@ std::string failures_of(const model& tested, const pass_options& passes) {
       TROUPE_ASSIGN(auto step, (*local)->prepare(tested.nodes, signature, deadline));
       return (*local)->run(*step, feeds_of(tested.steps[i]), deadline);
     }();
-    if (auto failure_text = complaint_about(tested.steps[i], outcome); !failure_text.empty())
+    if (auto failure_text = difference_of(tested.steps[i], outcome); !failure_text.empty())
       failures += concat("step ", i, ": ", failure_text, '\n');
   }
   return failures;
@@ -103,7 +103,7 @@ std::string failures_of(const model& tested, const pass_options& passes) {
 void use_folder(model& tested, const std::string& path) {
   for (auto& step : tested.steps)
     for (auto& fed : step.feeds)
-      if (fed.to.node->name() == "folder")
+      if (fed.fed_edge.node->name() == "folder")
         fed.value = tensor::scalar(path);
 }
 

@@ -23,7 +23,7 @@ std::string complaints_of_local(const std::vector<named_text>& cases,
   options.programs = programs;
   auto local = client::local(options);
   REQUIRE(local);
-  return complaints_about(**local, library(), cases, {""});
+  return differences_of(**local, library(), cases, {""});
 }
 
 // The same processes serve clusters of every size.
@@ -41,8 +41,8 @@ struct worker_processes {
     std::vector<std::string> devices;
     for (size_t i = 0; i < workers; ++i)
       devices.push_back(concat("/job:worker/task:", i));
-    return complaints_about(*connect_to(part, std::chrono::seconds{10}, {}, programs), library(),
-                            cases, devices);
+    return differences_of(*connect_to(part, std::chrono::seconds{10}, {}, programs), library(),
+                          cases, devices);
   }
 };
 

@@ -187,7 +187,7 @@ target put
     std::this_thread::sleep_for(std::chrono::milliseconds{50});
     REQUIRE(run(*session, text, 2));
   }
-  CHECK(complaint_about(text.text.runs[1], waited) == "");
+  CHECK(difference_of(text.text.runs[1], waited) == "");
 }
 
 TEST_CASE("every text graph gives the same with its nodes placed at random on two devices") {
@@ -209,7 +209,7 @@ TEST_CASE("every text graph gives the same with its nodes placed at random on tw
       auto actual = run_all_of(*two_devices, text, apart);
       std::string failures;
       for (size_t i = 0; i < text.runs.size(); ++i)
-        failures += complaint_about(text.runs[i], actual[i]);
+        failures += difference_of(text.runs[i], actual[i]);
       CHECK(failures == "");
       if (failures.empty())
         CHECK(difference(expected, actual, 1e-5) == "");

@@ -74,7 +74,7 @@ failure_list check_kernel(const op_def& op) {
 failure_list check_example(const op_def& op, placeholders shapes) {
   if (needs_runtime(library(), op))
     return {};
-  return run_example(library(), op, small_device(), shapes).device_errors;
+  return run_example(library(), op, small_device(), shapes).failures;
 }
 
 // Runs the sample with each type that the attribute allows.

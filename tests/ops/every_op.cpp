@@ -1,7 +1,7 @@
 #include "tests/ops/every_op.hpp"
 
 #include "tests/support/catch.hpp"
-#include "tests/support/wanted_ops.hpp"
+#include "tests/support/selected_ops.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/ops/all.hpp"
 #include "troupe/serialization/tensor_bundle/checkpoint_work.hpp"
@@ -32,7 +32,7 @@ void check_every_op(const std::function<failure_list(const op_def&)>& check,
   for (const auto* op : library().ops()) {
     if (op->name.starts_with('_'))
       continue; // the runtime makes and runs these itself
-    if (!is_wanted(op->name))
+    if (!is_selected(op->name))
       continue;
     INFO(op->name);
     auto errors = check(*op);
@@ -43,7 +43,7 @@ void check_every_op(const std::function<failure_list(const op_def&)>& check,
     else if (errors.empty())
       FAIL_CHECK(op->name << " needs its exception no more: " << excepted->reason);
   }
-  for (const auto& name : wanted_ops())
+  for (const auto& name : selected_ops())
     if (auto op = library().find_op(name); !op)
       FAIL_CHECK("TROUPE_OPS: " << op.status().message());
   for (const auto& listed : exceptions)

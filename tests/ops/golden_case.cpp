@@ -1,8 +1,8 @@
 #include "tests/ops/golden_case.hpp"
 
 #include "tests/support/data_folder.hpp"
+#include "tests/support/selected_ops.hpp"
 #include "tests/support/unzip.hpp"
-#include "tests/support/wanted_ops.hpp"
 #include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/serialization/text/close_to.hpp"
 
@@ -170,13 +170,13 @@ std::vector<golden_case> golden_cases() {
     std::string_view rest = content;
     for (int number = 1; !rest.empty(); ++number)
       if (golden_case next{concat(family, ' ', number), std::string{take_sized(rest)}};
-          is_wanted(next.op()))
+          is_selected(next.op()))
         cases.push_back(std::move(next));
   }
   return cases;
 }
 
-std::string complaint_about(client& session, const registry& ops, const golden_case& stored) {
+std::string difference_of(client& session, const registry& ops, const golden_case& stored) {
   graph nodes{ops};
   auto imported = read_graph_def(std::as_bytes(std::span{stored.bytes}), nodes);
   if (!imported) {

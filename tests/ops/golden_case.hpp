@@ -14,11 +14,11 @@ struct golden_case {
   std::string op() const; ///< read from the bytes, as the graph may not be valid for Troupe
 };
 
-/// All cases, or those of the requested ops (support/wanted_ops.hpp).
+/// All cases, or those of the requested ops (support/selected_ops.hpp).
 std::vector<golden_case> golden_cases();
 
 /// Runs a case with these ops, and describes errors of its op, attributes, inputs and values; "" if
 /// there are none.
-std::string complaint_about(client& session, const registry& ops, const golden_case& stored);
+std::string difference_of(client& session, const registry& ops, const golden_case& stored);
 
 } // namespace troupe::test

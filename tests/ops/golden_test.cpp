@@ -4,8 +4,8 @@
 #include "tests/ops/golden_case.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/real_gpus.hpp"
+#include "tests/support/selected_ops.hpp"
 #include "tests/support/simulated_gpus.hpp"
-#include "tests/support/wanted_ops.hpp"
 #include "troupe/api/internal/library.hpp"
 #include "troupe/devices/gpu/core/kernel_selection.hpp"
 
@@ -21,7 +21,7 @@ void run_all_goldens(client_options options) {
   auto cases = golden_cases();
   CHECK(!cases.empty());
   for (const auto& stored : cases)
-    if (auto failure_text = complaint_about(**local, *options.ops, stored); !failure_text.empty())
+    if (auto failure_text = difference_of(**local, *options.ops, stored); !failure_text.empty())
       FAIL_CHECK(stored.name << ": " << failure_text);
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("every op computes its golden results where cuDNN computes all layers 
 }
 
 TEST_CASE("every op has at least six golden cases") {
-  if (!all_ops_wanted())
+  if (!all_ops_selected())
     return;
   std::map<std::string, int, std::less<>> cases;
   for (const auto& stored : golden_cases())

@@ -20,7 +20,7 @@ using troupe::ops::table_content;
 namespace {
 
 void holds(const std::string& text) {
-  for (const auto& failure_text : complaints_about(library(), text, small_device()))
+  for (const auto& failure_text : differences_of(library(), text, small_device()))
     FAIL_CHECK(failure_text << "\nof\n" << text);
 }
 

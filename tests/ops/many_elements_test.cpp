@@ -52,7 +52,7 @@ std::vector<result<std::vector<tensor>>> outcomes(client& session, const registr
     if (auto* fed = parsed.nodes->find(name))
       signature.feeds.push_back({fed, 0});
   for (const auto& fetch : parsed.text.runs.at(0).fetches)
-    signature.fetches.push_back(fetch.from);
+    signature.fetches.push_back(fetch.fetched_edge);
   auto step = session.prepare(*parsed.nodes, signature, deadline);
   std::vector<result<std::vector<tensor>>> results;
   if (!step)

@@ -86,16 +86,17 @@ result<std::vector<tensor>> update(op_sample sample, size_t a, size_t b, bool sh
     sample.attrs["use_locking"] = false;
   sample.inputs[b] = sample.inputs[a];
   TROUPE_ASSIGN(auto built, rebuild(library(), sample, true));
-  evaluator graph_evaluator{*built.in, small_device()};
+  evaluator graph_evaluator{*built.owned_graph, small_device()};
   for (const auto& [node, value] : built.variables)
     if (!value.empty()) {
       TROUPE_TRY(graph_evaluator.variable_of(*node).assign(value));
       // now in memory of its own
       TROUPE_TRY(graph_evaluator.variable_of(*node).update([](tensor&) { return status{}; }));
     }
-  TROUPE_ASSIGN(auto read, graph_evaluator.variable_of(*built.at->inputs()[a].node).read());
+  TROUPE_ASSIGN(auto read,
+                graph_evaluator.variable_of(*built.sample_node->inputs()[a].node).read());
   for (auto& [to, value] : built.feeds)
-    if (is_same_edge(to, built.at->inputs()[b])) {
+    if (is_same_edge(to, built.sample_node->inputs()[b])) {
       if (shared) {
         value = read;
       } else {
@@ -104,10 +105,10 @@ result<std::vector<tensor>> update(op_sample sample, size_t a, size_t b, bool sh
     }
   read.reset();
   std::vector<edge> fetches;
-  for (int i = 0; i < built.at->outputs(); ++i)
-    if (!built.at->output_is_ref(i))
-      fetches.push_back(built.at->output(i));
-  TROUPE_ASSIGN(auto outputs, graph_evaluator.run(built.feeds, fetches, {built.at}));
+  for (int i = 0; i < built.sample_node->outputs(); ++i)
+    if (!built.sample_node->output_is_ref(i))
+      fetches.push_back(built.sample_node->output(i));
+  TROUPE_ASSIGN(auto outputs, graph_evaluator.run(built.feeds, fetches, {built.sample_node}));
   for (const auto& [node, value] : built.variables)
     if (graph_evaluator.variable_of(*node).initialized())
       outputs.push_back(*graph_evaluator.variable_of(*node).read());

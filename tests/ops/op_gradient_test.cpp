@@ -84,16 +84,16 @@ public:
   comparison(rebuilt& tested, std::vector<edge> ys) : tested_(tested), ys_(std::move(ys)) {}
 
   status run(failure_list& errors) {
-    evaluator graph_evaluator{*tested_.in, small_device()};
+    evaluator graph_evaluator{*tested_.owned_graph, small_device()};
     for (const auto& [variable, value] : tested_.variables)
       TROUPE_TRY(graph_evaluator.variable_of(*variable).assign(value));
     TROUPE_ASSIGN(auto values, graph_evaluator.run(tested_.feeds, ys_));
     std::vector<edge> weight_edges;
     for (const auto& y : values) {
       weights_.push_back(weights_like(y));
-      TROUPE_ASSIGN(auto* added, tested_.in->add({.op = "Const",
-                                                  .attrs = {{"value", weights_.back()},
-                                                            {"dtype", dtype::f64}}}));
+      TROUPE_ASSIGN(auto* added, tested_.owned_graph->add({.op = "Const",
+                                                           .attrs = {{"value", weights_.back()},
+                                                                     {"dtype", dtype::f64}}}));
       weight_edges.push_back({added, 0});
     }
     std::vector<edge> xs;
@@ -174,11 +174,11 @@ void check_sample(const op_sample& sample, bool known, failure_list& errors) {
       return;
     }
     std::vector<edge> ys;
-    for (int i = 0; i < built->at->outputs(); ++i)
-      if (built->at->output_type(i) == dtype::f64 && (only < 0 || only == i) &&
+    for (int i = 0; i < built->sample_node->outputs(); ++i)
+      if (built->sample_node->output_type(i) == dtype::f64 && (only < 0 || only == i) &&
           carries_gradient(*sample.op, i))
-        ys.push_back(built->at->output(i));
-    if (ys.empty() || (only >= 0 && built->at->outputs() == 1)) {
+        ys.push_back(built->sample_node->output(i));
+    if (ys.empty() || (only >= 0 && built->sample_node->outputs() == 1)) {
       if (only < 0)
         errors.push_back("no output of the sample is differentiable");
       continue;
@@ -215,11 +215,11 @@ failure_list check_complex(const op_def& op) {
     return {};
   const std::vector<double> samples[] = {{0.3, -0.7}, {0.4, 0.2}, {1.1, -0.6}, {-0.5, 0.8}};
   rebuilt tested;
-  tested.in = std::make_unique<graph>(library());
+  tested.owned_graph = std::make_unique<graph>(library());
   size_t next = 0;
   auto add = [&](std::string name, std::vector<edge> inputs, attr_map attrs = {}) -> edge {
-    auto added =
-        tested.in->add({.op = std::move(name), .inputs = std::move(inputs), .attrs = attrs});
+    auto added = tested.owned_graph->add(
+        {.op = std::move(name), .inputs = std::move(inputs), .attrs = attrs});
     REQUIRE(added);
     return {*added, 0};
   };

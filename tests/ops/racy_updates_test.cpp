@@ -14,10 +14,10 @@ namespace {
 result<bool> writes_over_readers(op_sample sample, bool use_locking) {
   sample.attrs["use_locking"] = use_locking;
   TROUPE_ASSIGN(auto built, rebuild(library(), sample, true));
-  evaluator graph_evaluator{*built.in, small_device()};
+  evaluator graph_evaluator{*built.owned_graph, small_device()};
   for (const auto& [variable, value] : built.variables)
     TROUPE_TRY(graph_evaluator.variable_of(*variable).assign(value));
-  auto update = [&] { return graph_evaluator.run(built.feeds, {}, {built.at}).status(); };
+  auto update = [&] { return graph_evaluator.run(built.feeds, {}, {built.sample_node}).status(); };
   TROUPE_TRY(update()); // now the variable owns its memory
   std::vector<tensor> old_values;
   for (const auto& [variable, value] : built.variables)

@@ -122,20 +122,20 @@ TEST_CASE("normal numbers have the moments of their distribution, in every type"
 }
 
 TEST_CASE("an empty range of whole numbers is refused") {
-  CHECK(complaints_about(library(), R"(
+  CHECK(differences_of(library(), R"(
 x = RandomUniformInt(i64[1], i64(3), i64(3))
 error invalid_argument "minval must be less than maxval, got 3 and 3"
 )",
-                         small_device())
+                       small_device())
             .empty());
 }
 
 TEST_CASE("random integers are evenly distributed over any range, the largest included") {
-  auto failures = complaints_about(library(), R"(
+  auto failures = differences_of(library(), R"(
 least = RandomUniformInt(i64[1000], i32(-2147483648), i32(-2147483647)) seed=1
 fetch least = i32{1000}[-2147483648]
 )",
-                                   small_device());
+                                 small_device());
   CHECK(failures.empty());
   graph in{library()};
   auto constant = [&](tensor value) {

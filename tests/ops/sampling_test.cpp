@@ -171,12 +171,12 @@ TEST_CASE("Multinomial draws classes with the probabilities of their logits") {
   check_frequencies(drawn, {1 / sum, std::exp(1.0) / sum, 0, std::exp(2.0) / sum, 0});
   sampled integer_logits{"x = Multinomial(i8[[-100, 27]], i32(100)) seed=3 output_dtype=i32"};
   CHECK(mean(integer_logits.doubles()) == 1);
-  CHECK(complaints_about(library(), R"(
+  CHECK(differences_of(library(), R"(
 x = Multinomial(f32[[0, 1], [-inf, nan]], i32(2))
 fetch x
 error invalid_argument "row 1 of logits has no class that is possible"
 )",
-                         small_device())
+                       small_device())
             .empty());
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("a learning sampler draws the classes that it has seen") {
 
 TEST_CASE("samplers refuse impossible parameters") {
   auto refused = [](std::string_view call, std::string_view reason) {
-    auto failures = complaints_about(
+    auto failures = differences_of(
         library(), concat("x = ", call, "\nfetch x\nerror invalid_argument \"", reason, "\"\n"),
         small_device());
     for (const auto& message : failures)
@@ -279,12 +279,12 @@ TEST_CASE("samplers refuse impossible parameters") {
 }
 
 TEST_CASE("a sampler of unique classes gives up on classes that are too improbable") {
-  auto failures = complaints_about(library(), R"(
+  auto failures = differences_of(library(), R"(
 x = FixedUnigramCandidateSampler(i64[[0]]) num_true=1 num_sampled=2 unique=true range_max=2 unigrams=[1, 0] seed=1
 fetch x
 error resource_exhausted "but needs 1 more that differ"
 )",
-                                   small_device());
+                                 small_device());
   CHECK(failures.empty());
 }
 

@@ -9,7 +9,7 @@ namespace troupe::test::state_test {
 namespace {
 
 void holds(std::string_view text) {
-  for (const auto& failure_text : complaints_about(library(), text, small_device()))
+  for (const auto& failure_text : differences_of(library(), text, small_device()))
     FAIL_CHECK(failure_text);
 }
 

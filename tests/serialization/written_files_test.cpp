@@ -49,7 +49,7 @@ void write_bundle(const std::string& prefix) {
   auto full = tensor::from_values<int32_t>({300, 4}, numbers);
   auto slice = [&](std::vector<int64_t> offset, shape dims) {
     auto part = *tensor::make(dtype::i32, dims);
-    copy_common(full, std::vector<int64_t>{0, 0}, part, offset);
+    copy_overlap(full, std::vector<int64_t>{0, 0}, part, offset);
     REQUIRE(writer->add_slice("v", full.dims(), offset, part).ok());
   };
   slice({0, 0}, {200, 4});
@@ -67,10 +67,10 @@ void write_events(const std::string& folder) {
   REQUIRE(writer);
   for (int i = 0; i < 10; ++i)
     REQUIRE(writer->add({100.0 + i, i, {{"loss", static_cast<float>(i) / 4}}}).ok());
-  auto counts = histogram_of(tensor::vector<float>({1, 2, -1, 5}));
+  auto counts = count_histogram(tensor::vector<float>({1, 2, -1, 5}));
   auto png = read_file((data_folder("fuzz/corpus/decode_png") / "rgb.png").string());
   REQUIRE(writer->add({.seconds = 101, .step = 3, .values = {{"weights", *counts}}}).ok());
-  REQUIRE(writer->add({.seconds = 101, .values = {{"input", *event_image_of(*png)}}}).ok());
+  REQUIRE(writer->add({.seconds = 101, .values = {{"input", *parse_png_header(*png)}}}).ok());
   // A GraphDef of a node whose name is "here".
   REQUIRE(writer->add({.seconds = 101, .graph_def = "\n\x06\n\x04here"}).ok());
   REQUIRE(writer->finish().ok());

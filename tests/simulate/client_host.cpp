@@ -38,13 +38,14 @@ client_host::client_host(core& simulation, network& in, ledger& book, const clus
                          const layout& lay, int number,
                          std::vector<std::unique_ptr<task_host>>& tasks)
     : core_(simulation), network_(in), ledger_(book), cluster_(cluster), layout_(lay),
-      number_(number), tasks_(tasks), chance_(simulation.with.seed, concat("client ", number)),
-      program_chance_(simulation.with.seed, concat("programs of client ", number)),
-      stop_chance_(simulation.with.seed, concat("stops of client ", number)) {
+      number_(number), tasks_(tasks), chance_(simulation.settings.seed, concat("client ", number)),
+      program_chance_(simulation.settings.seed, concat("programs of client ", number)),
+      stop_chance_(simulation.settings.seed, concat("stops of client ", number)) {
   int64_t factor = 2 + number * 100;
   for (int server = 0; server < lay.servers; ++server) {
     auto worker = static_cast<int>(chance_.below(static_cast<uint64_t>(lay.workers)));
-    const auto& server_kind = kinds_.emplace_back(server_kinds::draw(simulation.with.seed, server));
+    const auto& server_kind =
+        kinds_.emplace_back(server_kinds::draw(simulation.settings.seed, server));
     auto kinds = server_kind.runs();
     for (auto kind : {run_kind::update, run_kind::read, run_kind::init})
       kinds.insert(kinds.begin(), kind);
@@ -54,12 +55,12 @@ client_host::client_host(core& simulation, network& in, ledger& book, const clus
   // Torn reads and large tensors together need more reads than the time permits.
   for (int worker = 0; worker < lay.workers; ++worker)
     steps_.push_back(make_step(run_kind::train, lay, {}, number, worker, 0, factor++,
-                               simulation.with.torn                     ? 0
-                               : chance_.permille(simulation.with.huge) ? 250'000
-                               : chance_.permille(300)                  ? 20'000
-                                                                        : 0));
-  if (simulation.with.reductions)
-    for (auto elements : {3, simulation.with.torn ? 5 : 3000}) // a single piece, and several
+                               simulation.settings.torn                     ? 0
+                               : chance_.permille(simulation.settings.huge) ? 250'000
+                               : chance_.permille(300)                      ? 20'000
+                                                                            : 0));
+  if (simulation.settings.reductions)
+    for (auto elements : {3, simulation.settings.torn ? 5 : 3000}) // a single piece, and several
       steps_.push_back(make_step(run_kind::reduce, lay, {}, number, 0, 0, factor++, elements));
 }
 
@@ -70,8 +71,8 @@ void client_host::open() {
   client_options options;
   options.ops = &ledger::ops();
   options.container = concat("client", number_);
-  options.programs.max_concurrent_steps = static_cast<size_t>(core_.with.max_concurrent);
-  options.peer_timeout = std::chrono::milliseconds{core_.with.peer_timeout_ms};
+  options.programs.max_concurrent_steps = static_cast<size_t>(core_.settings.max_concurrent);
+  options.peer_timeout = std::chrono::milliseconds{core_.settings.peer_timeout_ms};
   auto transport = network_.transport(*process_);
   held_.clear();
   told_lost_.clear();
@@ -79,10 +80,10 @@ void client_host::open() {
     for (size_t i = 0; i < tasks_.size(); ++i)
       if (to_string(tasks_[i]->name()) == loss.task)
         told_lost_.insert(static_cast<int>(i));
-    return core_.with.recovers != 0;
+    return core_.settings.recovers != 0;
   };
   cluster_access cluster{cluster_};
-  if (core_.with.joined) {
+  if (core_.settings.joined) {
     cluster.known.tasks.clear();
     cluster.seeds = tasks_[0]->seeds();
   }
@@ -90,22 +91,22 @@ void client_host::open() {
   session_ = *session;
   core_.tell(name(), "open", "session ", session_.id());
   auto generation = ++generation_;
-  for (int64_t i = 0; i < core_.with.lanes; ++i)
+  for (int64_t i = 0; i < core_.settings.lanes; ++i)
     core_.after(chance_.between(duration{0}, 50ms), [=, this] { lane(generation); });
-  if (core_.with.replicas && number_ == 0)
+  if (core_.settings.replicas && number_ == 0)
     core_.after(50ms, [=, this] {
       if (generation == generation_ && !stopping_)
         train(false, {});
     });
 }
 
-void client_host::close(network::leaving leave_mode) {
-  core_.tell(name(), "close", leave_mode == network::leaving::orderly ? "orderly" : "crash");
+void client_host::close(network::departure leave_mode) {
+  core_.tell(name(), "close", leave_mode == network::departure::orderly ? "orderly" : "crash");
   ++generation_;
   closing_ = true;
   busy_ = 0;
   in_program_ = false;
-  if (leave_mode != network::leaving::orderly)
+  if (leave_mode != network::departure::orderly)
     network_.leave(*process_, leave_mode);
   process_->enter(core_.now);
   prepared_.clear();
@@ -172,7 +173,7 @@ void client_host::ask(Question question, std::function<void(status, Answer)> the
 // -- one step after another ----------------------------------------------------------------------
 
 void client_host::lane(uint64_t generation) {
-  if (generation != generation_ || stopping_ || core_.found())
+  if (generation != generation_ || stopping_ || core_.violation())
     return;
   if (process_->wakes() > core_.now) {
     core_.at(process_->wakes(), [=, this] { lane(generation); });
@@ -183,23 +184,23 @@ void client_host::lane(uint64_t generation) {
     if (generation != generation_)
       return;
     --busy_;
-    auto pause = chance_.between(duration{0}, std::chrono::milliseconds{core_.with.think_ms});
+    auto pause = chance_.between(duration{0}, std::chrono::milliseconds{core_.settings.think_ms});
     core_.after(pause, [=, this] { lane(generation); });
   };
-  if (!calm_ && chance_.permille(core_.with.resets))
+  if (!calm_ && chance_.permille(core_.settings.resets))
     return reset(next);
-  if (!calm_ && chance_.permille(core_.with.listings))
+  if (!calm_ && chance_.permille(core_.settings.listings))
     return list_devices(next);
-  if (core_.with.programs && !in_program_ && program_chance_.permille(core_.with.programs))
+  if (core_.settings.programs && !in_program_ && program_chance_.permille(core_.settings.programs))
     return run_program(false, next);
   auto step_index = chance_.below(steps_.size());
-  if (chance_.permille(core_.with.queues))
+  if (chance_.permille(core_.settings.queues))
     while (steps_[step_index].kind < run_kind::put)
       step_index = chance_.below(steps_.size());
   while (steps_[step_index].kind == run_kind::shut && !chance_.permille(200))
     step_index = chance_.below(steps_.size());
   auto patience = chance_.between(duration{2s}, duration{6s});
-  if (!calm_ && chance_.permille(core_.with.short_deadlines))
+  if (!calm_ && chance_.permille(core_.settings.short_deadlines))
     patience = chance_.between(duration{1us}, duration{60ms});
   auto finish = [=, this](const status& outcome) {
     // Otherwise the queue would stay closed.
@@ -326,14 +327,14 @@ void client_host::ask_run(const run_record& record, const std::shared_ptr<prepar
 
 void client_host::note_end(run_record& run, const status& outcome) {
   run.is_answered = true;
-  run.told_doubt = outcome.message().find("may be spent") != std::string::npos;
+  run.reported_doubt = outcome.message().find("may be spent") != std::string::npos;
   run.answered = core_.now;
   if (outcome.ok()) {
     ++succeeded_;
     return;
   }
   ++failed_;
-  if (!core_.with.recovers)
+  if (!core_.settings.recovers)
     for (auto lost_task : tasks_named_in(outcome))
       told_lost_.insert(lost_task);
 }
@@ -408,11 +409,11 @@ void client_host::check_error(const status& error, const std::vector<int>& took_
                               bool may_wait) {
   if (closing_)
     return;
-  auto timeout = std::chrono::milliseconds{core_.with.peer_timeout_ms};
+  auto timeout = std::chrono::milliseconds{core_.settings.peer_timeout_ms};
   auto named = tasks_named_in(error);
-  auto processes = core_.with.joined ? everybody() : took_part;
+  auto processes = core_.settings.joined ? everybody() : took_part;
   // The client itself may have been cut off.
-  auto blamed = core_.with.joined ? everybody() : named;
+  auto blamed = core_.settings.joined ? everybody() : named;
   blamed.push_back(layout_.client(number_));
   auto violate = [&](std::string_view promise) {
     core_.violated(promise, name(), ": ", request, ": ", first_line(error));
@@ -445,7 +446,7 @@ void client_host::check_error(const status& error, const std::vector<int>& took_
         return violate("a step is in time where nothing is lost");
       break;
     case error_kind::not_found:
-      if (!core_.with.joined || !core_.had_fault(lost, blamed, since, core_.now))
+      if (!core_.settings.joined || !core_.had_fault(lost, blamed, since, core_.now))
         return violate("a task is not known only where something was lost");
       break;
     case error_kind::resource_exhausted:
@@ -461,8 +462,8 @@ void client_host::check_error(const status& error, const std::vector<int>& took_
   auto takes_part = [&](int index) {
     return std::ranges::find(processes, index) != processes.end();
   };
-  auto knows_none =
-      core_.with.joined && error.message().find("no task of the cluster") != error.message().npos;
+  auto knows_none = core_.settings.joined &&
+                    error.message().find("no task of the cluster") != error.message().npos;
   if (error.kind() != error_kind::deadline_exceeded && !knows_none &&
       std::ranges::none_of(named, takes_part))
     violate("errors name a task that takes part");
@@ -479,7 +480,7 @@ void client_host::list_devices(on_end then) {
         answered(wait);
         if (!outcome.ok())
           check_error(outcome, everybody(), issued, issued, "devices", true);
-        else if (core_.with.joined ? devices.empty() : devices.size() != tasks_.size())
+        else if (core_.settings.joined ? devices.empty() : devices.size() != tasks_.size())
           core_.violated("each task lists its devices", name(), " heard of ", devices.size());
         then(outcome);
       });
@@ -514,10 +515,10 @@ void client_host::final_round(std::function<void()> then) {
   std::function<void()> last = then;
   if (number_ == 0)
     last = [=, this] { drain(0, run_kind::take, 4, then); };
-  if (core_.with.replicas && number_ == 0)
+  if (core_.settings.replicas && number_ == 0)
     last = [=, this, after = last] { train(true, after); };
   std::function<void()> chain = [=, this] { final_shut(0, last); };
-  if (core_.with.programs)
+  if (core_.settings.programs)
     chain = [=, this] { final_program(4, [=, this] { final_shut(0, last); }); };
   for (size_t i = steps_.size(); i-- > 0;) {
     auto kind = steps_[i].kind;
@@ -529,7 +530,7 @@ void client_host::final_round(std::function<void()> then) {
 }
 
 void client_host::final_step(size_t step_index, int tries, std::function<void()> then) {
-  if (core_.found())
+  if (core_.violation())
     return;
   run(step_index, core_.now + 5s, [=, this](const status& outcome) {
     if (outcome.ok())
@@ -567,7 +568,7 @@ void client_host::final_own(int server, size_t stage, int tries, std::function<v
   constexpr error_kind ends[] = {error_kind::ok,           error_kind::ok,          error_kind::ok,
                                  error_kind::cancelled,    error_kind::ok,          error_kind::ok,
                                  error_kind::out_of_range, error_kind::out_of_range};
-  if (core_.found())
+  if (core_.violation())
     return;
   auto check = [=, this](const status& outcome, size_t next_stage, error_kind expected_kind,
                          std::string_view request) {

@@ -17,7 +17,7 @@ public:
 
   void open();
   /// Ends the session and everything that it runs.
-  void close(network::leaving leave_mode);
+  void close(network::departure leave_mode);
   process* running() noexcept { return process_.get(); }
 
   /// No more faults: from now on deadlines are long, and nothing is reset.
@@ -128,7 +128,7 @@ private:
   int busy_ = 0;
   uint64_t programs_ = 0; // the number of programs drawn
   bool in_program_ = false;
-  dice training_chance_{core_.with.seed, "training"};
+  dice training_chance_{core_.settings.seed, "training"};
   int64_t training_label_ = 0; // across all sessions; it only grows
   bool calm_ = false, stopping_ = false, closing_ = false;
   uint64_t succeeded_ = 0, failed_ = 0;

@@ -38,7 +38,7 @@ void client_host::run_program(bool is_last, on_end then) {
 
 // If a step fails, the next attempt uses a new program, with state of its own.
 void client_host::final_program(int tries, std::function<void()> then) {
-  if (core_.found())
+  if (core_.violation())
     return;
   run_program(true, [=, this](const status& outcome) {
     if (outcome.ok())
@@ -51,7 +51,7 @@ void client_host::final_program(int tries, std::function<void()> then) {
 }
 
 void client_host::go_on(const std::shared_ptr<program_run>& run, on_end then) {
-  if (core_.found())
+  if (core_.violation())
     return;
   if (run->generation != generation_ || (stopping_ && !run->is_last) || run->turns_left == 0)
     return then({});
@@ -75,12 +75,12 @@ void client_host::go_on(const std::shared_ptr<program_run>& run, on_end then) {
   auto& record = ledger_.begin({.kind = run_kind::program,
                                 .client = number_,
                                 .processes = everybody(),
-                                .wanted = run->what.interpret(signature),
+                                .expected = run->what.interpret(signature),
                                 .state_since = run->state_since,
                                 .issued = core_.now,
                                 .deadline = core_.now + patience,
                                 .session = generation_});
-  if (core_.found())
+  if (core_.violation())
     return;
   ask_run(record, step, run->what.feeds(signature, record.number),
           [=, this, &record](const status& outcome, const std::vector<tensor>& fetches) {

@@ -21,7 +21,7 @@ struct client_host::stopping {
 };
 
 client_host::stopping_ptr client_host::draw_stop(const std::string& description) {
-  if (calm_ || !stop_chance_.permille(core_.with.stops))
+  if (calm_ || !stop_chance_.permille(core_.settings.stops))
     return nullptr;
   auto new_stop = std::make_shared<stopping>();
   core_.after(stop_chance_.between(duration{0}, 100ms),
@@ -31,7 +31,7 @@ client_host::stopping_ptr client_host::draw_stop(const std::string& description)
 
 void client_host::stop(const std::string& description, const stopping_ptr& may_stop,
                        uint64_t generation) {
-  if (generation != generation_ || core_.found())
+  if (generation != generation_ || core_.violation())
     return;
   if (process_->wakes() > core_.now) // its caller is paused as well
     return core_.at(process_->wakes(), [=, this] { stop(description, may_stop, generation); });

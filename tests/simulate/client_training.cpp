@@ -123,7 +123,7 @@ void client_host::run_part(
        .session = generation_,
        .replica = static_cast<int64_t>(part_index) - static_cast<int64_t>(training::work),
        .label = label,
-       .least = train_state->required});
+       .min_gradients = train_state->required});
   std::vector<tensor> feeds{tensor::scalar(static_cast<int64_t>(record.number)),
                             tensor::scalar(label)};
   ask_run(record, part.step, std::move(feeds),
@@ -145,7 +145,7 @@ void client_host::run_part(
 // -- chief and replicas --------------------------------------------------------------------------
 
 void client_host::train(bool is_last, std::function<void()> then) {
-  auto n = core_.with.replicas;
+  auto n = core_.settings.replicas;
   training_ptr new_state{new training{.generation = generation_,
                                       .is_last = is_last,
                                       .replicas = n,
@@ -160,7 +160,7 @@ void client_host::train(bool is_last, std::function<void()> then) {
 }
 
 bool client_host::goes_on(const training& train_state) const {
-  return !core_.found() && train_state.generation == generation_ && !train_state.over &&
+  return !core_.violation() && train_state.generation == generation_ && !train_state.over &&
          (!stopping_ || train_state.is_last);
 }
 
@@ -168,7 +168,7 @@ void client_host::leave(const training_ptr& train_state) {
   if (train_state->generation != generation_)
     return;
   --busy_;
-  if (--train_state->lanes == 0 && train_state->then && !core_.found())
+  if (--train_state->lanes == 0 && train_state->then && !core_.violation())
     train_state->then();
 }
 

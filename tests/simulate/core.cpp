@@ -16,7 +16,7 @@ std::string_view to_string(fault_kind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
-core::core(const options& o, bool tracing) : with(o), now(start), tracing_(tracing) {
+core::core(const options& chosen, bool tracing) : settings(chosen), now(start), tracing_(tracing) {
   set_time(now);
 }
 

@@ -37,9 +37,9 @@ struct fault {
 
 class core {
 public:
-  explicit core(const options& with, bool tracing);
+  explicit core(const options& chosen, bool tracing);
 
-  const options with;
+  const options settings;
   time_point now;
 
   void at(time_point when, std::function<void()> act);
@@ -58,12 +58,12 @@ public:
   /// Reports a broken promise, which ends the simulation. Only the first one is kept.
   template <class... Ts>
   void violated(std::string_view promise, const Ts&... how) {
-    if (found_)
+    if (violation_)
       return;
-    found_ = concat(promise, ": ", how...);
-    tell("simulation", "violated", *found_);
+    violation_ = concat(promise, ": ", how...);
+    tell("simulation", "violated", *violation_);
   }
-  const std::optional<std::string>& found() const noexcept { return found_; }
+  const std::optional<std::string>& violation() const noexcept { return violation_; }
   uint64_t lines() const noexcept { return lines_; }
 
   size_t begin_fault(fault new_fault);
@@ -89,7 +89,7 @@ private:
   uint64_t next_number_ = 0;
   std::priority_queue<event> events_;
   std::vector<fault> faults_;
-  std::optional<std::string> found_;
+  std::optional<std::string> violation_;
 };
 
 } // namespace troupe::simulate

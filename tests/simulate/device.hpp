@@ -9,7 +9,7 @@ namespace troupe::simulate {
 
 class failing_memory final : public allocator {
 public:
-  explicit failing_memory(const core& of) : chance_(of.with.seed, "memory") {}
+  explicit failing_memory(const core& simulation) : chance_(simulation.settings.seed, "memory") {}
   void* allocate(size_t bytes) noexcept override;
   void deallocate(void* memory, size_t bytes) noexcept override;
 

@@ -109,16 +109,16 @@ void ledger::executed(size_t process, uint64_t incarnation, uint64_t number, int
 int64_t ledger::most_of(const run_record& run, int64_t slot) const {
   if (run.kind != run_kind::program)
     return 1;
-  if (last_start_ > run.state_since || core_.with.splits || core_.with.joined)
+  if (last_start_ > run.state_since || core_.settings.splits || core_.settings.joined)
     return INT64_MAX;
-  auto expected_runs = run.wanted.find(slot);
-  return expected_runs == run.wanted.end() ? 0 : expected_runs->second;
+  auto expected_runs = run.expected.find(slot);
+  return expected_runs == run.expected.end() ? 0 : expected_runs->second;
 }
 
 bool ledger::is_complete(const run_record& run) const {
   if (run.kind != run_kind::program)
     return run.executed.size() == static_cast<size_t>(run.slots);
-  return run.executed == run.wanted;
+  return run.executed == run.expected;
 }
 
 void ledger::succeeded(run_record& run) {
@@ -193,9 +193,10 @@ bool ledger::is_in_doubt(const run_record& run) const {
     return !run.succeeded;
   // With slow readers, the notice that the element was consumed may arrive after all waits have
   // ended.
-  if (run.told_doubt && core_.with.slow_readers)
+  if (run.reported_doubt && core_.settings.slow_readers)
     return true;
-  auto around = 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} + std::chrono::seconds{5};
+  auto around =
+      2 * std::chrono::milliseconds{core_.settings.peer_timeout_ms} + std::chrono::seconds{5};
   return core_.had_fault({fault_kind::loss, fault_kind::partition, fault_kind::pause,
                           fault_kind::crash, fault_kind::reopen, fault_kind::split,
                           fault_kind::buggify},
@@ -246,7 +247,8 @@ bool ledger::may_have_taken(const place& location, int64_t element, const taking
     if (take.element == element && runs_[take.run - 1].issued <= before.when)
       return true;
   // The element of a step that failed in transit is unknown, and so is the time of its return.
-  auto late = 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} + std::chrono::seconds{5};
+  auto late =
+      2 * std::chrono::milliseconds{core_.settings.peer_timeout_ms} + std::chrono::seconds{5};
   return std::ranges::any_of(runs_, [&](const run_record& run) {
     return run.kind == run_kind::take && static_cast<size_t>(run.server) == location.first &&
            !run.succeeded && run.issued <= before.when &&
@@ -323,8 +325,8 @@ void ledger::check_update(const run_record& chief, const place& location,
     if (!trained_by_.emplace(location, taken[i]).second)
       return violate("has the gradient of run ", taken[i], ", as one before");
   }
-  if (count < chief.least)
-    return violate("has ", count, " gradients, fewer than ", chief.least);
+  if (count < chief.min_gradients)
+    return violate("has ", count, " gradients, fewer than ", chief.min_gradients);
   auto [latest, first] = latest_label_.emplace(location, label);
   if (!first && latest->second >= label)
     return violate("has gradients of step ", label, " after those of step ", latest->second);
@@ -334,7 +336,7 @@ void ledger::check_update(const run_record& chief, const place& location,
 void ledger::doubt_training() { training_.doubted = core_.now; }
 
 void ledger::began_training(const run_record& initializer) {
-  training_.value.assign(static_cast<size_t>(core_.with.replicas), 0);
+  training_.value.assign(static_cast<size_t>(core_.settings.replicas), 0);
   training_.incarnation = initializer.ran_on.at(static_cast<size_t>(initializer.server));
 }
 
@@ -345,7 +347,7 @@ void ledger::trained(const run_record& chief, const tensor& variable) {
   auto previous = std::exchange(training_.value, now);
   training_.open.erase(chief.number);
   auto long_enough =
-      2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} + std::chrono::seconds{10};
+      2 * std::chrono::milliseconds{core_.settings.peer_timeout_ms} + std::chrono::seconds{10};
   auto doubted = training_.doubted != time_point{} && core_.now < training_.doubted + long_enough;
   if (std::exchange(training_.incarnation, incarnation) != incarnation || previous.empty() ||
       doubted || core_.had_fault({fault_kind::split}, {chief.server}, {}, core_.now))

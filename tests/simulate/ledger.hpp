@@ -36,14 +36,14 @@ struct run_record {
   uint64_t number = 0;
   run_kind kind = run_kind::update;
   int client = 0;
-  int server = -1;                        ///< the process with the state; -1: all servers
-  std::vector<int> processes;             ///< the participants, including the client's
-  int slots = 0;                          ///< the number of its Tally nodes
-  std::map<int64_t, int64_t> wanted = {}; ///< of a program: the expected runs of each slot
-  uint64_t state_since = 0;               ///< of a program: order() when its state was initialized
+  int server = -1;                          ///< the process with the state; -1: all servers
+  std::vector<int> processes;               ///< the participants, including the client's
+  int slots = 0;                            ///< the number of its Tally nodes
+  std::map<int64_t, int64_t> expected = {}; ///< of a program: the expected runs of each slot
+  uint64_t state_since = 0; ///< of a program: order() when its state was initialized
   time_point issued{}, deadline{}, answered{};
   bool is_answered = false, succeeded = false;
-  bool told_doubt = false;                  ///< the error said that its element may be consumed
+  bool reported_doubt = false;              ///< the error said that its element may be consumed
   uint64_t session = 0;                     ///< the session's number at its client
   std::map<int64_t, int64_t> executed = {}; ///< runs of each slot
   std::map<size_t, uint64_t> ran_on = {};   ///< the incarnation of each process
@@ -51,7 +51,7 @@ struct run_record {
   uint64_t entered = 0, left = 0;      ///< when it acquired a lock, and last needed it
   int64_t replica = -1;                ///< of training: the replica of its gradient
   int64_t label = 0;                   ///< of training: the step of its gradient
-  int64_t least = 0;               ///< of training: the number of gradients that an update needs
+  int64_t min_gradients = 0;       ///< of training: the number of gradients that an update needs
   std::vector<int64_t> taken = {}; ///< of a training chief: the run of each replica, or 0
 };
 

@@ -147,15 +147,16 @@ int run_one(const arguments& request) {
   auto chosen = drawn(request.seeds->first, request);
   std::printf("%s\n", to_string(chosen).c_str());
   auto result_of_run = run_here({chosen, request.planted}, request.trace);
-  std::printf("%s\n", result_of_run.what.found.empty() ? "all promises were kept"
-                                                       : result_of_run.what.found.c_str());
+  std::printf("%s\n", result_of_run.final_outcome.violation.empty()
+                          ? "all promises were kept"
+                          : result_of_run.final_outcome.violation.c_str());
   std::printf("%.1f virtual s, %llu steps succeeded, %llu failed, %llu faults, %llu messages\n",
-              result_of_run.what.virtual_seconds,
-              static_cast<unsigned long long>(result_of_run.what.succeeded),
-              static_cast<unsigned long long>(result_of_run.what.failed),
-              static_cast<unsigned long long>(result_of_run.what.faults),
-              static_cast<unsigned long long>(result_of_run.what.messages));
-  return result_of_run.what.found.empty() ? 0 : 1;
+              result_of_run.final_outcome.virtual_seconds,
+              static_cast<unsigned long long>(result_of_run.final_outcome.succeeded),
+              static_cast<unsigned long long>(result_of_run.final_outcome.failed),
+              static_cast<unsigned long long>(result_of_run.final_outcome.faults),
+              static_cast<unsigned long long>(result_of_run.final_outcome.messages));
+  return result_of_run.final_outcome.violation.empty() ? 0 : 1;
 }
 
 int shrink(const arguments& request) {
@@ -164,7 +165,7 @@ int shrink(const arguments& request) {
     std::string promise;
     std::vector<run_choice> choices{{tried, request.planted}};
     run_apart(choices, 1, [&](const run_choice&, const run_result& result_of_run) {
-      promise = promise_of(result_of_run.what.found);
+      promise = promise_of(result_of_run.final_outcome.violation);
       return true;
     });
     return promise;
@@ -237,16 +238,16 @@ int run_many(const arguments& request) {
     ++ran;
     seconds += result_of_run.seconds;
     hits |= result_of_run.probes_hit;
-    sum.virtual_seconds += result_of_run.what.virtual_seconds;
-    sum.succeeded += result_of_run.what.succeeded;
-    sum.failed += result_of_run.what.failed;
-    sum.faults += result_of_run.what.faults;
-    sum.messages += result_of_run.what.messages;
-    if (result_of_run.what.found.empty())
+    sum.virtual_seconds += result_of_run.final_outcome.virtual_seconds;
+    sum.succeeded += result_of_run.final_outcome.succeeded;
+    sum.failed += result_of_run.final_outcome.failed;
+    sum.faults += result_of_run.final_outcome.faults;
+    sum.messages += result_of_run.final_outcome.messages;
+    if (result_of_run.final_outcome.violation.empty())
       return true;
     ++failed;
-    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(choice.with.seed),
-                result_of_run.what.found.c_str());
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(choice.settings.seed),
+                result_of_run.final_outcome.violation.c_str());
     std::fflush(stdout);
     return request.planted == canary::none && (request.on || failed < 10);
   });

@@ -55,11 +55,12 @@ private:
   int side_;
 };
 
-network::network(core& simulation) : core_(simulation), chance_(simulation.with.seed, "network") {}
+network::network(core& simulation)
+    : core_(simulation), chance_(simulation.settings.seed, "network") {}
 network::~network() = default;
 
 duration network::latency() {
-  return chance_.between(0us, std::chrono::microseconds{core_.with.latency_us});
+  return chance_.between(0us, std::chrono::microseconds{core_.settings.latency_us});
 }
 
 membership_transport network::transport(process& from_process) {
@@ -170,7 +171,7 @@ bool network::writable(int socket) const {
 
 // As in operating systems: a writer is not woken for a few bytes of room.
 size_t network::room(const end& sender) const {
-  auto capacity = core_.with.torn ? torn_buffer : send_buffer;
+  auto capacity = core_.settings.torn ? torn_buffer : send_buffer;
   auto free = capacity - std::min(capacity, sender.unsent);
   return free < capacity / 3 ? 0 : free;
 }
@@ -225,7 +226,7 @@ ssize_t network::write(uint64_t id, int side, std::span<const iovec> pieces) {
   }
   auto& from = link->second.ends[side];
   auto count = std::min(offered, room(from));
-  if (core_.with.torn && count > 0)
+  if (core_.settings.torn && count > 0)
     count = std::min<size_t>(count, 1 + chance_.below(chance_.permille(300) ? 30 : torn_buffer));
   if (count == 0) {
     TROUPE_REACHED("a buffer of what is to be sent is full");
@@ -281,7 +282,7 @@ void network::pump(uint64_t id, int side) {
   }
   from.pumping = true;
   auto when = std::max(from.outgoing.front().when, from.last + chance_.between(duration{0}, 20us));
-  if (core_.with.slow_readers && chance_.permille(core_.with.slow_readers))
+  if (core_.settings.slow_readers && chance_.permille(core_.settings.slow_readers))
     when += chance_.between(duration{0}, 50ms);
   core_.at(when, [=, this] { deliver(id, side); });
 }
@@ -304,14 +305,14 @@ void network::deliver(uint64_t id, int side) {
   }
   if (!to.attached)
     return; // until it is attached
-  if (to.unread() >= (core_.with.torn ? torn_buffer : receive_buffer)) {
+  if (to.unread() >= (core_.settings.torn ? torn_buffer : receive_buffer)) {
     TROUPE_REACHED("a buffer of what has come is full");
     return; // until its owner has read
   }
   auto& next = from.outgoing.front();
   auto unsent_bytes = next.bytes.size() - next.taken;
   auto max_bytes =
-      core_.with.torn ? 1 + chance_.below(chance_.permille(500) ? 4 : 3000) : 64 * 1024;
+      core_.settings.torn ? 1 + chance_.below(chance_.permille(500) ? 4 : 3000) : 64 * 1024;
   auto count = std::min<size_t>(unsent_bytes, max_bytes);
   auto begin = next.bytes.begin() + static_cast<std::ptrdiff_t>(next.taken);
   to.inbox.insert(to.inbox.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
@@ -362,21 +363,21 @@ std::string_view network::name_of(const end& which_end) const {
   return which_end.owner ? std::string_view{which_end.owner->name()} : "a lost process";
 }
 
-void network::leave(process& leaver, leaving leave_mode) {
+void network::leave(process& leaver, departure leave_mode) {
   std::erase_if(calls_, [&](const auto& entry) { return entry.second.from == &leaver; });
   for (auto& [address, place] : places_)
     if (place.at == &leaver) {
       place.at = nullptr;
       place.listener = nullptr;
-      place.silent = leave_mode == leaving::silent;
+      place.silent = leave_mode == departure::silent;
     }
   std::vector<uint64_t> touched;
   for (auto& [id, link] : wires_)
     for (auto& at : link.ends)
       if (at.owner == &leaver) {
         at.owner = nullptr;
-        at.silent = leave_mode == leaving::silent;
-        if (leave_mode != leaving::orderly) {
+        at.silent = leave_mode == departure::silent;
+        if (leave_mode != departure::orderly) {
           at.outgoing.clear();
           at.unsent = 0;
         }

@@ -29,9 +29,9 @@ public:
   /// The exchange of an accepted connection.
   caf::actor open_accepted(uint64_t wire, process& at, exchange_options options);
 
-  enum class leaving { orderly, crashed, silent };
+  enum class departure { orderly, crashed, silent };
   /// The process is gone, or about to end; it receives nothing any more.
-  void leave(process& leaver, leaving leave_mode);
+  void leave(process& leaver, departure leave_mode);
 
   /// From now on, its connections belong to another host.
   void move(process& mover, std::string name, size_t to);

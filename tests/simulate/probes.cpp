@@ -16,7 +16,7 @@ constexpr int64_t active_permille = 250, acting_permille = 100;
 
 } // namespace
 
-probes::probes(core& simulation) : core_(simulation), chance_(simulation.with.seed, "probes") {
+probes::probes(core& simulation) : core_(simulation), chance_(simulation.settings.seed, "probes") {
   running_simulation = this;
   if (all().size() > 64)
     core_.violated("there is a bit for each place that is marked", all().size(), " places");
@@ -27,7 +27,7 @@ probes::probes(core& simulation) : core_(simulation), chance_(simulation.with.se
 probes::~probes() { running_simulation = nullptr; }
 
 bool probes::interferes(const simulation_probe& at) noexcept {
-  if (calm_ || !core_.with.buggify || !active_[at.name] || !chance_.permille(acting_permille))
+  if (calm_ || !core_.settings.buggify || !active_[at.name] || !chance_.permille(acting_permille))
     return false;
   hit(at);
   if (at.fails)

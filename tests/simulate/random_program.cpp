@@ -22,7 +22,7 @@ random_program::random_program(core& simulation, ledger& book, const layout& lay
                                uint64_t number)
     : core_(simulation), ledger_(book), device_(simulation, ledger::interpreter, 0),
       nodes_(ledger::ops()), interpreter_(nodes_, device_) {
-  dice chance{simulation.with.seed, concat("program ", number, " of client ", client)};
+  dice chance{simulation.settings.seed, concat("program ", number, " of client ", client)};
   run_ = nodes_.placeholder(dtype::i64, shape{}, "run");
   auto mark = [this](edge value) {
     return value_or_throw(nodes_.innermost().add(
@@ -38,7 +38,7 @@ random_program::random_program(core& simulation, ledger& book, const layout& lay
                                  .queues = chance.permille(500),
                                  .container = "programs",
                                  .prefix = concat("client", client, "_program", number, '_'),
-                                 .mark = mark}}
+                                 .transform_update = mark}}
                .draw();
   // Each task records where a step has run.
   std::vector<node*> everywhere;
@@ -80,7 +80,7 @@ std::map<int64_t, int64_t> random_program::interpret(const step_signature& signa
 std::vector<tensor> random_program::feeds(const step_signature& signature, uint64_t run) const {
   std::vector<tensor> values{
       tensor::scalar(static_cast<int64_t>(run)),
-      tensor::vector<int64_t>({turns_, static_cast<int64_t>(core_.with.seed % 100)})};
+      tensor::vector<int64_t>({turns_, static_cast<int64_t>(core_.settings.seed % 100)})};
   values.resize(signature.feeds.size());
   return values;
 }

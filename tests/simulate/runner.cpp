@@ -75,15 +75,16 @@ child start(const run_choice& choice) {
   if (pid == 0) {
     ::close(ends[0]);
     auto result_of_run = run_here(choice, false);
-    numbers first{result_of_run.what.virtual_seconds,
-                  result_of_run.what.succeeded,
-                  result_of_run.what.failed,
-                  result_of_run.what.faults,
-                  result_of_run.what.messages,
-                  result_of_run.what.lines,
+    numbers first{result_of_run.final_outcome.virtual_seconds,
+                  result_of_run.final_outcome.succeeded,
+                  result_of_run.final_outcome.failed,
+                  result_of_run.final_outcome.faults,
+                  result_of_run.final_outcome.messages,
+                  result_of_run.final_outcome.lines,
                   result_of_run.probes_hit};
     write_all(ends[1], reinterpret_cast<const char*>(&first), sizeof(first));
-    write_all(ends[1], result_of_run.what.found.data(), result_of_run.what.found.size());
+    write_all(ends[1], result_of_run.final_outcome.violation.data(),
+              result_of_run.final_outcome.violation.size());
     ::_exit(0);
   }
   ::close(ends[1]);
@@ -100,22 +101,23 @@ run_result finish(child& seed_process, bool hung) {
   run_result result_of_run;
   result_of_run.seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
   if (hung) {
-    result_of_run.what.found = "a seed ends: it took minutes of a processor, or waits";
+    result_of_run.final_outcome.violation = "a seed ends: it took minutes of a processor, or waits";
   } else if (WIFSIGNALED(code)) {
-    result_of_run.what.found =
+    result_of_run.final_outcome.violation =
         concat("no process dies: signal ", WTERMSIG(code), " (", ::strsignal(WTERMSIG(code)), ")");
   } else if (seed_process.output_read.size() < sizeof(numbers)) {
-    result_of_run.what.found = concat("no process dies: exit code ", WEXITSTATUS(code));
+    result_of_run.final_outcome.violation =
+        concat("no process dies: exit code ", WEXITSTATUS(code));
   } else {
     numbers first;
     std::memcpy(&first, seed_process.output_read.data(), sizeof(first));
-    result_of_run.what = {seed_process.output_read.substr(sizeof(first)),
-                          first.virtual_seconds,
-                          first.succeeded,
-                          first.failed,
-                          first.faults,
-                          first.messages,
-                          first.lines};
+    result_of_run.final_outcome = {seed_process.output_read.substr(sizeof(first)),
+                                   first.virtual_seconds,
+                                   first.succeeded,
+                                   first.failed,
+                                   first.faults,
+                                   first.messages,
+                                   first.lines};
     result_of_run.probes_hit = first.probes_hit;
   }
   return result_of_run;
@@ -135,11 +137,11 @@ void stay_on_one_core() {
 
 run_result run_here(const run_choice& choice, bool tracing) {
   stay_on_one_core();
-  auto simulation = std::make_unique<world>(choice.with, tracing, choice.planted);
+  auto simulation = std::make_unique<world>(choice.settings, tracing, choice.planted);
   run_result result_of_run;
-  result_of_run.what = simulation->run();
+  result_of_run.final_outcome = simulation->run();
   result_of_run.probes_hit = simulation->probes_hit();
-  if (!result_of_run.what.found.empty())
+  if (!result_of_run.final_outcome.violation.empty())
     simulation.release(); // actor systems that still run something cannot end
   return result_of_run;
 }

@@ -5,13 +5,13 @@
 namespace troupe::simulate {
 
 struct run_result {
-  outcome what;
+  outcome final_outcome;
   uint64_t probes_hit = 0;
   double seconds = 0; ///< processor seconds, where it ran in a separate process
 };
 
 struct run_choice {
-  options with;
+  options settings;
   canary planted = canary::none;
 };
 

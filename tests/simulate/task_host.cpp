@@ -69,7 +69,7 @@ caf::behavior listener_behavior(caf::stateful_actor<listener_state>* self, netwo
 task_host::task_host(core& simulation, network& in, ledger& book, const cluster_spec& cluster,
                      task_name self, size_t index)
     : core_(simulation), network_(in), ledger_(book), cluster_(cluster), self_(std::move(self)),
-      index_(index), chance_(simulation.with.seed, concat("task ", index)) {}
+      index_(index), chance_(simulation.settings.seed, concat("task ", index)) {}
 
 std::unique_ptr<task_host> task_host::split(size_t host) {
   auto old = std::make_unique<task_host>(core_, network_, ledger_, cluster_, self_, index_);
@@ -91,7 +91,7 @@ std::unique_ptr<task_host> task_host::split(size_t host) {
 }
 
 std::chrono::milliseconds task_host::peer_timeout() const {
-  return std::chrono::milliseconds{core_.with.peer_timeout_ms};
+  return std::chrono::milliseconds{core_.settings.peer_timeout_ms};
 }
 
 std::vector<std::string> task_host::seeds() const {
@@ -99,7 +99,7 @@ std::vector<std::string> task_host::seeds() const {
   for (const auto& [task, address] : task_addresses{cluster_}.tasks)
     addresses.push_back(address);
   std::ranges::reverse(addresses); // workers first
-  addresses.resize(std::min(addresses.size(), static_cast<size_t>(core_.with.joined)));
+  addresses.resize(std::min(addresses.size(), static_cast<size_t>(core_.settings.joined)));
   return addresses;
 }
 
@@ -112,14 +112,14 @@ void task_host::start() {
   process_->loop()->ticks = looks_for_silence;
   life_ = std::make_shared<task_host*>(this);
   address_ = *address_of(cluster_, self_);
-  if (!core_.with.joined)
+  if (!core_.settings.joined)
     return serve();
   joins_ = core_.begin_fault({fault_kind::crash, static_cast<int>(index_), -1, core_.now});
   auto seed_addresses = seeds();
   if (seed_addresses.front() == address_)
     return serve();
   if (std::ranges::find(seed_addresses, address_) == seed_addresses.end() &&
-      chance_.permille(core_.with.moves))
+      chance_.permille(core_.settings.moves))
     address_ = concat(address_.substr(0, address_.find(':')), '.', ++moves_, ":1");
   claim();
 }
@@ -163,7 +163,7 @@ void task_host::serve() {
   auto known_incarnations = std::make_shared<incarnations>();
   cluster_access cluster{cluster_};
   join_options join;
-  if (core_.with.joined) {
+  if (core_.settings.joined) {
     cluster.known.tasks.clear();
     cluster.seeds = seeds();
     join = {seeds(), address_, member_times, vote_times, follows_coordinator_};
@@ -233,12 +233,12 @@ void task_host::supervise() {
 // Like a process supervisor: starts a successor.
 void task_host::ended(const status& reason) {
   core_.tell(process_->name(), "ends", reason.message());
-  if (!core_.with.joined || (reason.kind() != error_kind::failed_precondition &&
-                             reason.kind() != error_kind::already_exists))
+  if (!core_.settings.joined || (reason.kind() != error_kind::failed_precondition &&
+                                 reason.kind() != error_kind::already_exists))
     core_.violated("a task ends by itself only where another has its number", process_->name(),
                    ": ", reason.message());
   core_.begin_fault({fault_kind::crash, static_cast<int>(index_), -1, core_.now, core_.now + 1s});
-  stop(network::leaving::crashed);
+  stop(network::departure::crashed);
   if (goes_on_)
     core_.after(1s, [this] {
       if (!runs())
@@ -246,12 +246,12 @@ void task_host::ended(const status& reason) {
     });
 }
 
-void task_host::stop(network::leaving leave_mode) {
+void task_host::stop(network::departure leave_mode) {
   core_.tell(process_->name(), "stop",
-             leave_mode == network::leaving::orderly   ? "orderly"
-             : leave_mode == network::leaving::crashed ? "crash"
-                                                       : "crash of the machine");
-  if (leave_mode != network::leaving::orderly)
+             leave_mode == network::departure::orderly   ? "orderly"
+             : leave_mode == network::departure::crashed ? "crash"
+                                                         : "crash of the machine");
+  if (leave_mode != network::departure::orderly)
     network_.leave(*process_, leave_mode);
   process_->enter(core_.now);
   *std::exchange(life_, nullptr) = nullptr;
@@ -300,7 +300,7 @@ void task_host::check_idle() {
     core_.violated("an idle task runs no step", process_->name(), " has ", server_->steps().size());
   if (auto live = process_->loop()->live(); live != 0)
     core_.violated("an idle task holds no payload", process_->name(), " has ", live);
-  if (process_->timers() > (core_.with.joined ? timers_of_joined(core_.with.joined) : 0))
+  if (process_->timers() > (core_.settings.joined ? timers_of_joined(core_.settings.joined) : 0))
     core_.violated("an idle task waits for nothing", process_->name(), " has ", process_->timers(),
                    " timers");
 }

@@ -15,7 +15,7 @@ public:
 
   void start();
   /// Ends the task like ~running_task, orderly or cut off from the network.
-  void stop(network::leaving leave_mode);
+  void stop(network::departure leave_mode);
   /// It continues as another machine, with its connections, and no longer answers at its address;
   /// start() starts its successor.
   std::unique_ptr<task_host> split(size_t host);

@@ -55,20 +55,20 @@ world::~world() {
 }
 
 outcome world::run() {
-  core_.tell("simulation", "options", to_string(core_.with));
+  core_.tell("simulation", "options", to_string(core_.settings));
   auto start = core_.now;
   begin();
   faults();
   script();
   watch();
-  run_until(core_.now + std::chrono::seconds{core_.with.fault_seconds});
+  run_until(core_.now + std::chrono::seconds{core_.settings.fault_seconds});
   heal();
-  run_until(core_.now + 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms} +
+  run_until(core_.now + 2 * std::chrono::milliseconds{core_.settings.peer_timeout_ms} +
             settle_patience);
   finish_clients();
   close_all();
   outcome result_of_run;
-  result_of_run.found = core_.found().value_or("");
+  result_of_run.violation = core_.violation().value_or("");
   result_of_run.virtual_seconds = std::chrono::duration<double>(core_.now - start).count();
   for (const auto& client : clients_) {
     result_of_run.succeeded += client->succeeded();
@@ -85,7 +85,7 @@ outcome world::run() {
 void world::begin() {
   for (size_t i = 0; i < tasks_.size(); ++i) {
     auto& task_at_index = *tasks_[i];
-    if (chance_.permille(800) || !core_.with.script.empty()) {
+    if (chance_.permille(800) || !core_.settings.script.empty()) {
       task_at_index.start();
       continue;
     }
@@ -115,7 +115,7 @@ void world::every(int64_t per_minute, std::function<void()> act) {
 
 void world::faults() {
   faulty_ = true;
-  const auto& chosen = core_.with;
+  const auto& chosen = core_.settings;
   every(chosen.losses, [this] { lose_connection(); });
   every(chosen.partitions, [this] { partition(); });
   every(chosen.pauses, [this] { pause(); });
@@ -126,21 +126,21 @@ void world::faults() {
 }
 
 void world::script() {
-  for (const auto& event : core_.with.script)
+  for (const auto& event : core_.settings.script)
     core_.after(event.at, [&event, this] {
       auto first = *index_in(layout_, event.first);
       auto second = event.second.empty() ? -1 : *index_in(layout_, event.second);
       auto a = static_cast<size_t>(first), b = static_cast<size_t>(second);
       if (event.kind == "crash")
-        crash(first, network::leaving::crashed, event.lasts);
+        crash(first, network::departure::crashed, event.lasts);
       else if (event.kind == "replace")
-        crash(first, network::leaving::silent, event.lasts);
+        crash(first, network::departure::silent, event.lasts);
       else if (event.kind == "pause")
         pause(first, event.lasts);
       else if (event.kind == "shortage")
         shortage(first, event.lasts);
       else if (event.kind == "reopen")
-        reopen(a - tasks_.size(), network::leaving::crashed, event.lasts);
+        reopen(a - tasks_.size(), network::departure::crashed, event.lasts);
       else if (event.kind == "loss")
         while (auto between = network_.lose_between(a, b, chance_))
           lost(between);
@@ -177,13 +177,13 @@ void world::lost(std::optional<std::pair<size_t, size_t>> between) {
   if (between)
     core_.begin_fault({fault_kind::loss, static_cast<int>(between->first),
                        static_cast<int>(between->second), core_.now,
-                       core_.now + 2 * std::chrono::milliseconds{core_.with.peer_timeout_ms}});
+                       core_.now + 2 * std::chrono::milliseconds{core_.settings.peer_timeout_ms}});
 }
 
 void world::partition() {
   auto count = static_cast<uint64_t>(layout_.processes());
   auto from = chance_.below(count), to = chance_.below(count);
-  auto is_mutual = !chance_.permille(core_.with.one_way);
+  auto is_mutual = !chance_.permille(core_.settings.one_way);
   auto lasts = chance_.between(duration{50ms}, duration{25s});
   if (from != to)
     part(from, to, is_mutual, lasts);
@@ -228,7 +228,7 @@ void world::pause(int index, duration lasts) {
 
 void world::crash() {
   auto index = static_cast<int>(chance_.below(tasks_.size()));
-  auto silent = chance_.permille(core_.with.machines), orderly = chance_.permille(250);
+  auto silent = chance_.permille(core_.settings.machines), orderly = chance_.permille(250);
   auto downtime = chance_.between(duration{0}, chance_.permille(500) ? duration{200ms} : 15s);
   auto message_count = chance_.below(300);
   if (!tasks_[static_cast<size_t>(index)]->runs())
@@ -237,14 +237,14 @@ void world::crash() {
   crash_at_ = messages_ + message_count;
   crash_ = [=, this] {
     crash(index,
-          orderly  ? network::leaving::orderly
-          : silent ? network::leaving::silent
-                   : network::leaving::crashed,
+          orderly  ? network::departure::orderly
+          : silent ? network::departure::silent
+                   : network::departure::crashed,
           downtime);
   };
 }
 
-void world::crash(int index, network::leaving leave_mode, duration downtime) {
+void world::crash(int index, network::departure leave_mode, duration downtime) {
   auto& task = *tasks_[static_cast<size_t>(index)];
   if (!task.runs() || !faulty_)
     return;
@@ -282,13 +282,13 @@ void world::reopen() {
   auto mode = chance_.below(3);
   auto downtime = chance_.between(duration{0}, duration{3s});
   reopen(number,
-         mode == 0   ? network::leaving::orderly
-         : mode == 1 ? network::leaving::crashed
-                     : network::leaving::silent,
+         mode == 0   ? network::departure::orderly
+         : mode == 1 ? network::departure::crashed
+                     : network::departure::silent,
          downtime);
 }
 
-void world::reopen(size_t number, network::leaving leave_mode, duration downtime) {
+void world::reopen(size_t number, network::departure leave_mode, duration downtime) {
   auto& client = *clients_[number];
   if (!client.running() || client.running()->wakes() > core_.now)
     return;
@@ -337,7 +337,7 @@ void world::split() {
     if (std::exchange(*over, true))
       return;
     if (old->runs())
-      old->stop(network::leaving::crashed);
+      old->stop(network::departure::crashed);
     core_.end_fault(fault_index);
   };
   cures_.push_back(end);
@@ -382,25 +382,25 @@ bool world::step() {
     return true;
   }
   auto& chosen_process = *ready[chance_order(ready.size())];
-  chosen_process.run_one(core_.now, core_.with.shuffle ? &order_ : nullptr);
+  chosen_process.run_one(core_.now, core_.settings.shuffle ? &order_ : nullptr);
   ++messages_;
-  if (core_.with.late && order_.permille(core_.with.late))
+  if (core_.settings.late && order_.permille(core_.settings.late))
     chosen_process.sleep_until(core_.now + order_.between(duration{0}, 3ms));
   return true;
 }
 
-uint64_t world::chance_order(uint64_t n) { return core_.with.shuffle ? order_.below(n) : 0; }
+uint64_t world::chance_order(uint64_t n) { return core_.settings.shuffle ? order_.below(n) : 0; }
 
 void world::run_until(time_point when) {
   bool reached = false;
   core_.at(when, [&] { reached = true; });
-  while (!reached && !core_.found() && step())
+  while (!reached && !core_.violation() && step())
     ;
 }
 
 void world::run_until(const std::function<bool()>& done, duration bound, std::string_view promise) {
   auto latest = core_.now + bound;
-  while (!done() && !core_.found()) {
+  while (!done() && !core_.violation()) {
     if (core_.now > latest || !step())
       return core_.violated(promise, "not within ", bound.count() / 1'000'000'000, " s");
   }
@@ -424,7 +424,7 @@ void world::finish_clients() {
       [this] { return std::ranges::all_of(clients_, [](auto& host) { return host->idle(); }); },
       stop_bound, "steps end when faults are over");
   for (auto& client : clients_) {
-    if (core_.found())
+    if (core_.violation())
       return;
     auto done = std::make_shared<bool>(false);
     client->final_round([done] { *done = true; });
@@ -433,17 +433,17 @@ void world::finish_clients() {
 }
 
 void world::close_all() {
-  if (core_.found())
+  if (core_.violation())
     return;
   watching_ = false;
   for (auto& client : clients_)
-    client->close(network::leaving::orderly);
+    client->close(network::departure::orderly);
   run_until(core_.now + idle_bound);
   for (auto& task : tasks_)
     task->check_idle();
   for (auto& task : tasks_)
-    if (!core_.found())
-      task->stop(network::leaving::orderly);
+    if (!core_.violation())
+      task->stop(network::departure::orderly);
 }
 
 } // namespace troupe::simulate

@@ -11,7 +11,7 @@ namespace troupe::simulate {
 enum class canary : uint8_t { none, repeated_updates, deaf_listener };
 
 struct outcome {
-  std::string found; ///< the broken promise with details; empty if all held
+  std::string violation; ///< the broken promise with details; empty if all held
   double virtual_seconds = 0;
   uint64_t succeeded = 0, failed = 0, faults = 0, messages = 0, lines = 0;
 };
@@ -44,11 +44,11 @@ private:
   void pause();
   void pause(int index, duration lasts);
   void crash();
-  void crash(int index, network::leaving leave_mode, duration downtime);
+  void crash(int index, network::departure leave_mode, duration downtime);
   void shortage();
   void shortage(int index, duration lasts);
   void reopen();
-  void reopen(size_t client, network::leaving leave_mode, duration downtime);
+  void reopen(size_t client, network::departure leave_mode, duration downtime);
   void split();
   process* process_of(int index);
 

@@ -480,7 +480,7 @@ public:
 
   int64_t launches() const override { return launches_; }
 
-  std::string misdeeds() const override {
+  std::string misuses() const override {
     std::lock_guard guard{mutex_};
     return misdeeds_;
   }

@@ -31,7 +31,7 @@ public:
   virtual int64_t launches() const = 0;
   /// The misuses that a real driver would punish, such as a copy beyond a block's end; empty if
   /// there are none.
-  virtual std::string misdeeds() const = 0;
+  virtual std::string misuses() const = 0;
 };
 
 std::unique_ptr<simulated_driver> make_simulated_driver(const simulation& options = {});

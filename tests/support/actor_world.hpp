@@ -20,13 +20,13 @@ namespace troupe::test {
 
 /// Test -> fake actor: run this function. (An actor must answer its promise itself, not another
 /// thread.)
-struct deed {
+struct actor_action {
   std::function<void()> act;
 };
 
 /// An answer that may not have arrived yet.
 template <class Answer>
-using answer_box = std::shared_ptr<std::optional<result<Answer>>>;
+using awaited_answer = std::shared_ptr<std::optional<result<Answer>>>;
 
 class actor_world {
 public:
@@ -70,14 +70,14 @@ public:
   /// Lets time pass without running any actor.
   void advance(std::chrono::milliseconds time) { scheduler_.advance_time(time); }
   /// Lets time pass, and runs the messages that become due.
-  void pass(std::chrono::milliseconds time) {
+  void advance_and_run(std::chrono::milliseconds time) {
     advance(time);
     run();
   }
 
   /// Sends a request; the answer arrives while the world runs.
   template <class Answer, class... Question>
-  answer_box<Answer> ask(const caf::actor& target, Question... question) {
+  awaited_answer<Answer> ask(const caf::actor& target, Question... question) {
     auto pending = std::make_shared<std::optional<result<Answer>>>();
     system_.spawn([=](caf::event_based_actor* self) {
       self->request(target, caf::infinite, question...)
@@ -100,4 +100,4 @@ private:
 
 } // namespace troupe::test
 
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::test::deed)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::test::actor_action)

@@ -24,7 +24,7 @@ void write_whole(const std::string& path, const std::string& text) {
 } // namespace
 
 test_authority::test_authority()
-    : authority_(value_of(certificate_authority::make(validity::of_days(2)))) {
+    : authority_(value_of(certificate_authority::make(validity::for_days(2)))) {
   write_whole(file(), authority_.pem().certificate);
 }
 
@@ -56,7 +56,7 @@ std::string test_authority::write(const std::string& name, const std::string& te
 }
 
 void test_authority::replace(const tls_files& files, const std::vector<certificate_name>& names) {
-  auto pair = value_of(authority_.issue(names, validity::of_days(2)));
+  auto pair = value_of(authority_.issue(names, validity::for_days(2)));
   write_whole(files.key, pair.key);
   write_whole(files.certificate, pair.certificate);
   write_whole(files.authority, authority_.pem().certificate);

@@ -13,7 +13,7 @@ public:
   tls_files task(const std::string& job, int number, const std::string& cluster = {});
   tls_files client(const std::string& name, const std::string& cluster = {});
   tls_files issue(const std::vector<certificate_name>& names,
-                  const validity& when = validity::of_days(2));
+                  const validity& when = validity::for_days(2));
   /// For a client without a certificate.
   tls_files token(const std::string& text);
   /// A file beside the others.

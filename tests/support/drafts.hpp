@@ -11,13 +11,13 @@ namespace troupe::test {
 
 /// Gives drafts fixed names. Must be created before any random id is drawn, and destroyed after the
 /// last one.
-struct known_drafts {
-  known_drafts() {
+struct fixed_draft_names {
+  fixed_draft_names() {
     set_random_id_source([] { return uint64_t{7}; });
   }
-  known_drafts(const known_drafts&) = delete;
-  known_drafts& operator=(const known_drafts&) = delete;
-  ~known_drafts() { set_random_id_source({}); }
+  fixed_draft_names(const fixed_draft_names&) = delete;
+  fixed_draft_names& operator=(const fixed_draft_names&) = delete;
+  ~fixed_draft_names() { set_random_id_source({}); }
 
   static std::string name(int64_t step) { return concat("writing-step-", step, "-7"); }
 };

@@ -62,7 +62,7 @@ void etcd_server::start() {
   if (problem != 0)
     throw std::runtime_error{"cannot start etcd"};
   auto server_address = *address::parse(url_.substr(std::string{"http://"}.size()));
-  auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20 * patience_factor()};
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20 * timeout_factor()};
   while (std::chrono::steady_clock::now() < end)
     if (auto answer = http_post(server_address, "/v3/kv/range", etcd_range("x", false),
                                 std::chrono::seconds{2});

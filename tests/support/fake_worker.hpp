@@ -42,7 +42,7 @@ inline caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* lo
         log->settling.push_back(promise);
         return promise;
       },
-      [](const deed& action) { action.act(); },
+      [](const actor_action& action) { action.act(); },
       [=](list_devices_atom) -> caf::result<std::vector<device_info>> {
         auto promise = self->make_response_promise<std::vector<device_info>>();
         log->listing.push_back(promise);
@@ -56,7 +56,7 @@ inline caf::behavior fake_behavior(caf::event_based_actor* self, fake_worker* lo
   };
 }
 
-inline status outcome_of(const answer_box<step_outcome>& answer) {
+inline status outcome_of(const awaited_answer<step_outcome>& answer) {
   REQUIRE(*answer);
   return **answer ? (**answer)->outcome : (**answer).status();
 }

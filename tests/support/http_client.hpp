@@ -84,7 +84,7 @@ public:
 
   /// Waits until the connection ends, for at most that long; received bytes are dropped.
   bool ends_within(std::chrono::milliseconds timeout) {
-    auto end = std::chrono::steady_clock::now() + timeout * patience_factor();
+    auto end = std::chrono::steady_clock::now() + timeout * timeout_factor();
     while (std::chrono::steady_clock::now() < end)
       if (!receive_more(std::chrono::duration_cast<std::chrono::milliseconds>(
               end - std::chrono::steady_clock::now())))

@@ -1,4 +1,4 @@
-// One process of a cluster that tasks join. The test stands in for the other processes.
+// One process of a cluster that tasks join. The test simulates the other processes.
 #pragma once
 #include "tests/support/actor_world.hpp"
 #include "tests/support/catch.hpp"
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 inline const task_name first{"ps", 0}, zero{"worker", 0}, one{"worker", 1}, two{"worker", 2};
 
 // Another process, as the tested process sees it.
-struct stand_in {
+struct simulated_process {
   std::vector<message> heard;
   caf::actor exchange;
   connection_ptr connection = std::make_shared<peer_connection>();
@@ -31,10 +31,10 @@ struct stand_in {
 struct joined_world : actor_world {
   std::vector<task_addresses> learned;
   std::vector<status> failed;
-  std::vector<std::string> kept, told;
-  std::vector<member_list> shown;
+  std::vector<std::string> kept_addresses, logged_events;
+  std::vector<member_list> shown_lists;
   std::vector<std::pair<task_name, std::function<void(uint64_t)>>> probed;
-  std::list<stand_in> others;
+  std::list<simulated_process> others;
   std::unique_ptr<joined_cluster> joined;
 
   void start(const task_name& self, uint64_t incarnation, const std::string& address) {
@@ -49,12 +49,12 @@ struct joined_world : actor_world {
                   .now = [this] { return now(); },
                   .keep_connection =
                       [this](const std::string& peer_address) {
-                        if (kept.empty() || kept.back() != peer_address)
-                          kept.push_back(peer_address);
+                        if (kept_addresses.empty() || kept_addresses.back() != peer_address)
+                          kept_addresses.push_back(peer_address);
                       },
-                  .show_list = [this](const member_list& now) { shown.push_back(now); },
+                  .show_list = [this](const member_list& now) { shown_lists.push_back(now); },
                   .log = [this](std::string_view event,
-                                const std::string&) { told.emplace_back(event); }});
+                                const std::string&) { logged_events.emplace_back(event); }});
   }
   ~joined_world() {
     for (auto& other_process : others)
@@ -63,7 +63,8 @@ struct joined_world : actor_world {
     run();
   }
 
-  stand_in& meet(std::optional<task_name> task, uint64_t incarnation, bool is_first = false) {
+  simulated_process& meet(std::optional<task_name> task, uint64_t incarnation,
+                          bool is_first = false) {
     auto& joined_process = others.emplace_back();
     joined_process.exchange =
         system().spawn([&joined_process](caf::event_based_actor*) -> caf::behavior {
@@ -85,7 +86,7 @@ struct joined_world : actor_world {
     run();
     return joined_process;
   }
-  void say(stand_in& sender, message content) {
+  void say(simulated_process& sender, message content) {
     CHECK(joined->handle_message({std::move(content), sender.exchange, sender.connection}));
     run();
   }
@@ -95,12 +96,12 @@ struct joined_world : actor_world {
     say(joiner, number_claim{"worker", -1, incarnation, address});
     return joiner.all<number_grant>().back();
   }
-  void lose(stand_in& lost_process, error_kind kind = error_kind::unavailable,
+  void lose(simulated_process& lost_process, error_kind kind = error_kind::unavailable,
             bool orderly = false) {
     joined->disconnected({"", failure(kind, "gone"), lost_process.connection, false, orderly});
     run();
   }
-  void pass_and_tick(std::chrono::milliseconds time) {
+  void advance_and_tick(std::chrono::milliseconds time) {
     for (auto end = now() + time; now() < end;) {
       advance(500ms);
       joined->tick();

@@ -42,9 +42,9 @@ public:
   }
 
   /// Begins a step through the session actor.
-  answer_box<step_outcome> start(const std::shared_ptr<prepared_step>& step,
-                                 std::vector<tensor> feeds = {},
-                                 std::chrono::milliseconds timeout = std::chrono::seconds{10}) {
+  awaited_answer<step_outcome> start(const std::shared_ptr<prepared_step>& step,
+                                     std::vector<tensor> feeds = {},
+                                     std::chrono::milliseconds timeout = std::chrono::seconds{10}) {
     return ask<step_outcome>(session_, step_request{step, std::move(feeds), now() + timeout});
   }
 

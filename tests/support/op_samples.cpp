@@ -36,37 +36,36 @@ std::string with_shapes(std::string text, const text_graph& parsed, placeholders
   for (const auto& run : parsed.runs)
     for (const auto& feed : run.feeds) {
       auto dims = shapes == placeholders::unknown ? "?" : concat(feed.value.dims());
-      std::regex line{concat("(^|\n)( *", feed.to.node->name(),
+      std::regex line{concat("(^|\n)( *", feed.fed_edge.node->name(),
                              " *= *Placeholder[^\n]*shape=)(\\[[^\\]]*\\]|\\?)")};
       text = std::regex_replace(text, line, "$1$2" + dims);
     }
   return text;
 }
 
-void run_all(const text_graph& text, evaluator& reference,
-             std::vector<std::string>& device_errors) {
+void run_all(const text_graph& text, evaluator& reference, std::vector<std::string>& failures) {
   for (const auto& run : text.runs) {
     std::vector<evaluator::feed> feeds;
     std::vector<edge> fetches;
     for (const auto& fed : run.feeds)
-      feeds.emplace_back(fed.to, fed.value);
+      feeds.emplace_back(fed.fed_edge, fed.value);
     for (const auto& fetched : run.fetches)
-      fetches.push_back(fetched.from);
+      fetches.push_back(fetched.fetched_edge);
     auto outcome = reference.run(feeds, fetches, run.targets);
     if (run.error) {
       if (auto expected = check_error(*run.error, outcome.status()); !expected)
-        device_errors.push_back(expected.message());
+        failures.push_back(expected.message());
       continue;
     }
     if (!outcome) {
-      device_errors.push_back(outcome.status().message());
+      failures.push_back(outcome.status().message());
       continue;
     }
     std::string problem;
     for (size_t i = 0; i < run.fetches.size(); ++i)
       if (const auto& fetch = run.fetches[i];
           fetch.expected && !close_to((*outcome)[i], *fetch.expected, fetch.tolerance, &problem))
-        device_errors.push_back(concat("line ", fetch.line, ": ", problem));
+        failures.push_back(concat("line ", fetch.line, ": ", problem));
   }
 }
 
@@ -142,16 +141,16 @@ std::map<size_t, table_sample> tables_of(const node& node, evaluator& reference)
 
 } // namespace
 
-std::vector<std::string> complaints_about(const registry& ops, std::string_view text,
-                                          device& target_device) {
+std::vector<std::string> differences_of(const registry& ops, std::string_view text,
+                                        device& target_device) {
   graph parsed_graph{ops};
   auto parsed = parse_text_graph(text, "text", parsed_graph);
   if (!parsed)
     return {parsed.status().message()};
-  std::vector<std::string> device_errors;
+  std::vector<std::string> failures;
   evaluator reference{parsed_graph, target_device};
-  run_all(*parsed, reference, device_errors);
-  return device_errors;
+  run_all(*parsed, reference, failures);
+  return failures;
 }
 
 bool needs_runtime(const registry& ops, const op_def& op) {
@@ -172,29 +171,29 @@ example_run run_example(const registry& ops, const op_def& op, device& target_de
     parsed =
         parse_text_graph(with_shapes(std::string{op.example}, *parsed, shapes), op.name, stripped);
   if (!parsed) {
-    run_shown.device_errors.push_back(parsed.status().message());
+    run_shown.failures.push_back(parsed.status().message());
     return run_shown;
   }
   auto& used_graph = shapes == placeholders::as_written ? written : stripped;
   if (std::ranges::none_of(used_graph.nodes(),
                            [&](const auto& graph_node) { return &graph_node->op() == &op; }))
-    run_shown.device_errors.push_back("does not show the op");
+    run_shown.failures.push_back("does not show the op");
   if (shapes == placeholders::as_fed)
     for (const auto& node : used_graph.nodes())
       for (int i = 0; &node->op() == &op && i < node->outputs(); ++i)
         if (!node->output_shape(i).fully_known())
-          run_shown.device_errors.push_back(concat(node->name(), ": the shape of output ", i,
-                                                   " is inferred only as ", node->output_shape(i)));
+          run_shown.failures.push_back(concat(node->name(), ": the shape of output ", i,
+                                              " is inferred only as ", node->output_shape(i)));
   evaluator reference{used_graph, target_device};
   reference.observe([&](const node& node, const auto& inputs, const auto&) {
     if (&node.op() == &op)
       run_shown.samples.push_back(
           {&op, without_deduced(op, node.attrs()), inputs, tables_of(node, reference)});
   });
-  run_all(*parsed, reference, run_shown.device_errors);
+  run_all(*parsed, reference, run_shown.failures);
   if (shapes == placeholders::as_written) { // once more, with memory reused as in a program
     evaluator reusing{used_graph, target_device};
-    run_all(*parsed, reusing, run_shown.device_errors);
+    run_all(*parsed, reusing, run_shown.failures);
   }
   return run_shown;
 }
@@ -202,7 +201,7 @@ example_run run_example(const registry& ops, const op_def& op, device& target_de
 result<rebuilt> rebuild(const registry& ops, const op_sample& sample, bool shapes_known,
                         const std::vector<bool>& constant) {
   rebuilt result;
-  result.in = std::make_unique<graph>(ops);
+  result.owned_graph = std::make_unique<graph>(ops);
   std::vector<edge> inputs;
   auto names = type_attrs_of_inputs(sample);
   for (size_t i = 0; i < sample.inputs.size(); ++i) {
@@ -210,8 +209,8 @@ result<rebuilt> rebuild(const registry& ops, const op_sample& sample, bool shape
     auto dims =
         shapes_known && !value.empty() ? partial_shape{value.dims()} : partial_shape::unknown();
     if (auto table = sample.tables.find(i); table != sample.tables.end()) {
-      TROUPE_ASSIGN(auto* maker,
-                    result.in->add({.op = table->second.op, .attrs = table->second.attrs}));
+      TROUPE_ASSIGN(auto* maker, result.owned_graph->add(
+                                     {.op = table->second.op, .attrs = table->second.attrs}));
       result.tables.emplace_back(maker, table->second.pairs);
       inputs.push_back({maker, 0});
     } else if (names.size() == sample.op->inputs.size() &&
@@ -222,32 +221,32 @@ result<rebuilt> rebuild(const registry& ops, const op_sample& sample, bool shape
           type = sample.inputs[k].type();
       if (type == dtype::none)
         type = dtype::f32;
-      TROUPE_ASSIGN(
-          auto* made_variable,
-          result.in->add({.op = "VariableV2", .attrs = {{"dtype", type}, {"shape", dims}}}));
+      TROUPE_ASSIGN(auto* made_variable,
+                    result.owned_graph->add(
+                        {.op = "VariableV2", .attrs = {{"dtype", type}, {"shape", dims}}}));
       result.variables.emplace_back(made_variable, value);
       inputs.push_back({made_variable, 0});
     } else if (i < constant.size() && constant[i] && value.type() != dtype::variant) {
-      TROUPE_ASSIGN(
-          auto* known,
-          result.in->add({.op = "Const", .attrs = {{"value", value}, {"dtype", value.type()}}}));
+      TROUPE_ASSIGN(auto* known,
+                    result.owned_graph->add(
+                        {.op = "Const", .attrs = {{"value", value}, {"dtype", value.type()}}}));
       inputs.push_back({known, 0});
     } else {
       TROUPE_ASSIGN(auto* fed,
-                    result.in->add({.op = "Placeholder",
-                                    .attrs = {{"dtype", value.type()}, {"shape", dims}}}));
+                    result.owned_graph->add({.op = "Placeholder",
+                                             .attrs = {{"dtype", value.type()}, {"shape", dims}}}));
       inputs.push_back({fed, 0});
       result.feeds.emplace_back(inputs.back(), value);
     }
   }
-  TROUPE_ASSIGN(result.at,
-                result.in->add(
+  TROUPE_ASSIGN(result.sample_node,
+                result.owned_graph->add(
                     {.op = std::string{sample.op->name}, .inputs = inputs, .attrs = sample.attrs}));
   return result;
 }
 
 result<std::vector<tensor>> run(rebuilt& built, device& target_device) {
-  evaluator reference{*built.in, target_device};
+  evaluator reference{*built.owned_graph, target_device};
   for (const auto& [variable, value] : built.variables)
     if (!value.empty())
       TROUPE_TRY(reference.variable_of(*variable).assign(value));
@@ -256,10 +255,11 @@ result<std::vector<tensor>> run(rebuilt& built, device& target_device) {
       TROUPE_TRY(static_cast<ops::lookup_table&>(reference.state_of(*table))
                      .replace(pairs, heap_allocator()));
   std::vector<edge> fetches;
-  for (int i = 0; i < built.at->outputs(); ++i)
-    if (!built.at->output_is_ref(i) || !built.variables.empty()) // a new variable has no value yet
-      fetches.push_back(built.at->output(i));
-  return reference.run(built.feeds, fetches, {built.at});
+  for (int i = 0; i < built.sample_node->outputs(); ++i)
+    if (!built.sample_node->output_is_ref(i) ||
+        !built.variables.empty()) // a new variable has no value yet
+      fetches.push_back(built.sample_node->output(i));
+  return reference.run(built.feeds, fetches, {built.sample_node});
 }
 
 std::vector<std::string> type_attrs_of_inputs(const op_sample& sample) {

@@ -26,7 +26,7 @@ struct op_sample {
 /// The result of running an example.
 struct example_run {
   std::vector<op_sample> samples; ///< one for each run of a node of the op
-  std::vector<std::string> device_errors;
+  std::vector<std::string> failures;
 };
 
 enum class placeholders { as_written, as_fed, unknown };
@@ -37,16 +37,16 @@ example_run run_example(const registry& ops, const op_def& op, device& target_de
                         placeholders shapes);
 
 /// Runs a text graph and returns the differences from its expectations.
-std::vector<std::string> complaints_about(const registry& ops, std::string_view text,
-                                          device& target_device);
+std::vector<std::string> differences_of(const registry& ops, std::string_view text,
+                                        device& target_device);
 
 /// Returns whether the example needs more than kernels: queues, control flow.
 bool needs_runtime(const registry& ops, const op_def& op);
 
 /// A sample rebuilt in a graph.
 struct rebuilt {
-  std::unique_ptr<graph> in;
-  node* at = nullptr;
+  std::unique_ptr<graph> owned_graph;
+  node* sample_node = nullptr;
   std::vector<evaluator::feed> feeds;
   std::vector<std::pair<node*, tensor>> variables; ///< with their values
   std::vector<std::pair<node*, ops::table_content>> tables;

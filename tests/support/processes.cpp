@@ -98,8 +98,8 @@ std::unique_ptr<task> start_task(task_options options) {
   return *std::move(started);
 }
 
-bool soon(const std::function<bool()>& is_true) {
-  auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30} * patience_factor();
+bool becomes_true(const std::function<bool()>& is_true) {
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30} * timeout_factor();
   while (std::chrono::steady_clock::now() < end)
     if (is_true())
       return true;
@@ -149,7 +149,7 @@ void task_process::start(const task_name& self, std::vector<std::string> argumen
   std::string line;
   pollfd wait{pipe_ends[0], POLLIN, 0};
   for (char c = 0; problem == 0 && c != '\n';) {
-    if (::poll(&wait, 1, 20'000 * patience_factor()) != 1 || ::read(pipe_ends[0], &c, 1) != 1)
+    if (::poll(&wait, 1, 20'000 * timeout_factor()) != 1 || ::read(pipe_ends[0], &c, 1) != 1)
       break;
     line += c;
   }

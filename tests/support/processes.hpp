@@ -32,7 +32,7 @@ task_options options_of_task(const cluster_access& cluster, const task_name& sel
 std::unique_ptr<task> start_task(task_options options);
 
 /// Returns whether the condition becomes true within 30 s; it is polled.
-bool soon(const std::function<bool()>& is_true);
+bool becomes_true(const std::function<bool()>& is_true);
 
 /// A client of the cluster, with two threads.
 std::unique_ptr<client>

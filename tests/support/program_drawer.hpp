@@ -1,6 +1,6 @@
 // Random programs of branches, loops over numbers and slices, calls, variables and queues.
 #pragma once
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/troupe.hpp"
 
 #include <functional>
@@ -16,7 +16,7 @@ struct drawing_options {
   /// The container of the variables and the queue, and the prefix of their names.
   std::string container = {}, prefix = {};
   /// Applied to each value that is added to a variable.
-  std::function<edge(edge)> mark = {};
+  std::function<edge(edge)> transform_update = {};
 };
 
 /// Draws a program. All values are i64[2], small, and exact. Each level has its effects in the
@@ -115,8 +115,8 @@ private:
     node_spec spec{.op = "Identity", .inputs = {v.ref}};
     if (below(2) == 0) {
       auto added = small(pick(level));
-      if (options_.mark)
-        added = options_.mark(added);
+      if (options_.transform_update)
+        added = options_.transform_update(added);
       node_spec update{.op = "AssignAdd", .inputs = {v.ref, added}};
       if (level.last)
         update.controls = {level.last};

@@ -48,9 +48,9 @@ struct reader_world {
   /// A read, as "key=value", "key=value key=value", "waits" or an error.
   std::string read(file_reader::read_options options = {}) {
     begin(++reads_, options);
-    return told(reads_);
+    return text_of(reads_);
   }
-  std::string told(uint64_t number) {
+  std::string text_of(uint64_t number) {
     auto reply = answer_of(number);
     if (!reply)
       return "waits";
@@ -80,7 +80,7 @@ struct reader_world {
           continue;
         }
         request_id requester{queued_operation.requester->step, 1000 + queued_operation.number};
-        asked_[requester.number] = queued_operation.number;
+        queue_requests_[requester.number] = queued_operation.number;
         answers answers_given;
         queued_operation.ask(*queue, {requester}, answers_given);
         pass(answers_given);
@@ -103,16 +103,17 @@ struct reader_world {
 private:
   void pass(answers& from_queue) {
     for (auto& queued_operation : from_queue)
-      if (auto asked_entry = asked_.find(queued_operation.id.number); asked_entry != asked_.end()) {
+      if (auto asked_entry = queue_requests_.find(queued_operation.id.number);
+          asked_entry != queue_requests_.end()) {
         auto number = asked_entry->second;
-        asked_.erase(asked_entry);
+        queue_requests_.erase(asked_entry);
         reader.operation_ended(number, std::move(queued_operation.outcome),
                                std::move(queued_operation.tensors), done);
       }
     run();
   }
 
-  std::map<uint64_t, uint32_t> asked_; // deferred operations, by requests to the queue
+  std::map<uint64_t, uint32_t> queue_requests_; // deferred operations, by requests to the queue
   uint64_t names_ = 0, reads_ = 0;
 };
 

@@ -27,7 +27,7 @@ struct log_lines {
     return std::ranges::any_of(lines, [&](auto& line) { return line.find(part) != line.npos; });
   }
   // Another thread logs the line.
-  bool come_to_have(std::string_view part) {
+  bool eventually_contain(std::string_view part) {
     for (auto end = std::chrono::steady_clock::now() + std::chrono::seconds{5};
          std::chrono::steady_clock::now() < end; std::this_thread::yield())
       if (have(part))
@@ -74,7 +74,7 @@ struct secure_cluster {
     return *std::move(connected);
   }
   uint16_t port() const { return tasks[0]->port(); }
-  bool lives() {
+  bool runs_steps() {
     return run_all(*connect(authority.client("alice")), text_case{small_text}).empty();
   }
 

@@ -373,7 +373,7 @@ result<std::vector<file_info>> simulated_disk::list(const std::string& path) {
                    ": there is no such folder; check the path");
   std::vector<file_info> files;
   for (const auto& [name, child] : folder->names)
-    files.push_back({.name = name, .folder = child->folder, .bytes = child->now.size()});
+    files.push_back({.name = name, .is_folder = child->folder, .bytes = child->now.size()});
   return files;
 }
 

@@ -14,16 +14,16 @@ uint64_t raw(int64_t value) { return static_cast<uint64_t>(value); }
 
 } // namespace
 
-stage::stage(instance& running_instance, std::mt19937& generator, oracle answers)
+step_player::step_player(instance& running_instance, std::mt19937& generator, oracle answers)
     : instance_(running_instance), generator_(generator), answers_(std::move(answers)) {}
 
-tensor stage::number(int64_t value) {
+tensor step_player::number(int64_t value) {
   auto result = *tensor::make(dtype::i64, {}, instance_.program().device().memory());
   result.data<int64_t>()[0] = value;
   return result;
 }
 
-status stage::play(const std::vector<int64_t>& feeds) {
+status step_player::play(const std::vector<int64_t>& feeds) {
   const auto& program = instance_.program();
   runs.assign(program.regions().size(), 0);
   fetched.clear();
@@ -51,7 +51,7 @@ status stage::play(const std::vector<int64_t>& feeds) {
   return {};
 }
 
-void stage::send_token(token&& to_region) {
+void step_player::send_token(token&& to_region) {
   auto shared = std::make_shared<token>(std::move(to_region));
   under_way_.push_back([this, shared](uint32_t& region) {
     region = shared->region;
@@ -59,23 +59,23 @@ void stage::send_token(token&& to_region) {
   });
 }
 
-void stage::send_export(uint32_t export_index, tensor&& value, bool dead) {
+void step_player::send_export(uint32_t export_index, tensor&& value, bool dead) {
   auto& slot = exported[instance_.program().exports()[export_index].key];
   slot = dead ? std::nullopt : std::optional{value.empty() ? 0 : to_number(value)};
 }
 
-void stage::send_fetch(uint32_t fetch_index, tensor&& value, bool dead) {
+void step_player::send_fetch(uint32_t fetch_index, tensor&& value, bool dead) {
   fetched[fetch_index] = dead ? std::nullopt : std::optional{to_number(value)};
 }
 
-void stage::start_wait(uint32_t wait_index, std::span<tensor> inputs) {
+void step_player::start_wait(uint32_t wait_index, std::span<tensor> inputs) {
   std::vector<int64_t> wait_inputs;
   for (const auto& input : inputs)
     wait_inputs.push_back(to_number(input));
   answer(wait_index, wait_inputs);
 }
 
-void stage::answer(uint32_t wait_index, const std::vector<int64_t>& wait_inputs) {
+void step_player::answer(uint32_t wait_index, const std::vector<int64_t>& wait_inputs) {
   const auto& wait = instance_.program().waits()[wait_index];
   auto reply = answers_(wait, wait_inputs);
   bool dead = reply.empty();
@@ -89,8 +89,8 @@ void stage::answer(uint32_t wait_index, const std::vector<int64_t>& wait_inputs)
       });
 }
 
-std::vector<int64_t> random_play::reply(const node& answering_node,
-                                        const std::vector<int64_t>& wait_inputs) {
+std::vector<int64_t> random_step_graph::reply(const node& answering_node,
+                                              const std::vector<int64_t>& wait_inputs) {
   auto sum = raw(answering_node.id());
   for (auto input : wait_inputs)
     sum += raw(input);
@@ -101,7 +101,8 @@ std::vector<int64_t> random_play::reply(const node& answering_node,
                                        : std::vector{wrap(sum * 3), wrap(sum - 7)};
 }
 
-random_play::random_play(unsigned seed, int size) : graph_(std::make_unique<graph>(ops())) {
+random_step_graph::random_step_graph(unsigned seed, int size)
+    : graph_(std::make_unique<graph>(ops())) {
   std::mt19937 generator{seed};
   auto below = [&](size_t bound) { return static_cast<size_t>(generator() % bound); };
   auto& g = *graph_;
@@ -177,9 +178,9 @@ random_play::random_play(unsigned seed, int size) : graph_(std::make_unique<grap
 }
 
 std::map<uint32_t, std::optional<int64_t>>
-random_play::expected(const graph& played_graph, const std::vector<int64_t>& feeds,
-                      const std::function<bool(const node&)>& dies,
-                      std::map<std::string, int64_t>& state) const {
+random_step_graph::expected(const graph& played_graph, const std::vector<int64_t>& feeds,
+                            const std::function<bool(const node&)>& dies,
+                            std::map<std::string, int64_t>& state) const {
   std::map<uint32_t, std::optional<int64_t>> fetched;
   std::map<std::pair<const node*, int>, int64_t> values;
   std::map<const node*, bool> dead;

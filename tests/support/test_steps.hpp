@@ -10,13 +10,13 @@
 namespace troupe::test {
 
 /// Plays the conductor, the queues and the peers of one instance.
-class stage final : public emission_sink {
+class step_player final : public emission_sink {
 public:
   /// Answers a wait: two numbers made from its inputs, or nothing for a dead answer.
   using oracle =
       std::function<std::vector<int64_t>(const wait_point&, const std::vector<int64_t>&)>;
 
-  stage(instance& running_instance, std::mt19937& generator, oracle answers);
+  step_player(instance& running_instance, std::mt19937& generator, oracle answers);
 
   /// Runs one step to its end, or to the first error.
   status play(const std::vector<int64_t>& feeds);
@@ -44,9 +44,9 @@ private:
 
 /// A random graph of integers, waits and state, in the form that programs are compiled from, and
 /// the expected results of its runs.
-class random_play {
+class random_step_graph {
 public:
-  random_play(unsigned seed, int size);
+  random_step_graph(unsigned seed, int size);
 
   std::unique_ptr<graph> take_graph() { return std::move(graph_); }
   int feeds() const noexcept { return feeds_; }

@@ -21,9 +21,9 @@ text_case::text_case(std::string_view source, std::string_view file, const regis
 step_signature signature_of(const text_run& run) {
   step_signature signature;
   for (const auto& fed : run.feeds)
-    signature.feeds.push_back(fed.to);
+    signature.feeds.push_back(fed.fed_edge);
   for (const auto& fetched : run.fetches)
-    signature.fetches.push_back(fetched.from);
+    signature.fetches.push_back(fetched.fetched_edge);
   signature.targets = run.targets;
   return signature;
 }
@@ -35,7 +35,7 @@ std::vector<tensor> feeds_of(const text_run& run) {
   return values;
 }
 
-std::string complaint_about(const text_run& run, const result<std::vector<tensor>>& outcome) {
+std::string difference_of(const text_run& run, const result<std::vector<tensor>>& outcome) {
   auto prefix = concat("run at line ", run.line, ": ");
   if (run.error) {
     auto expected = check_error(*run.error, outcome.status());
@@ -51,7 +51,7 @@ std::string complaint_about(const text_run& run, const result<std::vector<tensor
   return "";
 }
 
-std::chrono::milliseconds patience() { return std::chrono::seconds{20} * patience_factor(); }
+std::chrono::milliseconds patience() { return std::chrono::seconds{20} * timeout_factor(); }
 
 result<std::vector<tensor>> run(client& tested_client, const text_case& test_case, size_t run_index,
                                 std::chrono::milliseconds timeout) {
@@ -65,7 +65,7 @@ result<std::vector<tensor>> run(client& tested_client, const text_case& test_cas
 std::string run_all(client& tested_client, const text_case& test_case) {
   for (size_t i = 0; i < test_case.text.runs.size(); ++i)
     if (auto run_difference =
-            complaint_about(test_case.text.runs[i], run(tested_client, test_case, i));
+            difference_of(test_case.text.runs[i], run(tested_client, test_case, i));
         !run_difference.empty())
       return run_difference;
   return "";
@@ -95,9 +95,9 @@ text_graph place_each(const text_graph& text, const graph& from, graph& target,
   auto placed = text;
   for (auto& run : placed.runs) {
     for (auto& fed : run.feeds)
-      fed.to = moved(fed.to);
+      fed.fed_edge = moved(fed.fed_edge);
     for (auto& fetched : run.fetches)
-      fetched.from = moved(fetched.from);
+      fetched.fetched_edge = moved(fetched.fetched_edge);
     for (auto& run_target : run.targets)
       run_target = copies.at(run_target);
   }

@@ -23,7 +23,7 @@ step_signature signature_of(const text_run& run);
 std::vector<tensor> feeds_of(const text_run& run);
 
 /// Returns the difference of an outcome from the run's expectation; empty if there is none.
-std::string complaint_about(const text_run& run, const result<std::vector<tensor>>& outcome);
+std::string difference_of(const text_run& run, const result<std::vector<tensor>>& outcome);
 
 /// A timeout for fast operations: 20 s times TROUPE_PATIENCE.
 std::chrono::milliseconds patience();

@@ -20,7 +20,7 @@ track track_of(const json& event) {
 double begin_of(const json& event) { return event.at("ts").get<double>(); }
 double end_of(const json& event) { return begin_of(event) + event.at("dur").get<double>(); }
 
-std::string device_error(const char* rule, const json& event) {
+std::string describe_failure(const char* rule, const json& event) {
   return rule + (": " + event.dump());
 }
 
@@ -30,12 +30,12 @@ std::string broken_nesting(const std::vector<json>& slices) {
   double last = 0;
   for (const auto& slice : slices) {
     if (begin_of(slice) < last)
-      return device_error("begins before the one before it", slice);
+      return describe_failure("begins before the one before it", slice);
     last = begin_of(slice);
     while (!open.empty() && open.back() <= begin_of(slice) + rounding)
       open.pop_back();
     if (!open.empty() && end_of(slice) > open.back() + rounding)
-      return device_error("ends after what encloses it", slice);
+      return describe_failure("ends after what encloses it", slice);
     open.push_back(end_of(slice));
   }
   return "";
@@ -54,17 +54,17 @@ std::string broken_pairs(const std::vector<json>& events, const char* first, con
   for (const auto& event : events) {
     auto id = event.at("cat").get<std::string>() + ' ' + event.at("id").get<std::string>();
     if (event.at("ph") == first && !open.emplace(id, event).second)
-      return device_error("its id is in use", event);
+      return describe_failure("its id is in use", event);
     if (event.at("ph") != last)
       continue;
     auto entry = open.find(id);
     if (entry == open.end())
-      return device_error("ends what did not begin", event);
+      return describe_failure("ends what did not begin", event);
     if (begin_of(event) + rounding < begin_of(entry->second))
-      return device_error("ends before it begins", event);
+      return describe_failure("ends before it begins", event);
     open.erase(entry);
   }
-  return open.empty() ? "" : device_error("does not end", open.begin()->second);
+  return open.empty() ? "" : describe_failure("does not end", open.begin()->second);
 }
 
 std::string check(const json& trace) {
@@ -77,19 +77,19 @@ std::string check(const json& trace) {
     auto phase = trace_event.at("ph").get<std::string>();
     auto track = track_of(trace_event);
     if (trace_event.at("name").get<std::string>().empty())
-      return device_error("has no name", trace_event);
+      return describe_failure("has no name", trace_event);
     if (phase == "M") {
       if (trace_event.at("args").at("name").get<std::string>().empty())
-        return device_error("gives no name", trace_event);
+        return describe_failure("gives no name", trace_event);
       trace_event.at("name") == "process_name" ? (void)named_processes.insert(track.first)
                                                : (void)named_threads.insert(track);
       continue;
     }
     if (begin_of(trace_event) < 0)
-      return device_error("lies before the beginning", trace_event);
+      return describe_failure("lies before the beginning", trace_event);
     if (phase == "X") {
       if (trace_event.at("dur").get<double>() < 0)
-        return device_error("takes less than no time", trace_event);
+        return describe_failure("takes less than no time", trace_event);
       slices[track].push_back(trace_event);
     } else if (phase == "b" || phase == "e") {
       spans.push_back(trace_event);
@@ -97,25 +97,25 @@ std::string check(const json& trace) {
       arrows.push_back(trace_event);
     } else if (phase == "C") {
       if (trace_event.at("args").at("bytes").get<double>() < 0)
-        return device_error("counts less than nothing", trace_event);
+        return describe_failure("counts less than nothing", trace_event);
       if (auto& last = counters[{track.first, trace_event.at("name").get<std::string>()}];
           begin_of(trace_event) < std::exchange(last, begin_of(trace_event)))
-        return device_error("a counter goes back in time", trace_event);
+        return describe_failure("a counter goes back in time", trace_event);
     } else {
-      return device_error("is of an unknown phase", trace_event);
+      return describe_failure("is of an unknown phase", trace_event);
     }
     if (!named_processes.contains(track.first))
-      return device_error("its process has no name", trace_event);
+      return describe_failure("its process has no name", trace_event);
   }
   for (const auto& [track, slices_of_track] : slices) {
     if (!named_threads.contains(track))
-      return device_error("its thread has no name", slices_of_track.front());
+      return describe_failure("its thread has no name", slices_of_track.front());
     if (auto outcome = broken_nesting(slices_of_track); !outcome.empty())
       return outcome;
   }
   for (const auto& arrow : arrows)
     if (!within_a_slice(arrow, slices))
-      return device_error("hangs in the air", arrow);
+      return describe_failure("hangs in the air", arrow);
   auto outcome = broken_pairs(spans, "b", "e");
   return outcome.empty() ? broken_pairs(arrows, "s", "f") : outcome;
 }

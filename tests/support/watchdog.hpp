@@ -12,9 +12,9 @@ namespace troupe::test {
 
 /// The factor for time limits under a sanitizer, which slows everything down.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr int slowness = 5;
+inline constexpr int timeout_scale = 5;
 #else
-inline constexpr int slowness = 1;
+inline constexpr int timeout_scale = 1;
 #endif
 
 /// The thread sanitizer takes several times the memory that it watches: gigabytes do not fit.
@@ -25,7 +25,7 @@ inline constexpr bool gigabytes_fit = true;
 #endif
 
 /// The factor TROUPE_PATIENCE for all timeouts, for tools that slow tests down.
-inline int patience_factor() {
+inline int timeout_factor() {
   const auto* text = std::getenv("TROUPE_PATIENCE");
   return text ? std::max(1, std::atoi(text)) : 1;
 }
@@ -34,11 +34,11 @@ inline int patience_factor() {
 class watchdog {
 public:
   explicit watchdog(std::chrono::seconds limit = std::chrono::seconds{120})
-      : thread_([this, patience = limit * patience_factor()] {
+      : thread_([this, timeout = limit * timeout_factor()] {
           std::unique_lock lock{mutex_};
-          if (changed_.wait_for(lock, patience, [&] { return done_; }))
+          if (changed_.wait_for(lock, timeout, [&] { return done_; }))
             return;
-          std::fprintf(stderr, "a test still ran after %d s\n", static_cast<int>(patience.count()));
+          std::fprintf(stderr, "a test still ran after %d s\n", static_cast<int>(timeout.count()));
           std::abort();
         }) {}
   watchdog(const watchdog&) = delete;

@@ -31,7 +31,7 @@ struct worker_world : actor_world {
         return look();
       });
   step_table& steps = server->steps();
-  std::vector<message> sent; // to the peer
+  std::vector<message> sent_messages; // to the peer
   caf::actor worker, membership, peer;
   connection_ptr connection = connect();
 
@@ -46,7 +46,7 @@ struct worker_world : actor_world {
     worker = spawn_worker(system(), std::move(options));
     peer = system().spawn([this](caf::event_based_actor*) -> caf::behavior {
       return {[this](outgoing& outgoing_message) {
-        sent.push_back(std::move(outgoing_message.content));
+        sent_messages.push_back(std::move(outgoing_message.content));
       }};
     });
   }
@@ -81,9 +81,9 @@ struct worker_world : actor_world {
     REQUIRE((**answer).ok());
     return **answer;
   }
-  answer_box<step_result> begin(uint64_t handle, uint64_t step,
-                                std::vector<indexed_tensor> feeds = {},
-                                std::chrono::milliseconds timeout = 1s) {
+  awaited_answer<step_result> begin(uint64_t handle, uint64_t step,
+                                    std::vector<indexed_tensor> feeds = {},
+                                    std::chrono::milliseconds timeout = 1s) {
     auto answer =
         ask<step_result>(worker, run_request{handle, {0, step}, now() + timeout, std::move(feeds)});
     run();
@@ -114,7 +114,7 @@ struct worker_world : actor_world {
                        .deadline_ms = 1000,
                        .feeds = {},
                        .incarnation = incarnation});
-    auto* reply = std::get_if<step_done>(&sent.back());
+    auto* reply = std::get_if<step_done>(&sent_messages.back());
     REQUIRE(reply);
     CHECK(reply->request == step);
     return reply->outcome;
@@ -132,7 +132,7 @@ struct worker_world : actor_world {
   // Registers a graph as another process does.
   uint64_t register_from_peer(const text_case& test_case, size_t run_index = 0) {
     from_peer(graph_of(test_case, run_index));
-    auto* reply = std::get_if<register_reply>(&sent.back());
+    auto* reply = std::get_if<register_reply>(&sent_messages.back());
     REQUIRE(reply);
     REQUIRE(reply->outcome.ok());
     return reply->handle;

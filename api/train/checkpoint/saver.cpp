@@ -39,7 +39,7 @@ std::string digest_of(const graph& model) {
   checksum_stream sum;
   auto text = describe(model);
   sum.add(std::as_bytes(std::span{text}));
-  return hex_text(sum.value());
+  return to_hex(sum.value());
 }
 
 std::string to_text(double number) {
@@ -104,8 +104,8 @@ struct saver::state {
   state(const graph& in, std::string path, const saver_options& given_options, location where)
       : model(&in), folder(real_files(), std::move(path)), options(given_options),
         created_at(where) {
-    folder.end_drafts_with(concat("-", random_id()));
-    folder.commit_within([this](const std::function<status()>& commit) -> status {
+    folder.set_draft_suffix(concat("-", random_id()));
+    folder.set_commit_guard([this](const std::function<status()>& commit) -> status {
       if (watch.may_be_seen && !watch.may_be_seen()) {
         dropped = true;
         return failure(error_kind::cancelled, folder.path(), ": the checkpoint was dropped");
@@ -198,17 +198,17 @@ struct saver::state {
   checkpoint_manifest describe_checkpoint(int64_t step, std::optional<double> metric) {
     checkpoint_manifest manifest;
     manifest.step = step;
-    manifest.made["by"] = concat("troupe ", library_version);
-    manifest.made[std::string{time_key}] =
+    manifest.description["by"] = concat("troupe ", library_version);
+    manifest.description[std::string{time_key}] =
         concat(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
     if (metric)
-      manifest.made[std::string{metric_key}] = to_text(*metric);
+      manifest.description[std::string{metric_key}] = to_text(*metric);
     if (read_notes)
       for (auto& [key, text] : read_notes())
         manifest.positions[concat(note_key, key)] = text;
     manifest.graph_digest = graph_digest();
     if (!not_kept.empty())
-      manifest.made[std::string{not_saved_key}] = not_kept;
+      manifest.description[std::string{not_saved_key}] = not_kept;
     if (!lost.empty() && !std::exchange(has_warned, true) && options.on_warning)
       options.on_warning(concat(folder.path(), ": checkpoints do not have ", lost));
     return manifest;
@@ -299,7 +299,7 @@ struct saver::state {
     }
     auto type = variable_node.attr<dtype>("dtype");
     auto declared = variable_node.attr<partial_shape>("shape");
-    auto full_shape = saved.slice ? partial_shape{saved.slice->whole} : declared;
+    auto full_shape = saved.slice ? partial_shape{saved.slice->full_shape} : declared;
     if (stored->first == type && full_shape.compatible(stored->second))
       return true;
     report.mismatched.push_back(concat(saved.name, ": ", type, full_shape, " in the graph, ",
@@ -339,7 +339,7 @@ struct saver::state {
                                      std::string& unequal) {
     const auto& variable_node = *saved.variable.node;
     auto type = variable_node.attr<dtype>("dtype");
-    auto declared = saved.slice ? partial_shape{saved.slice->whole}
+    auto declared = saved.slice ? partial_shape{saved.slice->full_shape}
                                 : variable_node.attr<partial_shape>("shape");
     if (whole_value.type() != type || !declared.compatible(whole_value.dims())) {
       unequal = concat(variable_node.name(), ": ", type, declared, " in the graph, ",
@@ -351,7 +351,7 @@ struct saver::state {
     TROUPE_ASSIGN(auto part,
                   tensor::make(type, variable_node.attr<partial_shape>("shape").known()));
     const std::vector<int64_t> begin(static_cast<size_t>(whole_value.rank()), 0);
-    copy_common(whole_value, begin, part, saved.slice->offset);
+    copy_overlap(whole_value, begin, part, saved.slice->offset);
     return part;
   }
 
@@ -452,7 +452,8 @@ struct saver::state {
     restore_report report{.step = manifest.step, .path = from->path()};
     report.same_graph = manifest.graph_digest.empty() || manifest.graph_digest == graph_digest();
     report.notes = positions_of(manifest, note_key);
-    if (auto entry = manifest.made.find(std::string{not_saved_key}); entry != manifest.made.end())
+    if (auto entry = manifest.description.find(std::string{not_saved_key});
+        entry != manifest.description.end())
       report.not_saved = entry->second;
     std::vector<const saved_variable*> matching;
     for (const auto& saved : variables)
@@ -712,10 +713,10 @@ std::optional<restore_report> saver::restore_partial(session& in, location where
 result<std::shared_ptr<folder_lock>>
 saver_access::lock_folder(const std::string& folder, const saver_options& options,
                           std::string_view owner, std::string_view take_over, location where) {
-  return folder_lock::take(folder, {.writes = "checkpoints",
-                                    .by = concat(owner, " (", to_string(where), ')'),
-                                    .take_over = options.take_over,
-                                    .how_to_take_over = concat("set ", take_over)});
+  return folder_lock::acquire(folder, {.content = "checkpoints",
+                                       .owner = concat(owner, " (", to_string(where), ')'),
+                                       .take_over = options.take_over,
+                                       .how_to_take_over = concat("set ", take_over)});
 }
 
 void saver_access::use_lock(saver& checkpoints, std::shared_ptr<folder_lock> lock) {

@@ -22,8 +22,8 @@ std::string task_of(const node& variable) {
 
 std::string slice_text(const manifest_slice& slice, const shape& dims) {
   std::string text, axes;
-  for (int axis = 0; axis < slice.whole.rank(); ++axis) {
-    text += concat(slice.whole[axis], ' ');
+  for (int axis = 0; axis < slice.full_shape.rank(); ++axis) {
+    text += concat(slice.full_shape[axis], ' ');
     axes += concat(axis == 0 ? "" : ":", slice.offset[static_cast<size_t>(axis)], ',', dims[axis]);
   }
   return text + axes;
@@ -37,7 +37,7 @@ tensor text_vector(const std::vector<std::string>& texts) {
 
 std::string unused_name() {
   std::random_device device;
-  return hex_text(uint64_t{device()} << 32 | device());
+  return to_hex(uint64_t{device()} << 32 | device());
 }
 
 status as_status(const error& cause) { return status{cause.kind(), cause.what()}; }

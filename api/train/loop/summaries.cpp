@@ -123,10 +123,10 @@ summary_writer::summary_writer(const std::string& folder, const summary_options&
   state_->folder = folder;
   state_->path = path_in(folder, event_file_name(now, host_name(), next_number()));
   state_->check(real_files().make_folder(folder), "summary_writer", where);
-  auto lock = folder_lock::take(
+  auto lock = folder_lock::acquire(
       folder, {.file = "events-writer.lock",
-               .writes = "events",
-               .by = concat("summary_writer (", to_string(where), ')'),
+               .content = "events",
+               .owner = concat("summary_writer (", to_string(where), ')'),
                .take_over = options.take_over,
                .how_to_take_over = "set summary_options::take_over (troupe train --take-over)",
                .shared_in_process = true});

@@ -24,15 +24,15 @@ TEST_CASE("deadlines fire at their time and in order, unless they are removed") 
     return {[=](wake_atom) { timers->wake(self); }};
   });
   world.run();
-  world.pass(99ms);
+  world.advance_and_run(99ms);
   CHECK(ran.empty());
-  world.pass(1ms);
+  world.advance_and_run(1ms);
   CHECK(ran == "a");
-  world.pass(100ms);
+  world.advance_and_run(100ms);
   CHECK(ran == "ab");
-  world.pass(49ms);
+  world.advance_and_run(49ms);
   CHECK(ran == "ab");
-  world.pass(1s);
+  world.advance_and_run(1s);
   CHECK(ran == "abxc");
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("near deadlines among far ones leave no messages under way") {
   for (int i = 0; i < 100; ++i) {
     caf::anon_send(actor, 5);
     world.run();
-    world.pass(5ms);
+    world.advance_and_run(5ms);
     REQUIRE(run_count == i + 1);
   }
   CHECK(world.timers() <= 2);

@@ -15,7 +15,7 @@ struct supervised_world : actor_world {
   supervised_world() {
     auto behavior = [](caf::event_based_actor* self) -> caf::behavior {
       end_on_exceptions(self);
-      return {[](const deed& action) { action.act(); }};
+      return {[](const actor_action& action) { action.act(); }};
     };
     good = system().spawn(behavior);
     bad = system().spawn(behavior);
@@ -36,7 +36,7 @@ TEST_CASE(
     "a supervisor reports once that an actor ended by an exception, with the exception's text") {
   supervised_world world;
   for (const auto& actor_handle : {world.bad, world.good})
-    caf::anon_send(actor_handle, deed{[] { throw std::runtime_error("a defect"); }});
+    caf::anon_send(actor_handle, actor_action{[] { throw std::runtime_error("a defect"); }});
   world.run();
   REQUIRE(world.reported.size() == 1);
   CHECK(world.reported[0].message().starts_with("bad has ended"));

@@ -206,8 +206,8 @@ fetch f{i} = f32[8, 72]
     auto step = (*session)->prepare(*text.nodes, signature_of(run), step_clock::now() + 10s);
     REQUIRE(step.status().ok());
     for (int i = 0; i < 10; ++i)
-      REQUIRE(complaint_about(
-                  run, (*session)->run(**step, feeds_of(run), step_clock::now() + 20s)) == "");
+      REQUIRE(difference_of(run, (*session)->run(**step, feeds_of(run), step_clock::now() + 20s)) ==
+              "");
     for (size_t i = 1; i < devices.size(); ++i)
       CHECK(devices[i]->as_accelerator()->replays().replays > 0);
   }
@@ -275,7 +275,7 @@ TEST_CASE("collective groups of different steps that share some devices never de
     for (const auto& text : texts)
       threads.emplace_back([&] {
         for (int i = 0; i < 40; ++i)
-          wrong_results += !complaint_about(text.text.runs.at(0), run_one(*session, text)).empty();
+          wrong_results += !difference_of(text.text.runs.at(0), run_one(*session, text)).empty();
       });
   }
   CHECK(wrong_results == 0);
@@ -297,7 +297,7 @@ TEST_CASE("a broadcast reaches all devices") {
       text += concat("z", i, " = Mul(y", i, ", f32(2)) @\"", device, i, "\"\nfetch z", i,
                      " = f32[8, 10]\n");
     text_case test_case{text, "test", &simulated_library()};
-    CHECK(complaint_about(test_case.text.runs.at(0), run_one(*session, test_case)) == "");
+    CHECK(difference_of(test_case.text.runs.at(0), run_one(*session, test_case)) == "");
   }
 }
 
@@ -315,7 +315,7 @@ fetch sum1 = f32[6]
     auto text = switch_case(source, kind_of_devices::processors, 3);
     auto results = run_one(*session, text);
     if (size == 3)
-      CHECK(complaint_about(text.text.runs.at(0), results) == "");
+      CHECK(difference_of(text.text.runs.at(0), results) == "");
     else
       CHECK(message_contains(results.status(),
                              {"CollectiveReduce 'sum0'", "group 7, instance 1 has 3 of 4 members",
@@ -384,7 +384,7 @@ fetch b = f32[2, 4]
     text_case test_case{source, "test", &simulated_library()};
     CHECK(message_contains(run_one(*session, test_case, 20s, 0).status(),
                            {"CollectiveReduce 'b'", "[3]", "[2]", "one shape"}));
-    CHECK(complaint_about(test_case.text.runs.at(1), run_one(*session, test_case, 20s, 1)) == "");
+    CHECK(difference_of(test_case.text.runs.at(1), run_one(*session, test_case, 20s, 1)) == "");
   }
 }
 
@@ -494,7 +494,7 @@ sum{i} = CollectiveReduce(x{i}) group_size={n} group_key=2 instance_key=1 merge_
 fetch sum{i} = f32[3]
 )",
                                   kind_of_devices::gpus, 2);
-    CHECK(complaint_about(other_case.text.runs.at(0), run_one(**session, other_case)) == "");
+    CHECK(difference_of(other_case.text.runs.at(0), run_one(**session, other_case)) == "");
     CHECK(step_clock::now() - begin < 15s);
   }
 }

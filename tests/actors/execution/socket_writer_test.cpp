@@ -74,7 +74,8 @@ TEST_CASE("concurrent writers lose no message: all are sent, or the loop is aske
     REQUIRE(testing::exchange(from, to).ok());
     moody_stream stream{seed};
     noting_loop loop;
-    socket_writer writer{stream, loop, from.it, *caf::actor_cast<caf::abstract_actor*>(owner)};
+    socket_writer writer{stream, loop, from.end_link,
+                         *caf::actor_cast<caf::abstract_actor*>(owner)};
     constexpr uint64_t threads = 4, messages_each = 200;
     std::atomic<uint64_t> writers{threads};
     {
@@ -85,7 +86,7 @@ TEST_CASE("concurrent writers lose no message: all are sent, or the loop is aske
             std::optional<write_batch> batch;
             if (n % 7 == i)
               batch.emplace();
-            if (!from.it.send(settle_step{{i, n}}).ok())
+            if (!from.end_link.send(settle_step{{i, n}}).ok())
               std::abort();
             writer.write_some();
           }
@@ -104,7 +105,7 @@ TEST_CASE("concurrent writers lose no message: all are sent, or the loop is aske
     // sent.
     while (loop.is_wanted)
       writer.flush();
-    CHECK(from.it.idle());
+    CHECK(from.end_link.idle());
     REQUIRE(to.give({stream.bytes.data(), stream.bytes.size()}).ok());
     CHECK(to.got.size() == threads * messages_each);
     std::array<uint64_t, threads> next{};

@@ -37,7 +37,7 @@ struct queue_world : local_world {
       steps.push_back(*prepare(text, i));
   }
   ~queue_world() { steps.clear(); }
-  answer_box<step_outcome> begin(int step_index, std::chrono::milliseconds timeout = 10s) {
+  awaited_answer<step_outcome> begin(int step_index, std::chrono::milliseconds timeout = 10s) {
     auto answer = start(steps.at(static_cast<size_t>(step_index)), {}, timeout);
     run();
     return answer;
@@ -45,7 +45,7 @@ struct queue_world : local_world {
   int elements() { return *(**begin(size))->fetches.at(0).data<int32_t>(); }
 };
 
-status outcome_of(const answer_box<step_outcome>& answer) {
+status outcome_of(const awaited_answer<step_outcome>& answer) {
   REQUIRE(*answer);
   return **answer ? (**answer)->outcome : (**answer).status();
 }
@@ -64,9 +64,9 @@ TEST_CASE("a dequeue waits for an element, and gets it as soon as one is enqueue
 TEST_CASE("a dequeue that times out leaves the queue as it was") {
   queue_world world;
   auto get_answer = world.begin(hasty);
-  world.pass(499ms);
+  world.advance_and_run(499ms);
   CHECK(!*get_answer);
-  world.pass(2ms);
+  world.advance_and_run(2ms);
   auto outcome = outcome_of(get_answer);
   CHECK(outcome.kind() == error_kind::deadline_exceeded);
   CHECK(outcome.message().find("'hasty'") != std::string::npos);
@@ -79,9 +79,9 @@ TEST_CASE("a dequeue that times out leaves the queue as it was") {
 TEST_CASE("a step whose deadline passes while it waits for a queue leaves the queue as it was") {
   queue_world world;
   auto get_answer = world.begin(get, 1s);
-  world.pass(990ms);
+  world.advance_and_run(990ms);
   CHECK(!*get_answer);
-  world.pass(20ms);
+  world.advance_and_run(20ms);
   auto outcome = outcome_of(get_answer);
   CHECK(outcome.kind() == error_kind::deadline_exceeded);
   CHECK(outcome.message().find("/job:local/task:0") != std::string::npos);
@@ -108,7 +108,7 @@ TEST_CASE("a dequeue that waits for too many elements does not stop others after
   auto get_answer = world.begin(get, 10s);
   CHECK(!*three_answer);
   CHECK(!*get_answer);
-  world.pass(1100ms);
+  world.advance_and_run(1100ms);
   CHECK(outcome_of(three_answer).kind() == error_kind::deadline_exceeded);
   CHECK(outcome_of(get_answer).ok());
   CHECK(world.elements() == 0);

@@ -45,7 +45,7 @@ std::string address_of_first(const cluster_spec& cluster) { return cluster.jobs.
 std::unique_ptr<client> hosted_at(const cluster_spec& cluster, const tls_files& tls = {},
                                   std::chrono::milliseconds timeout = 20s) {
   cluster_access access;
-  access.hosts = {address_of_first(cluster)};
+  access.session_hosts = {address_of_first(cluster)};
   auto connected = client::connect(access, {.ops = &library(),
                                             .make_devices = {},
                                             .inter_op_threads = 2,
@@ -158,7 +158,7 @@ TEST_CASE("a task hosts no more sessions than its limit, and the error names the
   CHECK_THAT(refused.message(),
              Contains("/job:worker/task:0 hosts 2 sessions, which is the limit"));
   first.reset();
-  CHECK(soon([&] { return run_all(*three, small).empty(); }));
+  CHECK(becomes_true([&] { return run_all(*three, small).empty(); }));
   one_host closed_host{{.sessions = 0}};
   CHECK_THAT(run(*closed_host.connect(), small).status().message(),
              Contains("/job:worker/task:0 hosts no sessions"));
@@ -201,7 +201,7 @@ TEST_CASE(
   let_go(second); // frees a slot
   const text_case sum{"x = Placeholder dtype=f32 shape=[-1]\ns = Sum(x, i32[0])\n"
                       "feed x = f32[1]\nfetch s = f32(1)"};
-  CHECK(soon([&] {
+  CHECK(becomes_true([&] {
     second = prepare(*caller, sum);
     return second.ok();
   }));
@@ -245,7 +245,7 @@ TEST_CASE(
   for (int i = 0; i < 4; ++i)
     stuck.push_back(begin(*busy_client, **take));
   status late_outcome;
-  CHECK(soon([&] { // another thread queues them
+  CHECK(becomes_true([&] { // another thread queues them
     late_outcome = busy_client->run(**take, {}, after_now(20ms)).status();
     return late_outcome.message().find("waited for a free slot") != std::string::npos;
   }));
@@ -302,8 +302,8 @@ TEST_CASE("the content of strings counts as bytes of a client, and so do all its
   large.feeds = 65'536;
   refused(large);
   auto prepared = peer.ask(valid_request);
-  REQUIRE(std::holds_alternative<prepared_handle>(prepared.what));
-  auto handle = std::get<prepared_handle>(prepared.what).handle;
+  REQUIRE(std::holds_alternative<prepared_handle>(prepared.content));
+  auto handle = std::get<prepared_handle>(prepared.content).handle;
   auto request_of_length = [&](size_t length) {
     return session_run{.handle = handle,
                        .feeds = {tensor::vector<std::string>({std::string(length, 'x')})}};
@@ -370,10 +370,10 @@ TEST_CASE("a client may disconnect while its graph is compiled") {
     for (int n = 0; n < 20; ++n)
       dying_client.tell(prepare_request);
     auto first = dying_client.answer(); // other answers may come first
-    CHECK(std::holds_alternative<prepared_handle>(first.what));
+    CHECK(std::holds_alternative<prepared_handle>(first.content));
     dying_client.cut();
   }
-  CHECK(host.log.come_to_have("session_closed"));
+  CHECK(host.log.eventually_contain("session_closed"));
   CHECK(run_all(*host.connect(), small).empty());
   CHECK(host.task->drain(10s).none());
 }
@@ -408,7 +408,7 @@ TEST_CASE("a task that fails to begin hosting sessions reports it, and tries aga
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   CHECK_THAT(refused.outcome.message(),
              Contains("/job:worker/task:0") && Contains("starting to host sessions"));
-  CHECK(refused.not_begun);
+  CHECK(refused.not_started);
   CHECK_THAT(ask().outcome.message(), Contains("this connection has no session"));
   host->close();
 }
@@ -439,13 +439,13 @@ TEST_CASE("the state of a client ends with its connection, and no state of other
   raw_client dying_client{host.cluster};
   CHECK(dying_client.ask(session_open{}).outcome.ok());
   auto prepared = dying_client.ask(wire_of(waiting_case));
-  REQUIRE(std::holds_alternative<prepared_handle>(prepared.what));
-  auto handle = std::get<prepared_handle>(prepared.what).handle;
+  REQUIRE(std::holds_alternative<prepared_handle>(prepared.content));
+  auto handle = std::get<prepared_handle>(prepared.content).handle;
   for (int i = 0; i < 100; ++i)
     dying_client.tell(session_run{.handle = handle});
   dying_client.ask(session_devices{}); // all requests have arrived
   dying_client.cut();
-  CHECK(host.log.come_to_have("session_closed"));
+  CHECK(host.log.eventually_contain("session_closed"));
   // The steps of the dead client take no element.
   auto answer = begin(*other_client, **take);
   CHECK(run_all(*other_client, puts).empty());
@@ -526,15 +526,15 @@ TEST_CASE("invalid requests are refused with a sentence, and the session continu
              Contains("a step that is to be prepared has no such node"));
 
   auto prepared = peer.ask(valid_request);
-  REQUIRE(std::holds_alternative<prepared_handle>(prepared.what));
-  auto handle = std::get<prepared_handle>(prepared.what).handle;
+  REQUIRE(std::holds_alternative<prepared_handle>(prepared.content));
+  auto handle = std::get<prepared_handle>(prepared.content).handle;
   CHECK_THAT(failure_message(session_run{.handle = handle, .feeds = {tensor::scalar(1)}}),
              Contains("the step has 0 feeds, got 1"));
   auto run_reply = peer.ask(session_run{.handle = handle});
-  REQUIRE(std::holds_alternative<session_ran>(run_reply.what));
-  CHECK(std::get<session_ran>(run_reply.what).fetches[0].values<int>()[0] == 3);
-  peer.tell(session_forget{handle});
-  peer.tell(session_forget{12345}); // is ignored
+  REQUIRE(std::holds_alternative<session_run_result>(run_reply.content));
+  CHECK(std::get<session_run_result>(run_reply.content).fetches[0].values<int>()[0] == 3);
+  peer.tell(session_release{handle});
+  peer.tell(session_release{12345}); // is ignored
   CHECK_THAT(failure_message(session_run{.handle = handle}), Contains("the session has no step"));
 }
 
@@ -543,7 +543,7 @@ TEST_CASE("a stopped request is answered soon, also if the stop arrived first") 
   one_host host;
   raw_client peer{host.cluster};
   CHECK(peer.ask(session_open{}).outcome.ok()); // request 1
-  auto handle = std::get<prepared_handle>(peer.ask(wire_of(waiting_case)).what).handle;
+  auto handle = std::get<prepared_handle>(peer.ask(wire_of(waiting_case)).content).handle;
   auto is_answered = [&](uint64_t request, error_kind expected_kind) {
     auto reply = peer.answer();
     return reply.request == request && reply.outcome.kind() == expected_kind;
@@ -567,7 +567,7 @@ TEST_CASE("a stopped step leaves the queue") {
   one_host host{{.max_concurrent_steps = 1}};
   raw_client peer{host.cluster};
   CHECK(peer.ask(session_open{}).outcome.ok()); // request 1
-  auto handle = std::get<prepared_handle>(peer.ask(wire_of(waiting_case)).what).handle;
+  auto handle = std::get<prepared_handle>(peer.ask(wire_of(waiting_case)).content).handle;
   constexpr uint64_t first = 3, steps = 400; // one more step is admitted every 50 ms
   for (auto i = first; i < first + steps; ++i)
     peer.tell(session_run{.handle = handle});

@@ -29,7 +29,7 @@ public:
     ++reads;
     return addresses_read;
   }
-  std::chrono::milliseconds read_again() const override { return 1s; }
+  std::chrono::milliseconds poll_interval() const override { return 1s; }
   std::string name() const override { return "the test"; }
 
   result<task_addresses> addresses_read = failure(error_kind::not_found, "nothing yet");
@@ -87,7 +87,8 @@ struct changing_world : actor_world {
     now.tasks = std::move(tasks);
     source->addresses_read = std::move(now);
   }
-  answer_box<peer_link> connect(const task_name& target, std::chrono::milliseconds timeout = 10s) {
+  awaited_answer<peer_link> connect(const task_name& target,
+                                    std::chrono::milliseconds timeout = 10s) {
     auto pending = ask<peer_link>(membership, connect_request{target, now() + timeout});
     run();
     return pending;
@@ -148,7 +149,7 @@ TEST_CASE("a connect request that comes before the task's address is answered wh
   auto answer = world.connect(one);
   CHECK(world.calls.empty());
   world.say({{one, "h:1"}});
-  world.pass(100ms); // a waiting request is answered earlier than after a second
+  world.advance_and_run(100ms); // a waiting request is answered earlier than after a second
   REQUIRE(world.calls.size() == 1);
   CHECK(world.calls[0].target.address == "h:1");
   world.answer(world.calls[0]);
@@ -162,9 +163,9 @@ TEST_CASE(
     "a connect request for a task that no source names in time fails with the source's message") {
   changing_world world;
   auto answer = world.connect(one, 500ms);
-  world.pass(200ms);
+  world.advance_and_run(200ms);
   CHECK(!*answer);
-  world.pass(310ms);
+  world.advance_and_run(310ms);
   REQUIRE(*answer);
   CHECK((**answer).status().kind() == error_kind::not_found);
   CHECK(message_contains((**answer).status(), "the test has named no task /job:worker/task:1"));
@@ -175,10 +176,10 @@ TEST_CASE("a task whose address changes during a call is called at the new addre
   changing_world world;
   world.say({{one, "h:1"}});
   auto answer = world.connect(one);
-  world.pass(100ms);
+  world.advance_and_run(100ms);
   REQUIRE(world.calls.size() == 1);
   world.say({{one, "h:2"}});
-  world.pass(100ms);
+  world.advance_and_run(100ms);
   CHECK(*world.calls[0].stop);
   CHECK(world.calls.size() == 1); // one call at a time
   auto reached = GENERATE(false, true);
@@ -200,13 +201,13 @@ TEST_CASE("a link outlives the address by which it was made, and its task") {
   changing_world world;
   world.say({{one, "h:1"}});
   auto answer = world.connect(one);
-  world.pass(100ms);
+  world.advance_and_run(100ms);
   world.answer(world.calls.at(0));
   world.introduce(one, 7);
   REQUIRE(**answer);
   for (auto now : {std::map<task_name, std::string>{{one, "h:2"}}, {}}) {
     world.say(now);
-    world.pass(1s);
+    world.advance_and_run(1s);
     auto second_link = world.connect(one);
     REQUIRE(*second_link);
     REQUIRE(**second_link);
@@ -217,7 +218,7 @@ TEST_CASE("a link outlives the address by which it was made, and its task") {
                  peer_gone{to_string(one), failure(error_kind::unavailable, "gone")});
   world.run();
   auto late_link = world.connect(one, 100ms);
-  world.pass(110ms);
+  world.advance_and_run(110ms);
   REQUIRE(*late_link);
   CHECK((**late_link).status().kind() == error_kind::not_found);
 }
@@ -225,14 +226,14 @@ TEST_CASE("a link outlives the address by which it was made, and its task") {
 TEST_CASE("a watcher is notified of the known tasks, once for each change") {
   changing_world world;
   world.say({{zero, "h:0"}});
-  world.pass(1s);
-  world.pass(3s);
+  world.advance_and_run(1s);
+  world.advance_and_run(3s);
   world.say({{zero, "h:0"}, {one, "h:1"}});
-  world.pass(1s);
+  world.advance_and_run(1s);
   world.source->addresses_read = failure(error_kind::unavailable, "it does not answer");
-  world.pass(3s); // its last result stays in use
+  world.advance_and_run(3s); // its last result stays in use
   world.say({{one, "h:1"}});
-  world.pass(1s);
+  world.advance_and_run(1s);
   std::vector<std::vector<task_name>> lists;
   for (const auto& known_tasks : world.reported)
     lists.push_back(known_tasks.tasks);
@@ -243,14 +244,14 @@ TEST_CASE(
     "a source is read once a second, and ten times a second while a request waits for a task") {
   changing_world world;
   for (int i = 0; i < 100; ++i)
-    world.pass(100ms);
+    world.advance_and_run(100ms);
   CHECK(world.source->reads >= 9);
   CHECK(world.source->reads <= 12);
   world.source->reads = 0;
   for (int i = 0; i < 20; ++i) // each request may trigger a read, but reads are limited in rate
     world.connect(one, 60s);
   for (int i = 0; i < 100; ++i)
-    world.pass(100ms);
+    world.advance_and_run(100ms);
   CHECK(world.source->reads >= 90);
   CHECK(world.source->reads <= 102);
   CHECK(world.timers() < 50);

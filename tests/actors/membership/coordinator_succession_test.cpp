@@ -13,12 +13,12 @@ TEST_CASE("an elected member is the coordinator until the first seed returns") {
   auto& second = world.meet(one, 6);
   auto& third = world.meet(two, 7);
   auto& joiner = world.meet({}, 8);
-  world.pass_and_tick(20s);
+  world.advance_and_tick(20s);
   CHECK(world.probed.empty());
   world.lose(peer);
-  world.pass_and_tick(9s);
+  world.advance_and_tick(9s);
   CHECK(world.probed.empty());
-  world.pass_and_tick(2s);
+  world.advance_and_tick(2s);
   REQUIRE(world.probed.size() == 2);
   for (auto& [task, answer] : std::exchange(world.probed, {}))
     answer(task == one ? 6 : 7);
@@ -32,7 +32,7 @@ TEST_CASE("an elected member is the coordinator until the first seed returns") {
   world.say(third, vote{1001, true}); // three of four
   // Asks for the list that the voter has.
   CHECK(third.all<member_changes>().back().epoch == list_epoch{});
-  world.pass_and_tick(2s);
+  world.advance_and_tick(2s);
   CHECK(second.all<member_changes>().back().epoch == list_epoch{});
   world.say(second, list_of(1000, members, first)); // a list without news
   auto announced = second.all<member_changes>().back();
@@ -47,8 +47,9 @@ TEST_CASE("an elected member is the coordinator until the first seed returns") {
   world.say(joiner, number_claim{"worker", -1, 9, "h:9"});
   CHECK(joiner.all<number_grant>()[2].coordinator_address == "h:10");
   CHECK(world.failed.empty());
-  CHECK(world.told == std::vector<std::string>{"coordinator_unreachable", "coordinator_elected",
-                                               "coordinator_replaced"});
+  CHECK(world.logged_events == std::vector<std::string>{"coordinator_unreachable",
+                                                        "coordinator_elected",
+                                                        "coordinator_replaced"});
 }
 
 TEST_CASE("a member votes once, and only while it does not hear the coordinator") {
@@ -59,11 +60,11 @@ TEST_CASE("a member votes once, and only while it does not hear the coordinator"
   world.say(peer, list);
   auto& candidate = world.meet(zero, 5);
   auto& stranger = world.meet({}, 8);
-  world.pass_and_tick(10s);
+  world.advance_and_tick(10s);
   world.say(candidate, vote_request{1001, list.epoch});
   CHECK(!candidate.all<vote>().back().granted);
   world.lose(peer);
-  world.pass_and_tick(6s);
+  world.advance_and_tick(6s);
   world.say(stranger, vote_request{1001, list.epoch});
   CHECK(stranger.all<vote>().empty());
   world.say(candidate, vote_request{1001, list.epoch});
@@ -76,7 +77,7 @@ TEST_CASE("a coordinator that was replaced during a partition becomes a member i
           "its own") {
   joined_world world;
   world.start(first, 1000, "h:10");
-  world.pass_and_tick(2s);
+  world.advance_and_tick(2s);
   auto& member = world.meet(zero, 5);
   SECTION("the number is its own") {
     world.say(
@@ -84,7 +85,7 @@ TEST_CASE("a coordinator that was replaced during a partition becomes a member i
         list_of(1001, {{first, 1000, "h:10", presence::unreachable}, {zero, 5, "h:5"}}, zero));
     CHECK(world.failed.empty());
     CHECK(member.all<number_claim>().size() == 1);
-    CHECK(world.kept == std::vector<std::string>{"h:5"});
+    CHECK(world.kept_addresses == std::vector<std::string>{"h:5"});
   }
   SECTION("the number is another's") {
     world.say(member, list_of(1001, {{first, 1005, "h:9"}, {zero, 5, "h:5"}}, zero));
@@ -96,19 +97,19 @@ TEST_CASE("a coordinator that was replaced during a partition becomes a member i
 TEST_CASE("the first seed is the coordinator again when the elected one is gone") {
   joined_world world;
   world.start(first, 1000, "h:10");
-  world.pass_and_tick(2s);
+  world.advance_and_tick(2s);
   auto& member = world.meet(zero, 5);
   // The peer was cut off and is listed as gone: it has no vote, and the member alone is no
   // majority.
   auto known = list_of(
       1001, {{first, 1000, "h:10", presence::gone}, {zero, 5, "h:5"}, {one, 6, "h:6"}}, one);
   world.say(member, known);
-  world.pass_and_tick(14s);
-  CHECK(world.told == std::vector<std::string>{"coordinator_replaced"});
-  world.pass_and_tick(2s);
-  CHECK(world.told.back() == "coordinator_returned");
+  world.advance_and_tick(14s);
+  CHECK(world.logged_events == std::vector<std::string>{"coordinator_replaced"});
+  world.advance_and_tick(2s);
+  CHECK(world.logged_events.back() == "coordinator_returned");
   world.say(member, known); // the answer to the coordinator's question
-  world.pass_and_tick(3s);
+  world.advance_and_tick(3s);
   auto announced = member.all<member_changes>().back();
   CHECK(announced.epoch.term > 1001);
   CHECK(announced.coordinator == first);
@@ -137,8 +138,8 @@ TEST_CASE(
   CHECK(grant.coordinator_address == "h:5");
   // Then it is heard only after it has introduced itself again.
   world.meet(zero, 9);
-  world.pass_and_tick(13s);
-  CHECK(world.told == std::vector<std::string>{"coordinator_unreachable"});
+  world.advance_and_tick(13s);
+  CHECK(world.logged_events == std::vector<std::string>{"coordinator_unreachable"});
 }
 
 TEST_CASE("a task with a number from a replaced coordinator learns that it is the coordinator") {
@@ -154,11 +155,11 @@ TEST_CASE("a task with a number from a replaced coordinator learns that it is th
   auto known = list_of(1001, {{first, 1000, "h:10"}, {zero, 5, "h:5"}, {one, 40, "h:6"}}, one);
   std::ranges::find(known.members, one, &cluster_member::task)->incarnation = incarnation;
   world.say(member, known);
-  CHECK(world.told.empty()); // a later list may arrive
-  world.pass_and_tick(3s);
+  CHECK(world.logged_events.empty()); // a later list may arrive
+  world.advance_and_tick(3s);
   CHECK(world.failed.empty());
-  CHECK(world.told == std::vector<std::string>{"coordinator_followed"});
-  world.pass_and_tick(2s);
+  CHECK(world.logged_events == std::vector<std::string>{"coordinator_followed"});
+  world.advance_and_tick(2s);
   auto announced = member.all<member_changes>().back();
   CHECK(announced.epoch.term > 1001);
   auto grant = world.claim_any(9, "h:9");
@@ -174,10 +175,10 @@ TEST_CASE("a task that an old list names as the coordinator waits for a later li
   auto& late_peer = world.meet(zero, 5);
   world.say(late_peer, list_of(1001, {{zero, 5, "h:5"}, {one, 40, "h:6"}, {two, 7, "h:7"}}, one));
   auto& member = world.meet(two, 7);
-  world.pass_and_tick(1s);
+  world.advance_and_tick(1s);
   world.say(member, list_of(1002, {{zero, 5, "h:5"}, {one, 50, "h:6"}, {two, 7, "h:7"}}, two));
-  world.pass_and_tick(5s);
-  CHECK(world.told.empty());
+  world.advance_and_tick(5s);
+  CHECK(world.logged_events.empty());
   CHECK(world.failed.empty());
 }
 
@@ -188,14 +189,14 @@ TEST_CASE("a coordinator whose number was given to another process ends") {
   world.say(
       member,
       list_of(900, {{first, 3, "h:10", presence::left}, {zero, 5, "h:5"}, {one, 6, "h:6"}}, first));
-  world.pass_and_tick(14s);
+  world.advance_and_tick(14s);
   for (auto& [task, answer] : std::exchange(world.probed, {}))
     answer(5);
   world.run();
   auto requests = member.all<vote_request>();
   REQUIRE(!requests.empty());
   world.say(member, vote{requests.back().term, true});
-  world.pass_and_tick(2s);
+  world.advance_and_tick(2s);
   REQUIRE(world.failed.empty());
   auto& joiner = world.meet({}, 60);
   world.say(joiner, number_claim{"worker", 1, 60, "h:6"});

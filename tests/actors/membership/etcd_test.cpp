@@ -29,8 +29,8 @@ using clock_type = std::chrono::steady_clock;
 
 announce_options claim(int task, uint64_t incarnation, std::chrono::milliseconds timeout = 10s) {
   announce_options options;
-  options.what = {"worker", task, incarnation, concat("127.0.0.1:", 1000 + incarnation)};
-  options.patience = timeout;
+  options.claim = {"worker", task, incarnation, concat("127.0.0.1:", 1000 + incarnation)};
+  options.timeout = timeout;
   return options;
 }
 
@@ -203,11 +203,11 @@ TEST_CASE("an unreachable etcd gives no list, within the time limit") {
   auto source = *make_etcd_source(concat("http://127.0.0.1:", free_ports(1)[0]));
   auto begin = clock_type::now();
   CHECK(source->read().status().kind() == error_kind::unavailable);
-  CHECK(clock_type::now() - begin < 5s * patience_factor());
-  CHECK(first_look(source)); // the first read may still be pending
+  CHECK(clock_type::now() - begin < 5s * timeout_factor());
+  CHECK(read_initial_addresses(source)); // the first read may still be pending
   CHECK(!source->announce(claim(0, 1, 100ms)));
   auto stopped = claim(0, 1);
-  stopped.give_up = [] { return true; };
+  stopped.is_cancelled = [] { return true; };
   CHECK(source->announce(stopped).status().kind() == error_kind::cancelled);
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("an error answer of etcd, in the form of any version, is not taken for
   CHECK(parse_etcd_range("{}").status().kind() == error_kind::data_loss);
   CHECK(parse_etcd_outcome(R"({"result":{}})").status().kind() == error_kind::data_loss);
   CHECK(parse_etcd_range(R"({"header":{}})")->empty());
-  CHECK(parse_etcd_lease(R"({"result":{"header":{},"ID":"7","TTL":"3"}})")->left == 3s);
+  CHECK(parse_etcd_lease(R"({"result":{"header":{},"ID":"7","TTL":"3"}})")->time_left == 3s);
 }
 
 TEST_CASE("a task keeps its place while etcd answers with errors, and its list stays") {
@@ -239,9 +239,9 @@ TEST_CASE("a task keeps its place while etcd answers with errors, and its list s
   options.on_lost = [&](const status&) { lost = true; };
   auto first_announcement = announce(source, options);
   server.refused_puts = 3;
-  CHECK(soon([&] { return server.refused_puts == 0; }));
+  CHECK(becomes_true([&] { return server.refused_puts == 0; }));
   auto before = server.puts.load();
-  CHECK(soon([&] { return server.puts > before + 1; }));
+  CHECK(becomes_true([&] { return server.puts > before + 1; }));
   CHECK(!lost);
 
   server.refused_reads = 1;
@@ -260,9 +260,9 @@ TEST_CASE("a key on an old lease is attached to the lease that is kept alive") {
   auto announced = announce(source, claim(0, 1));
   server.refused_replacements = 1;
   server.forgets_lease = true; // a new lease is taken, and has no keys yet
-  CHECK(soon([&] { return server.replacements == 2; }));
+  CHECK(becomes_true([&] { return server.replacements == 2; }));
   auto before = server.puts.load();
-  CHECK(soon([&] { return server.puts > before + 1; }));
+  CHECK(becomes_true([&] { return server.puts > before + 1; }));
   CHECK(server.replacements == 2); // one replacement was enough
 }
 
@@ -285,19 +285,19 @@ TEST_CASE("tasks get distinct numbers from etcd") {
     INFO(claimed.status());
     REQUIRE(claimed);
     announced.push_back(*std::move(claimed));
-    numbers.insert(announced.back()->granted().task);
+    numbers.insert(announced.back()->grant().task);
   }
   CHECK(numbers.size() == 8);
   CHECK(numbers.rbegin()->task == 7);
   // A free place is taken at once, also by a later incarnation at the same address.
-  auto freed = announced[3]->granted();
+  auto freed = announced[3]->grant();
   announced[3] = nullptr;
   auto next = announce(source, claim(-1, 100));
-  CHECK(next->granted().task == freed.task);
+  CHECK(next->grant().task == freed.task);
   // The first process has ended without notice.
   auto next_announcement = announce(source, claim(-1, 100));
-  CHECK(next_announcement->granted().task == freed.task);
-  CHECK(next_announcement->granted().incarnation == 101);
+  CHECK(next_announcement->grant().task == freed.task);
+  CHECK(next_announcement->grant().incarnation == 101);
   auto refused_claim = source->announce(claim(freed.task.task, 102, 300ms));
   REQUIRE(!refused_claim);
   CHECK(refused_claim.status().message().find("until its lease ends") != std::string::npos);
@@ -318,16 +318,16 @@ TEST_CASE(
   ask(server, "/v3/kv/txn", etcd_put_if_absent({"/test/worker/2", "nowhere", 0}));
   CHECK(listing_of(*source) ==
         "/job:worker/task:0 127.0.0.1:1001, /job:worker/task:1 127.0.0.1:1002");
-  CHECK(soon([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
+  CHECK(becomes_true([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
   auto entry =
       (*parse_etcd_range(ask(server, "/v3/kv/range", etcd_range("/test/worker/0", false)))).at(0);
   ask(server, "/v3/lease/revoke", etcd_revoke(entry.lease));
-  CHECK(soon([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
+  CHECK(becomes_true([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
   // The service may be unavailable for a while.
   server.stop();
   CHECK(listing_of(*source) == "error");
   server.start();
-  CHECK(soon([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
+  CHECK(becomes_true([&] { return listing_of(*source) == "/job:worker/task:0 127.0.0.1:1001"; }));
 }
 
 TEST_CASE("a task is notified when another task takes its place in etcd") {
@@ -341,9 +341,9 @@ TEST_CASE("a task is notified when another task takes its place in etcd") {
   options.on_lost = [&](const status& reason) { lost.set_value(reason); };
   auto first_announcement = announce(source, options);
   auto successor = claim(0, 5);
-  successor.what.address = options.what.address; // as if the first process had ended
+  successor.claim.address = options.claim.address; // as if the first process had ended
   auto next = announce(source, successor);
-  CHECK(next->granted().incarnation == 5);
+  CHECK(next->grant().incarnation == 5);
   auto lost_future = lost.get_future();
   REQUIRE(lost_future.wait_for(20s) == std::future_status::ready);
   CHECK(lost_future.get().message().find("/job:worker/task:0 with the incarnation 1") !=

@@ -121,12 +121,12 @@ TEST_CASE(
   auto second = join(seeds, {"ps", 1}, {.listen = second_at});
   auto worker = join(seeds, any_worker);
   auto client = connect_by(second_at);
-  CHECK(soon([&] {
+  CHECK(becomes_true([&] {
     return tasks_of(*client) == std::set<task_name>{ps, {"ps", 1}, {"worker", 0}};
   }));
   auto second_worker = join(second_at, any_worker);
   CHECK(second_worker->self() == task_name{"worker", 1});
-  CHECK(soon([&] { return tasks_of(*client).size() == 4; }));
+  CHECK(becomes_true([&] { return tasks_of(*client).size() == 4; }));
 }
 
 TEST_CASE("a number is given again after its task has left, or to a task at the same address") {
@@ -137,9 +137,9 @@ TEST_CASE("a number is given again after its task has left, or to a task at the 
   REQUIRE(zero->self() == task_name{"worker", 0});
   auto before = zero->incarnation();
   auto client = connect_by(seeds);
-  CHECK(soon([&] { return tasks_of(*client).size() == 3; }));
+  CHECK(becomes_true([&] { return tasks_of(*client).size() == 3; }));
   zero.reset();
-  CHECK(soon([&] { return tasks_of(*client) == std::set<task_name>{ps, {"worker", 1}}; }));
+  CHECK(becomes_true([&] { return tasks_of(*client) == std::set<task_name>{ps, {"worker", 1}}; }));
   zero = join(seeds, any_worker);
   CHECK(zero->self() == task_name{"worker", 0});
   CHECK(zero->incarnation() > before);
@@ -168,7 +168,7 @@ TEST_CASE("while the coordinator is away it assigns no numbers, and everything e
   auto late_worker = checked(late_join.get());
   CHECK(late_worker->self() == task_name{"worker", 2}); // the other tasks keep their numbers
   CHECK(run_all(*client, text) == "");
-  CHECK(soon([&] { return tasks_of(*client).size() == 4; }));
+  CHECK(becomes_true([&] { return tasks_of(*client).size() == 4; }));
 }
 
 TEST_CASE("another member assigns numbers after the coordinator is killed, until it returns") {
@@ -190,10 +190,10 @@ TEST_CASE("another member assigns numbers after the coordinator is killed, until
   CHECK(run_all(*client, text_case{on_two}) == "");
   CHECK(run_all(*client, text) == "");
   first.emplace(seeds, ps, addresses[0]);
-  CHECK(soon([&] { return tasks_of(*client).contains(ps); }));
+  CHECK(becomes_true([&] { return tasks_of(*client).contains(ps); }));
   task_process third_worker_process{addresses[0], any_worker,
                                     addresses[4]}; // by the first address alone
-  CHECK(soon([&] {
+  CHECK(becomes_true([&] {
     return tasks_of(*client) ==
            std::set<task_name>{ps, {"worker", 0}, {"worker", 1}, {"worker", 2}, {"worker", 3}};
   }));
@@ -210,7 +210,7 @@ TEST_CASE("a cluster of two tasks and a witness replaces its coordinator") {
   task_process zero{seeds, any_worker, addresses[1]}, witness{seeds, {"witness", -1}, addresses[2]};
   auto client = connect_by(seeds);
   text_case unplaced_case{"x = Add(i32(1), i32(2))\nfetch x = i32(3)\n"};
-  REQUIRE(soon([&] { return tasks_of(*client).size() == 3; }));
+  REQUIRE(becomes_true([&] { return tasks_of(*client).size() == 3; }));
   CHECK(run_all(*client, unplaced_case) == "");
   first->kill();
   task_process first_worker{seeds, any_worker, addresses[3]}; // returns when it has a number

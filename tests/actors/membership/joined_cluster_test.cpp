@@ -15,7 +15,7 @@ TEST_CASE("a new coordinator asks others for their lists, and then informs all m
   auto& client = world.meet({}, 7);
   world.say(client, member_changes{});
   CHECK(world.learned.empty());
-  world.pass_and_tick(2s);
+  world.advance_and_tick(2s);
   REQUIRE(world.learned.size() == 1);
   CHECK(world.learned[0].tasks ==
         std::map<task_name, std::string>{{first, "h:10"}, {one, "h:6"}, {zero, "h:5"}});
@@ -30,7 +30,7 @@ TEST_CASE("a new coordinator asks others for their lists, and then informs all m
 TEST_CASE("a coordinator answers claims, and informs members of tasks that leave") {
   joined_world world;
   world.start(first, 1000, "h:10");
-  world.pass_and_tick(2s);
+  world.advance_and_tick(2s);
   auto& joiner = world.meet({}, 5);
   world.say(joiner, number_claim{"worker", -1, 5, "h:5"});
   world.say(joiner, number_claim{"a job", -1, 5, "h:5"});
@@ -51,22 +51,22 @@ TEST_CASE(
   joined_world world;
   world.start(first, 1000, "h:10");
   auto& member = world.meet(zero, 5);
-  CHECK(world.shown.empty());
-  world.pass_and_tick(2s);
+  CHECK(world.shown_lists.empty());
+  world.advance_and_tick(2s);
   world.say(member, number_claim{"worker", 0, 5, "h:5", true});
   auto& worker = world.meet(one, 6);
   world.say(worker, number_claim{"worker", 1, 6, "h:6", true});
-  world.pass_and_tick(2s);
-  REQUIRE(world.shown.size() == 3);
-  CHECK(world.shown[0].members().size() == 1);
-  CHECK(world.shown[2].find(one)->state == presence::here);
+  world.advance_and_tick(2s);
+  REQUIRE(world.shown_lists.size() == 3);
+  CHECK(world.shown_lists[0].members().size() == 1);
+  CHECK(world.shown_lists[2].find(one)->state == presence::here);
   world.lose(member);
   world.lose(worker, error_kind::unavailable, true);
-  world.pass_and_tick(2s);
-  REQUIRE(world.shown.size() == 5);
-  CHECK(world.shown[4].find(zero)->state == presence::unreachable);
-  CHECK(world.shown[4].find(one)->state == presence::left);
-  CHECK(world.shown[4].epoch().change == world.shown[2].epoch().change + 2);
+  world.advance_and_tick(2s);
+  REQUIRE(world.shown_lists.size() == 5);
+  CHECK(world.shown_lists[4].find(zero)->state == presence::unreachable);
+  CHECK(world.shown_lists[4].find(one)->state == presence::left);
+  CHECK(world.shown_lists[4].epoch().change == world.shown_lists[2].epoch().change + 2);
 }
 
 TEST_CASE("a task introduces itself to the first seed, and when the list has another incarnation") {
@@ -135,7 +135,7 @@ TEST_CASE("a peer that is no member changes no list and no number, whatever it r
   }
   SECTION("of a coordinator") {
     world.start(first, 1000, "h:10");
-    world.pass_and_tick(2s);
+    world.advance_and_tick(2s);
     auto& client = world.meet({}, 7);
     world.say(client, no_members);
     world.say(client, list_of(2000, {{one, 6, "h:6"}}));
@@ -177,24 +177,24 @@ TEST_CASE(
 TEST_CASE("a coordinator asks other members about a silent member") {
   joined_world world;
   world.start(first, 1000, "h:10");
-  world.pass_and_tick(2s);
+  world.advance_and_tick(2s);
   auto& joiner = world.meet({}, 5);
   world.say(joiner, number_claim{"worker", -1, 5, "h:5"});
   world.say(joiner, number_claim{"worker", -1, 6, "h:6"});
   auto& reachable_peer = world.meet(zero, 5);
   auto& lost_peer = world.meet(one, 6);
   world.lose(lost_peer);
-  world.pass_and_tick(1500ms);
+  world.advance_and_tick(1500ms);
   auto requests = reachable_peer.all<probe_request>();
   REQUIRE(requests.size() == 1);
   CHECK(requests[0].task == one);
   CHECK(requests[0].incarnation == 6);
   CHECK(joiner.all<probe_request>().empty());
   world.say(reachable_peer, probe_answer{one, 6, true});
-  world.pass_and_tick(35s);
+  world.advance_and_tick(35s);
   CHECK(world.learned.back().tasks.contains(one));
   world.say(reachable_peer, probe_answer{one, 6, false});
-  world.pass_and_tick(500ms);
+  world.advance_and_tick(500ms);
   CHECK(!world.learned.back().tasks.contains(one));
 }
 
@@ -269,16 +269,16 @@ TEST_CASE("a member that is no coordinator refers number claims to the coordinat
   REQUIRE(grants.size() == 1);
   CHECK(grants[0].outcome.kind() == error_kind::unavailable);
   CHECK(grants[0].coordinator_address == "h:10");
-  CHECK(world.kept == std::vector<std::string>{"h:10"});
+  CHECK(world.kept_addresses == std::vector<std::string>{"h:10"});
 }
 
 TEST_CASE("a coordinator calls members that are not connected to it") {
   joined_world world;
   world.start(first, 1000, "h:10");
-  world.pass_and_tick(2s);
+  world.advance_and_tick(2s);
   auto& joiner = world.meet({}, 5);
   world.say(joiner, number_claim{"worker", -1, 5, "h:5"});
-  world.pass_and_tick(7s);
+  world.advance_and_tick(7s);
   REQUIRE(!world.probed.empty());
   CHECK(world.probed[0].first == zero);
 }
@@ -286,13 +286,13 @@ TEST_CASE("a coordinator calls members that are not connected to it") {
 TEST_CASE("a coordinator that cannot call all members at once calls them in turn") {
   joined_world world;
   world.start(first, 1000, "h:10");
-  world.pass_and_tick(2s);
+  world.advance_and_tick(2s);
   auto& joiner = world.meet({}, 5);
   for (uint64_t i = 0; i < 40; ++i)
     world.say(joiner, number_claim{"worker", -1, 100 + i, concat("h:", 100 + i)});
   std::set<task_name> called;
   for (int i = 0; i < 5; ++i) {
-    world.pass_and_tick(5s);
+    world.advance_and_tick(5s);
     auto calls = std::exchange(world.probed, {});
     CHECK(calls.size() <= 16);
     for (auto& [task, answer] : calls) {

@@ -62,12 +62,13 @@ struct membership_world : actor_world {
     exchanges.clear();
   }
 
-  answer_box<peer_link> connect(const task_name& target, std::chrono::milliseconds timeout = 1s) {
+  awaited_answer<peer_link> connect(const task_name& target,
+                                    std::chrono::milliseconds timeout = 1s) {
     auto answer = ask<peer_link>(membership, connect_request{target, now() + timeout});
     run();
     return answer;
   }
-  answer_box<peer_link> connect_once(std::chrono::milliseconds timeout = 10s) {
+  awaited_answer<peer_link> connect_once(std::chrono::milliseconds timeout = 10s) {
     auto answer =
         ask<peer_link>(membership, connect_request{worker_1, now() + timeout, false, true});
     run();
@@ -109,7 +110,7 @@ struct membership_world : actor_world {
     peer_hello.incarnation = incarnation;
     return peer_hello;
   }
-  answer_box<peer_link> connect_mutually(const task_name& target) {
+  awaited_answer<peer_link> connect_mutually(const task_name& target) {
     auto answer = ask<peer_link>(membership, connect_request{target, now() + 5s, true});
     run();
     return answer;
@@ -124,7 +125,7 @@ struct membership_world : actor_world {
   }
 };
 
-status outcome_of(const answer_box<peer_link>& answer) {
+status outcome_of(const awaited_answer<peer_link>& answer) {
   REQUIRE(*answer);
   return (**answer).status();
 }
@@ -228,7 +229,7 @@ TEST_CASE("a request for a task that the cluster does not have fails at once") {
 TEST_CASE("each request waits until its own deadline, and the dialer until the latest") {
   membership_world world;
   auto hasty_link = world.connect(worker_1, 100ms), patient_link = world.connect(worker_1, 10s);
-  world.pass(110ms);
+  world.advance_and_run(110ms);
   CHECK(outcome_of(hasty_link).kind() == error_kind::unavailable);
   CHECK(outcome_of(hasty_link).message().find("/job:worker/task:1") != std::string::npos);
   CHECK(!*patient_link);
@@ -248,7 +249,7 @@ TEST_CASE("a peer that does not introduce itself in time is given up") {
   membership_world world;
   auto answer = world.connect(worker_1);
   world.answer_call();
-  world.pass(1100ms);
+  world.advance_and_run(1100ms);
   CHECK(outcome_of(answer).message().find("did not introduce itself") != std::string::npos);
 }
 
@@ -287,10 +288,10 @@ TEST_CASE(
   world.answer_call();
   world.tell(peer_gone{to_string(worker_1), failure(error_kind::unavailable, "closed")});
   CHECK(!*patient_link);
-  world.pass(60ms);
+  world.advance_and_run(60ms);
   CHECK(outcome_of(hasty_link).kind() == error_kind::unavailable);
   CHECK(outcome_of(hasty_link).message().find("closed") != std::string::npos);
-  world.pass(50ms);
+  world.advance_and_run(50ms);
   REQUIRE(world.calls.size() == 2);
   world.answer_call();
   world.introduce(2);
@@ -334,11 +335,11 @@ TEST_CASE("of two tasks that need each other, the one with the smaller name call
     world.call_in(5);
     REQUIRE(*answer);
     CHECK(**answer);
-    world.pass(2s);
+    world.advance_and_run(2s);
     CHECK(world.calls.empty());
   }
   SECTION("its peer does not call") {
-    world.pass(1100ms);
+    world.advance_and_run(1100ms);
     CHECK(world.calls.size() == 1);
     world.answer_call();
     world.introduce(5);

@@ -67,13 +67,13 @@ struct seed_world : actor_world {
     run();
   }
 
-  void pass(std::chrono::seconds time) {
+  void advance_and_run(std::chrono::seconds time) {
     for (auto end = now() + time; now() < end;)
-      actor_world::pass(50ms);
+      actor_world::advance_and_run(50ms);
   }
   int calls_within(const std::string& called_address, std::chrono::seconds time) {
     auto before = calls[called_address];
-    pass(time);
+    advance_and_run(time);
     return calls[called_address] - before;
   }
   template <class What>
@@ -113,7 +113,7 @@ TEST_CASE("a member that hears the coordinator calls a dead seed a few times a m
   seed_world world{{{"h:1", true}, {"h:2", false}}};
   world.introduce("h:1", first);
   world.hear_list("h:1", {coordinator, own_member});
-  world.pass(60s);
+  world.advance_and_run(60s);
   CHECK(world.calls["h:1"] == 1);
   auto calls = world.calls_within("h:2", 120s);
   CHECK(calls >= 14); // every 4 to 8 seconds
@@ -122,7 +122,7 @@ TEST_CASE("a member that hears the coordinator calls a dead seed a few times a m
 
 TEST_CASE("a member that hears no coordinator calls each seed about once a second") {
   seed_world world{{{"h:1", false}, {"h:2", false}}};
-  world.pass(10s);
+  world.advance_and_run(10s);
   for (const auto* address : {"h:1", "h:2"}) {
     auto calls = world.calls_within(address, 60s);
     CHECK(calls >= 55); // a coordinator that returns waits two seconds for its members
@@ -134,7 +134,7 @@ TEST_CASE("a dead seed is called at once when the list has a member at its addre
   seed_world world{{{"h:1", true}, {"h:2", false}}};
   world.introduce("h:1", first);
   world.hear_list("h:1", {coordinator, own_member, other_member(presence::unreachable)});
-  world.pass(60s);
+  world.advance_and_run(60s);
   auto before = world.calls["h:2"];
   world.is_up["h:2"] = true;
   world.hear_list("h:1", {coordinator, own_member, other_member(presence::unreachable),
@@ -148,7 +148,7 @@ TEST_CASE("dead seeds are called at once when the coordinator is lost") {
   seed_world world{{{"h:1", true}, {"h:2", false}}};
   world.introduce("h:1", first);
   world.hear_list("h:1", {coordinator, own_member});
-  world.pass(60s);
+  world.advance_and_run(60s);
   auto before = world.calls["h:2"];
   auto connection = world.connections.at("h:1");
   world.is_up["h:1"] = false;

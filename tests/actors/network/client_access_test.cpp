@@ -73,12 +73,12 @@ TEST_CASE(
     return with_anybody;
   };
   CHECK(allowed({}) == allowed_to_all);
-  CHECK(allowed({.registers = true}) == and_also({"register_graph", "deregister_graph"}));
-  CHECK(allowed({.runs = true}) ==
-        and_also({"run_step", "cancel_step", "settle_step", "positions_request", "fill_end",
-                  "session_request"})); // a session request runs a step
-  CHECK(allowed({.resets = true}) == and_also({"container_reset"}));
-  CHECK(allowed({.drains = true}) == and_also({"drain_request"}));
+  CHECK(allowed({.may_register = true}) == and_also({"register_graph", "deregister_graph"}));
+  CHECK(allowed({.may_run = true}) ==
+        and_also({"run_step", "cancel_step", "settle_step", "positions_request",
+                  "initialization_end", "session_request"})); // a session request runs a step
+  CHECK(allowed({.may_reset = true}) == and_also({"container_reset"}));
+  CHECK(allowed({.may_drain = true}) == and_also({"drain_request"}));
 }
 
 TEST_CASE("session requests to a host need the rights that the tasks require") {
@@ -88,15 +88,15 @@ TEST_CASE("session requests to a host need the rights that the tasks require") {
     for (const auto& example : testing::example_session_messages())
       if (const auto* request = std::get_if<session_request>(&example);
           request && check_request_rights(account, example, {"worker", 0}))
-        result.insert(request->what.index());
+        result.insert(request->content.index());
     return result;
   };
   // Indices in the order of the variant: open, prepare, run, forget, reset, state_of, devices,
-  // positions, fill_end, known_devices, stop.
+  // positions, initialization_end, known_devices, stop.
   CHECK(allowed({}) == std::set<size_t>{5, 6, 9, 10});
-  CHECK(allowed({.registers = true}) == std::set<size_t>{0, 1, 3, 5, 6, 9, 10});
-  CHECK(allowed({.runs = true}) == std::set<size_t>{2, 5, 6, 7, 8, 9, 10});
-  CHECK(allowed({.resets = true}) == std::set<size_t>{4, 5, 6, 9, 10});
+  CHECK(allowed({.may_register = true}) == std::set<size_t>{0, 1, 3, 5, 6, 9, 10});
+  CHECK(allowed({.may_run = true}) == std::set<size_t>{2, 5, 6, 7, 8, 9, 10});
+  CHECK(allowed({.may_reset = true}) == std::set<size_t>{4, 5, 6, 9, 10});
 }
 
 TEST_CASE(
@@ -171,8 +171,8 @@ TEST_CASE("a changed access list applies to the next connection") {
              Contains("is not on the access list"));
   CHECK(run_all(*bob, small).empty()); // bob was admitted
   cluster.authority.write("access.json", "nonsense");
-  CHECK(cluster.lives()); // as alice, under the previous list
-  CHECK(cluster.log.come_to_have("the previous one stays in force"));
+  CHECK(cluster.runs_steps()); // as alice, under the previous list
+  CHECK(cluster.log.eventually_contain("the previous one stays in force"));
 }
 
 TEST_CASE("a client has no more connections, programs and steps at a task than its limits") {
@@ -198,7 +198,7 @@ TEST_CASE("a client has no more connections, programs and steps at a task than i
              Contains("client 'bob' has registered 2 graphs, which is its limit"));
   CHECK_THAT(refused(*cluster.connect(files)).message(),
              Contains("client 'bob' has 2 connections already"));
-  CHECK(cluster.lives()); // as alice
+  CHECK(cluster.runs_steps()); // as alice
 
   std::promise<status> failed;
   std::atomic<int> ended_runs{0};
@@ -278,7 +278,7 @@ TEST_CASE("a task receives no large tensors from a client without rights") {
   };
   CHECK_THAT(why_not(100'000), Contains("client 'eve' may not register graphs"));
   CHECK_THAT(why_not(1'000'000), Contains("payloads of more than 1048576 bytes"));
-  CHECK(cluster.lives());
+  CHECK(cluster.runs_steps());
 }
 
 TEST_CASE("an access list without TLS is refused, since it cannot verify identities") {

@@ -101,7 +101,7 @@ TEST_CASE("a peer that accepts a call and is silent is called again, and then co
       return;
     answered = accept_tls(make_socket_stream(second.release()), server, false);
     while (!stop) {
-      auto state = answered->shake_hands();
+      auto state = answered->continue_handshake();
       if (!state || *state == handshake_state::done)
         return;
       std::this_thread::sleep_for(1ms);

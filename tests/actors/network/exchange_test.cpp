@@ -44,7 +44,7 @@ exchange_options options_of(std::shared_ptr<step_server> server = nullptr) {
   options.self.role = "task";
   options.self.job = "worker";
   options.server = std::move(server);
-  options.peer_timeout = 10s * patience_factor();
+  options.peer_timeout = 10s * timeout_factor();
   return options;
 }
 
@@ -125,7 +125,7 @@ struct one_account final : access_control {
   status check_token(const hello&) override { return {}; }
   result<std::shared_ptr<peer_account>> admit(const hello&,
                                               const std::vector<certificate_name>&) override {
-    return std::make_shared<peer_account>("eve", access_rights{.runs = true});
+    return std::make_shared<peer_account>("eve", access_rights{.may_run = true});
   }
 };
 
@@ -256,7 +256,7 @@ TEST_CASE("a listening socket that the system cannot poll is an error of its cre
   REQUIRE_FALSE(listener);
   CHECK_THAT(listener.status().message(),
              Contains("h:10") && Contains("cannot watch the socket: Operation not perm"));
-  CHECK(soon([&] { return ::fcntl(file, F_GETFD) < 0; }));
+  CHECK(becomes_true([&] { return ::fcntl(file, F_GETFD) < 0; }));
 }
 
 TEST_CASE("a connection beyond the limit is refused with a message, until another has ended") {
@@ -343,15 +343,15 @@ TEST_CASE("a peer that does not read fails steps, and costs no more memory than 
 TEST_CASE("the reports of an unsendable answer are carried by the refusal that replaces it") {
   watchdog watch;
   two_ends pair;
-  session_ran large;
+  session_run_result large;
   large.fetches.assign(50'000, tensor::scalar(1)); // more than one message may hold
   caf::anon_send(pair.from, outgoing{session_reply{.request = 5,
-                                                   .leaving = true,
+                                                   .is_draining = true,
                                                    .warnings = {"beware"},
-                                                   .what = std::move(large),
-                                                   .held = {{"/job:ps/task:0", 11}},
+                                                   .content = std::move(large),
+                                                   .state_peers = {{"/job:ps/task:0", 11}},
                                                    .losses = {{"/job:ps/task:0", 3}},
-                                                   .fills = {{"/job:ps/task:1"}}}});
+                                                   .initializations = {{"/job:ps/task:1"}}}});
   auto has_come = false;
   pair.owner->receive([&](const incoming& incoming_message) {
     has_come = true;
@@ -359,14 +359,14 @@ TEST_CASE("the reports of an unsendable answer are carried by the refusal that r
     const auto& reply = std::get<session_reply>(incoming_message.content);
     CHECK(reply.request == 5);
     CHECK(reply.outcome.kind() == error_kind::resource_exhausted);
-    CHECK(reply.leaving);
+    CHECK(reply.is_draining);
     CHECK(reply.warnings == std::vector<std::string>{"beware"});
-    REQUIRE(reply.held.size() == 1);
-    CHECK(reply.held[0].incarnation == 11);
+    REQUIRE(reply.state_peers.size() == 1);
+    CHECK(reply.state_peers[0].incarnation == 11);
     REQUIRE(reply.losses.size() == 1);
     CHECK(reply.losses[0].number == 3);
-    REQUIRE(reply.fills.size() == 1);
-    CHECK(reply.fills[0].task == "/job:ps/task:1");
+    REQUIRE(reply.initializations.size() == 1);
+    CHECK(reply.initializations[0].task == "/job:ps/task:1");
   });
   CHECK(has_come);
 }
@@ -464,8 +464,8 @@ struct near_sockets {
     our_end = std::make_unique<plain_connection>(accepted);
     for (size_t i = 0; i < 2; ++i)
       token.words[i] = peer_hello.token[i] = 1234567 + i;
-    peer_hello.process = static_cast<uint32_t>(::getpid());
-    peer_hello.token_at = reinterpret_cast<uint64_t>(token.words.data());
+    peer_hello.process_id = static_cast<uint32_t>(::getpid());
+    peer_hello.token_address = reinterpret_cast<uint64_t>(token.words.data());
   }
   std::unique_ptr<plain_connection> their_end, our_end;
   lending_token token;
@@ -499,21 +499,21 @@ TEST_CASE("memory is read from the process at the other end, and only while the 
     CHECK(!find());
   }
   SECTION("the peer names another process") {
-    peer_hello.process = static_cast<uint32_t>(::getppid());
+    peer_hello.process_id = static_cast<uint32_t>(::getppid());
     CHECK(!find());
-    peer_hello.process = 1;
+    peer_hello.process_id = 1;
     CHECK(!find());
-    peer_hello.process = UINT32_MAX;
+    peer_hello.process_id = UINT32_MAX;
     CHECK(!find());
   }
   SECTION("its token differs, or is at no address") {
     ++peer_hello.token[1];
     CHECK(!find());
-    peer_hello.token_at = 8;
+    peer_hello.token_address = 8;
     CHECK(!find());
   }
   SECTION("the process lends no memory") {
-    peer_hello.process = 0;
+    peer_hello.process_id = 0;
     CHECK(!find());
   }
 }
@@ -525,7 +525,7 @@ TEST_CASE("reading from a process that has ended reports its end") {
     for (;;)
       ::pause();
   REQUIRE(child > 0);
-  pair.peer_hello.process = static_cast<uint32_t>(child);
+  pair.peer_hello.process_id = static_cast<uint32_t>(child);
   auto reader = process_memory_reader::find(pair.our_end->descriptor(), pair.peer_hello);
   ::kill(child, SIGKILL);
   REQUIRE(::waitpid(child, nullptr, 0) == child);
@@ -544,15 +544,15 @@ TEST_CASE("a peer that lends memory that it does not have is disconnected with a
   connected pair{std::make_shared<step_server>(task_name{"worker", 0})};
   lending_token token;
   hello peer_hello;
-  peer_hello.process = static_cast<uint32_t>(::getpid());
-  peer_hello.token_at = reinterpret_cast<uint64_t>(token.words.data());
+  peer_hello.process_id = static_cast<uint32_t>(::getpid());
+  peer_hello.token_address = reinterpret_cast<uint64_t>(token.words.data());
   token.words[0] = peer_hello.token[0] = 42;
   pair.introduce(peer_hello);
   auto value = tensor::make(dtype::u8, shape{1'000'000});
   REQUIRE(value);
   auto answer = encode(step_done{1, {}, {{0, *value}}});
-  auto loan = encode(lent{1, 8});
-  REQUIRE((answer && loan));
+  auto encoded_loan = encode(loan{1, 8});
+  REQUIRE((answer && encoded_loan));
   auto write = [&](const encoded_message& encoded, uint64_t transfer) {
     auto header = header_for(frame_kind::message, transfer, encoded.bytes);
     REQUIRE(pair.other_end->write({reinterpret_cast<const char*>(header.data()), header.size()}));
@@ -560,7 +560,7 @@ TEST_CASE("a peer that lends memory that it does not have is disconnected with a
         {reinterpret_cast<const char*>(encoded.bytes.data()), encoded.bytes.size()}));
   };
   write(*answer, 1);
-  write(*loan, 0);
+  write(*encoded_loan, 0);
   bool closed = false;
   auto answer_text = pair.other_end->read_to_end(closed);
   CHECK(closed);

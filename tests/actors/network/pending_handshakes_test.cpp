@@ -44,7 +44,7 @@ status answer_at(int descriptor) {
                     }}};
   while (!introduced) {
     pollfd wait{descriptor, POLLIN, 0};
-    if (::poll(&wait, 1, 10'000 * patience_factor()) != 1)
+    if (::poll(&wait, 1, 10'000 * timeout_factor()) != 1)
       return failure(error_kind::deadline_exceeded, "nothing was answered");
     std::array<char, 4096> bytes{};
     auto received = ::recv(descriptor, bytes.data(), bytes.size(), 0);
@@ -141,8 +141,8 @@ void withstand_with_and_without_tls(size_t count) {
     withstand(plain->port(), count, greeting().substr(0, 40), is_alive);
   }
   secure_cluster cluster{1};
-  withstand(cluster.port(), count, "", [&] { return cluster.lives(); });
-  withstand(cluster.port(), count, tls_begin, [&] { return cluster.lives(); });
+  withstand(cluster.port(), count, "", [&] { return cluster.runs_steps(); });
+  withstand(cluster.port(), count, tls_begin, [&] { return cluster.runs_steps(); });
 }
 
 } // namespace
@@ -166,7 +166,7 @@ TEST_CASE(
       "tokens": {"ci": {"sha256": ")",
                                 digest_of_token(token), R"(", "may": ["register", "run"]}}})")};
   auto is_alive = [&] {
-    return cluster.lives() &&
+    return cluster.runs_steps() &&
            run_all(*cluster.connect(cluster.authority.token(token)), text_case{small_text}).empty();
   };
   REQUIRE(is_alive());
@@ -253,7 +253,7 @@ TEST_CASE("a client that sends single bytes slowly has no more time than others"
     std::this_thread::sleep_for(20ms);
   }
   CHECK(open() == 0);
-  CHECK(clock_type::now() - begin < 6s * patience_factor());
+  CHECK(clock_type::now() - begin < 6s * timeout_factor());
 }
 
 TEST_CASE("a machine that calls again and again does not displace the connections of others") {

@@ -55,8 +55,8 @@ TEST_CASE("a client of another authority is refused at once, and both ends repor
   CHECK_THAT(outcome.message(),
              Contains("is not signed by the authority in " + other_authority.file()) &&
                  Contains("both ends need certificates of one authority"));
-  CHECK(cluster.log.come_to_have("a connection from 127.0.0.1:"));
-  CHECK(cluster.lives());
+  CHECK(cluster.log.eventually_contain("a connection from 127.0.0.1:"));
+  CHECK(cluster.runs_steps());
 }
 
 TEST_CASE("a client whose certificate a task does not trust gets the reason when it sends") {
@@ -68,8 +68,9 @@ TEST_CASE("a client whose certificate a task does not trust gets the reason when
   auto outcome = refused(*cluster.connect(files));
   CHECK(outcome.kind() == error_kind::failed_precondition);
   CHECK_THAT(outcome.message(), Contains("does not know the issuer of our certificate"));
-  CHECK(cluster.log.come_to_have("is not signed by the authority in " + cluster.authority.file()));
-  CHECK(cluster.lives());
+  CHECK(cluster.log.eventually_contain("is not signed by the authority in " +
+                                       cluster.authority.file()));
+  CHECK(cluster.runs_steps());
 }
 
 TEST_CASE("another server at the address of a task is not trusted") {
@@ -116,7 +117,7 @@ TEST_CASE(
   CHECK_THAT(answer.message(),
              Contains("it says that it is /job:worker/task:7, but its certificate "
                       "names troupe:///client:mallory"));
-  CHECK(cluster.lives());
+  CHECK(cluster.runs_steps());
 }
 
 TEST_CASE("a peer without TLS is told that the task requires it") {
@@ -125,8 +126,8 @@ TEST_CASE("a peer without TLS is told that the task requires it") {
   auto outcome = refused(*connect_to(cluster.cluster));
   CHECK(outcome.kind() == error_kind::failed_precondition);
   CHECK_THAT(outcome.message(), Contains("connections to this task are over TLS"));
-  CHECK(cluster.log.come_to_have("it speaks without TLS"));
-  CHECK(cluster.lives());
+  CHECK(cluster.log.eventually_contain("it speaks without TLS"));
+  CHECK(cluster.runs_steps());
 }
 
 TEST_CASE("a client that requires TLS gets an error at once from a task without TLS") {
@@ -152,7 +153,7 @@ TEST_CASE(
     connection->read_to_end(closed);
     CHECK(closed);
   }
-  CHECK(cluster.lives());
+  CHECK(cluster.runs_steps());
 }
 
 TEST_CASE("a task with an unusable certificate does not start") {
@@ -193,7 +194,7 @@ TEST_CASE("a running task trusts an added authority, and presents a renewed cert
   std::ofstream{cluster.authority.file(), std::ios::app} << std::ifstream{next.file()}.rdbuf();
   CHECK(run_all(*cluster.connect(bob), small).empty());
   CHECK(run_all(*alice, small).empty()); // over the earlier connection
-  CHECK(cluster.lives());
+  CHECK(cluster.runs_steps());
 }
 
 } // namespace troupe::test::secure_cluster_test

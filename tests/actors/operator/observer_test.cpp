@@ -53,7 +53,7 @@ TEST_CASE("an observer sees all tasks from the root, and reports the unreachable
   auto parsed = inspection_ref::parse("/");
   inspection cluster_root;
   const inspection* workers = nullptr;
-  REQUIRE(soon([&] { // half a second may be too short for the running tasks
+  REQUIRE(becomes_true([&] { // half a second may be too short for the running tasks
     cluster_root = value_or_throw(cluster_observer->inspect(*parsed, {.depth = 3}, 500ms));
     workers = child(cluster_root, "/job:worker");
     return workers && child(*workers, "/job:worker/task:0")->find("incarnation");
@@ -107,7 +107,7 @@ TEST_CASE("an observer sees the waits of a client before its steps reach their t
     return result;
   };
   std::vector<cluster_wait> result;
-  REQUIRE(soon([&] {
+  REQUIRE(becomes_true([&] {
     result = report_waits();
     return !result.empty();
   }));
@@ -122,7 +122,7 @@ TEST_CASE("an observer sees the waits of a client before its steps reach their t
   CHECK(text.find("it is not connected") != std::string::npos);
   stop.request_stop();
   CHECK(waiting.get() == error_kind::cancelled);
-  CHECK(soon([&] { return report_waits().empty(); }));
+  CHECK(becomes_true([&] { return report_waits().empty(); }));
 }
 
 TEST_CASE("tasks that refuse connections cost an observer no time, and silent tasks its timeout") {
@@ -132,7 +132,7 @@ TEST_CASE("tasks that refuse connections cost an observer no time, and silent ta
   task_process frozen{cluster, {"worker", 1}};
   auto cluster_observer = *observer::connect(cluster);
   auto parsed = *inspection_ref::parse("/");
-  REQUIRE(soon([&] { // the process has started
+  REQUIRE(becomes_true([&] { // the process has started
     auto cluster_root = cluster_observer->inspect(parsed, {.depth = 3}, 2s);
     return cluster_root &&
            child(*child(*cluster_root, "/job:worker"), "/job:worker/task:1")->find("incarnation");

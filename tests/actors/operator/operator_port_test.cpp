@@ -187,7 +187,7 @@ TEST_CASE("a waiting step reports for which queue it waits, in which node and fo
   CHECK(number_of(result.find("seconds")) >= 0);
   CHECK(look(*task, result.ref).ref == result.ref);
   inspection queue;
-  CHECK(soon([&] { // the step waits before the queue reports it
+  CHECK(becomes_true([&] { // the step waits before the queue reports it
     queue = look(*task, "/job:worker/task:0/container:/queue:rows");
     return number_of(queue.find("takes_waiting")) == 1;
   }));
@@ -260,7 +260,7 @@ TEST_CASE("silent, unreachable and gone members of a joined cluster are reported
   auto count_of = [&](const char* state) {
     return sample(get(*ps, "/metrics").body, concat("troupe_members{presence=\"", state, "\"}"));
   };
-  CHECK(soon([&] { return count_of("here") == 2; }));
+  CHECK(becomes_true([&] { return count_of("here") == 2; }));
   CHECK(sample(get(*ps, "/metrics").body, "troupe_coordinator") == 1);
   auto root = look(*ps, "/");
   CHECK(text_of(root.find("coordinator")) == "/job:ps/task:0");
@@ -276,12 +276,12 @@ TEST_CASE("silent, unreachable and gone members of a joined cluster are reported
   // The link has a timeout of 2 s.
   CHECK(number_of(look(*ps, link).find("last_heard_seconds")) < 1.5);
   worker.freeze();
-  CHECK(soon([&] { return number_of(look(*ps, link).find("last_heard_seconds")) > 2.5; }));
+  CHECK(becomes_true([&] { return number_of(look(*ps, link).find("last_heard_seconds")) > 2.5; }));
   CHECK(sample(get(*ps, "/metrics").body, last_heard) > 2.5);
   worker.kill();
-  CHECK(soon([&] { return has_logged("unreachable /job:worker/task:0"); }));
-  CHECK(soon([&] { return has_logged("gone /job:worker/task:0"); }));
-  CHECK(soon([&] { return count_of("gone") == 1; }));
+  CHECK(becomes_true([&] { return has_logged("unreachable /job:worker/task:0"); }));
+  CHECK(becomes_true([&] { return has_logged("gone /job:worker/task:0"); }));
+  CHECK(becomes_true([&] { return count_of("gone") == 1; }));
   CHECK(text_of(look(*ps, ref).find("presence")) == "gone");
   CHECK(!sample(get(*ps, "/metrics").body, last_heard));
 }
@@ -301,7 +301,7 @@ TEST_CASE("a draining task refuses new requests, finishes running steps, and is 
   auto answer = wait.run_async();
   wait_for([&] { return sample(get(*task, "/metrics").body, "troupe_steps_running") == 1; });
   // The threads may not have counted the answered steps yet.
-  CHECK(soon([&] { return task->drain(0ms).steps == 1; }));
+  CHECK(becomes_true([&] { return task->drain(0ms).steps == 1; }));
   CHECK(get(*task, "/healthz").status == 200);
   auto ready = get(*task, "/readyz");
   CHECK(ready.status == 503);

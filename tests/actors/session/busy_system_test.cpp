@@ -20,7 +20,7 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto prompt_limit = 1s * slowness;
+constexpr auto prompt_limit = 1s * timeout_scale;
 
 struct one_thread final : caf::actor_system_config {
   one_thread() { set("scheduler.max-threads", size_t{1}); }
@@ -106,7 +106,7 @@ TEST_CASE("a session in an actor system of one thread ends while its steps compu
   auto begin = clock::now();
   caf::anon_send_exit(std::exchange(fixture.session, nullptr), caf::exit_reason::user_shutdown);
   CHECK(fixture.end_kinds() == std::vector(8, error_kind::cancelled));
-  CHECK(clock::now() - begin < 2s * slowness);
+  CHECK(clock::now() - begin < 2s * timeout_scale);
 }
 
 TEST_CASE("an actor system of one thread compiles and runs quick steps while others compute") {

@@ -20,7 +20,7 @@ using clock_type = std::chrono::steady_clock;
 template <class Act>
 result<std::vector<tensor>> until_unavailable(Act body) {
   auto outcome = body();
-  soon([&] {
+  becomes_true([&] {
     if (outcome.status().kind() == error_kind::unavailable)
       return true;
     outcome = body();
@@ -77,15 +77,15 @@ TEST_CASE("a client and its tasks may start in any order") {
   watchdog watch;
   auto cluster = make_cluster(2, 1);
   auto client = connect_to(cluster);
-  std::string device_error = "nothing ran";
-  std::jthread early_run{[&] { device_error = run_all(*client, text_case{counter}); }};
+  std::string failure_text = "nothing ran";
+  std::jthread early_run{[&] { failure_text = run_all(*client, text_case{counter}); }};
   std::this_thread::sleep_for(100ms);
   auto second_task = start_task(cluster, {"worker", 1}),
        first_task = start_task(cluster, {"worker", 0});
   std::this_thread::sleep_for(100ms);
   auto ps = start_task(cluster, {"ps", 0});
   early_run.join();
-  CHECK(device_error == "");
+  CHECK(failure_text == "");
 }
 
 TEST_CASE("a run with an early deadline does not end the waits of other runs") {
@@ -114,7 +114,7 @@ TEST_CASE("a task that does not run is named within the deadline") {
   auto results = until_unavailable([&] {
     auto begin = clock_type::now();
     auto outcome = run(*client, text_case{counter}, 0, 500ms);
-    CHECK(clock_type::now() - begin < 3s * patience_factor());
+    CHECK(clock_type::now() - begin < 3s * timeout_factor());
     return outcome;
   });
   CHECK(results.status().kind() == error_kind::unavailable);
@@ -190,8 +190,8 @@ TEST_CASE("a step that waits for a queue of another task ends at its deadline an
   CHECK(late_outcome.kind() == error_kind::deadline_exceeded);
   CHECK(message_contains(late_outcome, "/job:worker/task:1"));
   REQUIRE(run(*client, text, 1));
-  CHECK(complaint_about(text.text.runs[2], run(*client, text, 2)) == "");
-  CHECK(complaint_about(text.text.runs[0], run(*client, text, 0)) == "");
+  CHECK(difference_of(text.text.runs[2], run(*client, text, 2)) == "");
+  CHECK(difference_of(text.text.runs[0], run(*client, text, 0)) == "");
 }
 
 TEST_CASE("all tasks list their devices, and a missing one is named") {

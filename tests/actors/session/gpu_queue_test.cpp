@@ -41,7 +41,7 @@ struct queue_session {
   }
 
   std::string difference(const text_case& test_case, size_t run_index) const {
-    return complaint_about(test_case.text.runs.at(run_index), run(test_case, run_index));
+    return difference_of(test_case.text.runs.at(run_index), run(test_case, run_index));
   }
 
   unsigned seed = std::random_device{}();

@@ -65,7 +65,7 @@ result<std::vector<tensor>> run_one(client& tested_client, const text_case& test
 std::string run_all_of(client& tested_client, const text_case& test_case) {
   for (size_t i = 0; i < test_case.text.runs.size(); ++i)
     if (auto run_difference =
-            complaint_about(test_case.text.runs[i], run_one(tested_client, test_case, i));
+            difference_of(test_case.text.runs[i], run_one(tested_client, test_case, i));
         !run_difference.empty())
       return run_difference;
   return "";
@@ -440,7 +440,7 @@ fetch c = f32[-1, -2]
       last = run_one(*session.client, text, 0).status();
     CHECK(last.kind() == error_kind::unavailable);
     CHECK(message_contains(last, "lost"));
-    CHECK(complaint_about(text.text.runs[1], run_one(*session.client, text, 1)) == "");
+    CHECK(difference_of(text.text.runs[1], run_one(*session.client, text, 1)) == "");
   }
 }
 

@@ -97,7 +97,7 @@ void large_tensor(int64_t mebi_elements, std::chrono::seconds timeout) {
                         ", 1048576], f32(0.5)) @\"/job:worker/task:0\"\n", "row = Slice(big, i32[",
                         mebi_elements - 1, ", 1048572], i32[1, 4]) @\"/job:worker/task:1\"\n",
                         "fetch row = f32[[0.5, 0.5, 0.5, 0.5]]\n")};
-  CHECK(complaint_about(text.text.runs[0], run(*client, text, 0, timeout)) == "");
+  CHECK(difference_of(text.text.runs[0], run(*client, text, 0, timeout)) == "");
 }
 
 } // namespace
@@ -213,7 +213,7 @@ TEST_CASE("an idle client and an idle task use hardly any processor time") {
     return cpu_time() - before;
   };
   // The goal is 1 %; the machine may have other work, and threads of earlier tests may still end.
-  CHECK(soon([&] { return used() < 50ms; }));
+  CHECK(becomes_true([&] { return used() < 50ms; }));
 }
 
 TEST_CASE("a hundred local sessions leave no resources behind") {
@@ -232,7 +232,7 @@ TEST_CASE("a hundred connected sessions leave no resources behind") {
 
 TEST_CASE("ten thousand sessions leave no resources behind", "[slow]") {
   watchdog watch{100s};
-  sessions_leave_nothing(10'000 / slowness, local_session);
+  sessions_leave_nothing(10'000 / timeout_scale, local_session);
 }
 
 TEST_CASE("a tensor of three gigabytes is sent between tasks", "[slow]") {

@@ -41,7 +41,7 @@ fetch x
     exchange = system().spawn(fake_behavior, &server);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
       return {[](watch_atom) {}, [](const waits_report&) {},
-              [](const deed& action) { action.act(); },
+              [](const actor_action& action) { action.act(); },
               [=, this](const connect_request& request) -> caf::result<peer_link> {
                 if (is_there)
                   return peer_link{request.task, incarnation, exchange};
@@ -88,8 +88,8 @@ fetch x
     caf::anon_send(master, link_lost{{"ps", 0}, failure(error_kind::unavailable, "gone")});
     run();
   }
-  answer_box<step_outcome> start(size_t step_index, uint64_t known_losses = 0,
-                                 const std::stop_token& stop = {}) {
+  awaited_answer<step_outcome> start(size_t step_index, uint64_t known_losses = 0,
+                                     const std::stop_token& stop = {}) {
     step_request request{steps[step_index], {}, now() + 10s, {}, known_losses};
     request.stop = stop;
     auto answer = ask<step_outcome>(master, std::move(request));
@@ -97,9 +97,9 @@ fetch x
     return answer;
   }
   // Answers the server's pending requests.
-  error_kind end_of(const answer_box<step_outcome>& answer) {
+  error_kind end_of(const awaited_answer<step_outcome>& answer) {
     for (auto& [held_run, promise] : std::exchange(server.runs, {})) {
-      caf::anon_send(exchange, deed{[promise = promise]() mutable {
+      caf::anon_send(exchange, actor_action{[promise = promise]() mutable {
                        promise.deliver(step_result{{}, {{0, tensor::scalar(1.0f)}}});
                      }});
       run();
@@ -165,7 +165,7 @@ fetch n
     run();
   }
 
-  answer_box<step_outcome> start(size_t step_index, bool retried = false) {
+  awaited_answer<step_outcome> start(size_t step_index, bool retried = false) {
     step_request request{steps[step_index], {}, now() + 10s};
     request.retried = retried;
     auto pending = ask<step_outcome>(master, std::move(request));
@@ -176,7 +176,7 @@ fetch n
     REQUIRE(servers[server].runs.size() == 1);
     auto promise = servers[server].runs.back().second;
     servers[server].runs.clear();
-    caf::anon_send(exchanges[server], deed{[=, outcome = std::move(outcome)]() mutable {
+    caf::anon_send(exchanges[server], actor_action{[=, outcome = std::move(outcome)]() mutable {
                      promise.deliver(step_result{outcome, {{0, tensor::scalar(0)}}});
                    }});
     run();
@@ -275,7 +275,8 @@ TEST_CASE(
   auto restoring = world.start(1, true);
   REQUIRE(world.looking.size() == 3);
   for (auto& [task, promise] : std::exchange(world.looking, {})) {
-    caf::anon_send(world.membership, deed{[&world, task = task, promise = promise]() mutable {
+    caf::anon_send(world.membership,
+                   actor_action{[&world, task = task, promise = promise]() mutable {
                      promise.deliver(peer_link{task, world.incarnation, world.exchange});
                    }});
     world.run();
@@ -295,8 +296,8 @@ TEST_CASE("a cancelled request does not consume the report that a task has lost 
   world.is_there = false;
   world.restart();
   std::stop_source stop;
-  answer_box<step_outcome> first;
-  answer_box<std::shared_ptr<prepared_step>> other_step;
+  awaited_answer<step_outcome> first;
+  awaited_answer<std::shared_ptr<prepared_step>> other_step;
   if (prepares) {
     auto prepare = *prepare_request::make(*world.text.nodes, signature_of(world.text.text.runs[1]),
                                           world.now() + 10s);
@@ -312,7 +313,7 @@ TEST_CASE("a cancelled request does not consume the report that a task has lost 
   auto answer = prepares ? (**other_step).status() : outcome_of(first);
   CHECK(answer.kind() == error_kind::cancelled);
   for (auto& [task, promise] : std::exchange(world.looking, {})) {
-    caf::anon_send(world.membership, deed{[&, task = task, promise = promise]() mutable {
+    caf::anon_send(world.membership, actor_action{[&, task = task, promise = promise]() mutable {
                      if (comes_back)
                        promise.deliver(peer_link{task, world.incarnation, world.exchange});
                      else

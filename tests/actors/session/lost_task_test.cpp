@@ -56,7 +56,7 @@ fetch news
 
 // A limit for immediate effects on a machine with other work. Otherwise a test takes the 20 s of a
 // deadline, or the 10 s of a peer timeout.
-const auto at_once = 5s * slowness * patience_factor();
+const auto at_once = 5s * timeout_scale * timeout_factor();
 
 struct two_workers {
   explicit two_workers(std::chrono::milliseconds peer_timeout = 10s)
@@ -81,7 +81,7 @@ struct two_workers {
       outcome = client->run(**step, {}, clock_type::now() + timeout).status();
       end = clock_type::now();
     }};
-    auto first_outcome = run(*client, text, 1, 10s * patience_factor());
+    auto first_outcome = run(*client, text, 1, 10s * timeout_factor());
     begin = clock_type::now();
     happens();
     waiting_run.join();
@@ -107,7 +107,7 @@ TEST_CASE("a task that is killed while a step waits on it is named at once, and 
   CHECK(duration < at_once);
   workers.worker_1.emplace(workers.cluster, task_name{"worker", 1});
   CHECK(run(*workers.client, text, 2).ok());
-  CHECK(complaint_about(text.text.runs[0], run(*workers.client, text)) == "");
+  CHECK(difference_of(text.text.runs[0], run(*workers.client, text)) == "");
 }
 
 TEST_CASE("a task that is killed while it computes is named at once") {
@@ -223,7 +223,7 @@ fetch news
     std::this_thread::yield();
   REQUIRE(descriptors() < connected);
   REQUIRE(run(*client, text, 1, 10s).ok());
-  CHECK(complaint_about(text.text.runs[0], run(*client, text, 0, 10s)) == "");
+  CHECK(difference_of(text.text.runs[0], run(*client, text, 0, 10s)) == "");
 }
 
 } // namespace troupe::test::lost_task_test

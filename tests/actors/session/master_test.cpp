@@ -46,23 +46,23 @@ fetch z
     run();
   }
 
-  answer_box<std::shared_ptr<prepared_step>> begin_prepare() {
+  awaited_answer<std::shared_ptr<prepared_step>> begin_prepare() {
     auto pending = ask<std::shared_ptr<prepared_step>>(
         master, *prepare_request::make(*text.nodes, signature_of(text.text.runs[0]), now() + 1s));
     run();
     return pending;
   }
   void prepare() { step = ***begin_prepare(); }
-  answer_box<step_outcome> start(std::chrono::milliseconds timeout = 1s,
-                                 const std::stop_token& stop = {}) {
+  awaited_answer<step_outcome> start(std::chrono::milliseconds timeout = 1s,
+                                     const std::stop_token& stop = {}) {
     step_request request{step, {tensor::scalar(1.0f)}, now() + timeout};
     request.stop = stop;
     auto pending = ask<step_outcome>(master, std::move(request));
     run();
     return pending;
   }
-  void act_as(fake_worker& worker, std::function<void()> deed_body) {
-    caf::anon_send(workers[&worker == &worker_1], deed{std::move(deed_body)});
+  void act_as(fake_worker& worker, std::function<void()> action_body) {
+    caf::anon_send(workers[&worker == &worker_1], actor_action{std::move(action_body)});
     run();
   }
   void answer(fake_worker& worker, step_result reply) {
@@ -103,7 +103,7 @@ TEST_CASE("a step's fetches come from all its tasks, and feeds are sent only whe
   REQUIRE(outcome_of(answer).ok());
   CHECK(*(**answer)->fetches.at(0).data<float>() == 3.0f);
   CHECK(*(**answer)->fetches.at(1).data<float>() == 2.0f);
-  world.pass(10s);
+  world.advance_and_run(10s);
   CHECK(world.worker_0.cancels.empty());
 }
 
@@ -112,13 +112,13 @@ TEST_CASE("the deadline's error names the silent tasks, and their part of the st
   world.prepare();
   auto answer = world.start(1s);
   world.answer(world.worker_0, {{}, {{0, tensor::scalar(3.0f)}}});
-  world.pass(990ms);
+  world.advance_and_run(990ms);
   CHECK(world.worker_1.cancels.empty());
-  world.pass(20ms);
+  world.advance_and_run(20ms);
   REQUIRE(world.worker_1.cancels.size() == 1);
   CHECK(world.worker_0.cancels.empty());
   CHECK(!*answer); // the step may still stop in order
-  world.pass(60ms);
+  world.advance_and_run(60ms);
   auto outcome = outcome_of(answer);
   CHECK(outcome.kind() == error_kind::deadline_exceeded);
   CHECK(outcome.message().find("/job:worker/task:1") != std::string::npos);
@@ -129,7 +129,7 @@ TEST_CASE("a step that stops at its deadline answers as soon as all tasks have s
   master_world world;
   world.prepare();
   auto answer = world.start(1s);
-  world.pass(1010ms);
+  world.advance_and_run(1010ms);
   world.answer(world.worker_0, fails(error_kind::deadline_exceeded, "stopped"));
   CHECK(!*answer);
   world.answer(world.worker_1, fails(error_kind::deadline_exceeded, "stopped"));
@@ -142,7 +142,7 @@ TEST_CASE("the first cause of a failure is reported, not its consequences") {
   auto answer = world.start();
   world.answer(world.worker_1, fails(error_kind::invalid_argument, "the cause"));
   REQUIRE(world.worker_0.cancels.size() == 1);
-  CHECK(world.worker_0.cancels[0].why.message() == "the cause");
+  CHECK(world.worker_0.cancels[0].reason.message() == "the cause");
   CHECK(!*answer);
   world.answer(world.worker_0, fails(error_kind::cancelled, "the echo"));
   CHECK(outcome_of(answer).message() == "the cause");
@@ -205,7 +205,7 @@ TEST_CASE("the error names a task that does not register a step in time") {
   world.worker_1.registers_at_once = false;
   auto answer = world.begin_prepare();
   CHECK(!*answer);
-  world.pass(1100ms);
+  world.advance_and_run(1100ms);
   REQUIRE(*answer);
   CHECK((**answer).status().kind() == error_kind::deadline_exceeded);
   CHECK((**answer).status().message().find("/job:worker/task:1") != std::string::npos);
@@ -219,7 +219,7 @@ TEST_CASE("a run that waits for another registration waits until its own deadlin
   world.answer(world.worker_0, fails(error_kind::cancelled, "echo"));
   world.worker_1.registers_at_once = false;
   auto hasty_answer = world.start(100ms), patient_answer = world.start(10s);
-  world.pass(200ms);
+  world.advance_and_run(200ms);
   CHECK(outcome_of(hasty_answer).kind() == error_kind::deadline_exceeded);
   CHECK(outcome_of(hasty_answer).message().find("/job:worker/task:1 did not register") !=
         std::string::npos);
@@ -238,7 +238,7 @@ TEST_CASE("a registration that no run waits for any more is released") {
   master_world world;
   world.worker_1.registers_at_once = false;
   auto answer = world.begin_prepare();
-  world.pass(1100ms);
+  world.advance_and_run(1100ms);
   REQUIRE(*answer);
   CHECK(world.worker_1.dropped.empty());
   world.act_as(world.worker_1, [&] {
@@ -260,7 +260,7 @@ TEST_CASE("a silent task without listed devices delays no node that another task
     world.worker_1.listing[0].deliver(
         std::vector<device_info>{{"/job:worker/task:1/device:gpu:0", "gpu", 1, ""}});
   });
-  world.pass(11s);
+  world.advance_and_run(11s);
   REQUIRE(*answer);
   INFO((**answer).status());
   CHECK((**answer).ok());
@@ -285,7 +285,7 @@ TEST_CASE("the error of a device that no task has names the tasks that did not a
       *prepare_request::make(*gpu.nodes, signature_of(gpu.text.runs[0]), world.now() + 30s));
   world.run();
   CHECK(world.worker_0.listing.empty()); // the node does not name the task
-  world.pass(11s);
+  world.advance_and_run(11s);
   REQUIRE(*answer);
   INFO((**answer).status());
   CHECK((**answer).status().message().find("/job:worker/task:1") != std::string::npos);
@@ -346,8 +346,8 @@ TEST_CASE("a late answer of a task after the client has continued does no harm")
   master_world world;
   world.prepare();
   auto answer = world.start(1s);
-  world.pass(1s);
-  world.pass(3s);
+  world.advance_and_run(1s);
+  world.advance_and_run(3s);
   CHECK(outcome_of(answer).kind() == error_kind::deadline_exceeded);
   world.answer(world.worker_0, {});
   world.answer(world.worker_1, fails(error_kind::internal, "late"));
@@ -380,7 +380,7 @@ TEST_CASE("steps with near deadlines leave no timers behind while another has a 
     world.answer(world.worker_0, {});
     world.answer(world.worker_1, {});
     CHECK(outcome_of(answer).ok());
-    world.pass(5ms);
+    world.advance_and_run(5ms);
   }
   CHECK(world.timers() <= before + 1);
   CHECK(!*long_answer);
@@ -393,10 +393,10 @@ TEST_CASE("a step without a deadline is not overdue, and a failure of it ends it
       world.master,
       step_request{world.step, {tensor::scalar(1.0f)}, step_clock::time_point::max()});
   world.run();
-  world.pass(48h);
+  world.advance_and_run(48h);
   CHECK(!*answer);
   world.answer(world.worker_0, fails(error_kind::internal, "cause"));
-  world.pass(3s);
+  world.advance_and_run(3s);
   CHECK(outcome_of(answer).message().find("cause") != std::string::npos);
 }
 
@@ -415,9 +415,9 @@ TEST_CASE("a step that is stopped ends when its tasks have stopped, or two secon
   if (answers) {
     world.answer(world.worker_1, fails(error_kind::cancelled, "stopped"));
   } else {
-    world.pass(1900ms);
+    world.advance_and_run(1900ms);
     CHECK(!*answer);
-    world.pass(200ms);
+    world.advance_and_run(200ms);
   }
   CHECK(outcome_of(answer).kind() == error_kind::cancelled);
   CHECK_THAT(outcome_of(answer).message(), Contains("the caller stopped the run"));
@@ -441,7 +441,7 @@ TEST_CASE(
     world.act_as(world.worker_1, [&] { world.worker_1.settling.back().deliver(status{}); });
     CHECK(outcome_of(answer).ok());
   } else {
-    world.pass(2100ms);
+    world.advance_and_run(2100ms);
     CHECK(outcome_of(answer).kind() == error_kind::cancelled);
     CHECK_THAT(outcome_of(answer).message(), Contains("may be spent"));
   }

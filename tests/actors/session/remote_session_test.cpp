@@ -38,7 +38,7 @@ caf::behavior host_behavior(caf::event_based_actor* self, fake_host* host,
   return {[=](const outgoing& outgoing_message) {
             host->requests.push_back(std::get<session_request>(outgoing_message.content));
           },
-          [](const deed& action) { action.act(); }};
+          [](const actor_action& action) { action.act(); }};
 }
 
 struct remote_world : actor_world {
@@ -89,16 +89,16 @@ struct remote_world : actor_world {
   template <class What>
   uint64_t last(fake_host& asked_host) {
     REQUIRE(!asked_host.requests.empty());
-    REQUIRE(std::holds_alternative<What>(asked_host.requests.back().what));
+    REQUIRE(std::holds_alternative<What>(asked_host.requests.back().content));
     return asked_host.requests.back().request;
   }
   const session_run& last_run(fake_host& asked_host) {
     last<session_run>(asked_host);
-    return std::get<session_run>(asked_host.requests.back().what);
+    return std::get<session_run>(asked_host.requests.back().content);
   }
   void open_at_last() { answer(host(), {.request = last<session_open>(host())}); }
   void prepared_at_last() {
-    answer(host(), {.request = last<session_prepare>(host()), .what = prepared_handle{5}});
+    answer(host(), {.request = last<session_prepare>(host()), .content = prepared_handle{5}});
   }
 
   void begin_prepare() {
@@ -107,14 +107,14 @@ struct remote_world : actor_world {
     run();
     open_at_last();
     answer(host(), {.request = last<session_prepare>(host()),
-                    .what = prepared_handle{4},
-                    .held = {{"/job:ps/task:0", 11}}});
+                    .content = prepared_handle{4},
+                    .state_peers = {{"/job:ps/task:0", 11}}});
     REQUIRE(*pending);
     REQUIRE((**pending).ok());
     step = ***pending;
   }
-  answer_box<step_outcome> start(uint64_t initialization = 0, uint64_t known_losses = 0,
-                                 const std::stop_token& stop = {}) {
+  awaited_answer<step_outcome> start(uint64_t initialization = 0, uint64_t known_losses = 0,
+                                     const std::stop_token& stop = {}) {
     step_request request{.step = step,
                          .feeds = feeds_of(text.text.runs[0]),
                          .deadline = now() + 60s,
@@ -140,12 +140,12 @@ struct remote_world : actor_world {
 session_reply run_reply(uint64_t request, std::vector<state_loss> losses = {},
                         std::vector<initialization_report> reports = {}) {
   return {.request = request,
-          .what = session_ran{.fetches = {tensor::scalar(3)}},
+          .content = session_run_result{.fetches = {tensor::scalar(3)}},
           .losses = std::move(losses),
-          .fills = std::move(reports)};
+          .initializations = std::move(reports)};
 }
 
-status outcome_of(const answer_box<step_outcome>& answer) {
+status outcome_of(const awaited_answer<step_outcome>& answer) {
   REQUIRE(*answer);
   return **answer ? (**answer)->outcome : (**answer).status();
 }
@@ -169,26 +169,26 @@ TEST_CASE("an answer that overtakes an earlier one does not report the losses of
   // All reported losses were restored: the host has to be notified that the first loss was not.
   world.unrestored.clear();
   world.start();
-  CHECK(world.last_run(host).knows == 0);
+  CHECK(world.last_run(host).acknowledged_loss == 0);
   world.answer(host, run_reply(first, {{ps, 1}}));
   CHECK(outcome_of(first_answer).ok());
   CHECK(world.unrestored.contains(ps));
   world.unrestored.clear();
   world.start();
-  CHECK(world.last_run(host).knows == 2);
+  CHECK(world.last_run(host).acknowledged_loss == 2);
 }
 
 TEST_CASE("a session may move while it initializes tasks that did not wait for it") {
   remote_world world;
   auto step = world.start(9);
   auto& first = world.host();
-  CHECK(world.last_run(first).fill == 9);
+  CHECK(world.last_run(first).initialization == 9);
   auto leaving = run_reply(world.last<session_run>(first));
-  leaving.leaving = true;
+  leaving.is_draining = true;
   world.answer(first, std::move(leaving));
   CHECK(outcome_of(step).ok());
   auto next = world.start(9);
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   world.prepared_at_last();
@@ -209,7 +209,7 @@ TEST_CASE("an initialization that one host has begun, or may have begun, is not 
   if (answers) {
     auto done_reply =
         run_reply(world.last<session_run>(first), {}, {{ps, initialization_stage::by_requester}});
-    done_reply.leaving = true;
+    done_reply.is_draining = true;
     world.answer(first, std::move(done_reply));
     CHECK(outcome_of(step).ok());
   } else {
@@ -219,7 +219,7 @@ TEST_CASE("an initialization that one host has begun, or may have begun, is not 
     CHECK(outcome_of(step).kind() == error_kind::unavailable);
   }
   auto next = world.start(9);
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   auto& second = world.host();
   world.open_at_last();
@@ -229,8 +229,8 @@ TEST_CASE("an initialization that one host has begun, or may have begun, is not 
   CHECK(outcome_of(next).ok());
   auto end_answer = world.end(9);
   // The task is released, so that another session may initialize it.
-  auto end_request = world.last<session_fill_end>(second);
-  CHECK(!std::get<session_fill_end>(second.requests.back().what).done);
+  auto end_request = world.last<session_initialization_end>(second);
+  CHECK(!std::get<session_initialization_end>(second.requests.back().content).done);
   world.answer(second, {.request = end_request});
   REQUIRE(*end_answer);
   CHECK((*end_answer)->kind() == error_kind::aborted);
@@ -243,17 +243,17 @@ TEST_CASE("steps that a leaving host has not begun run at the next host, and onc
   auto& first = world.host();
   world.answer(first, {.request = world.last<session_run>(first),
                        .outcome = failure(error_kind::unavailable, "it drains"),
-                       .leaving = true,
-                       .not_begun = true});
+                       .is_draining = true,
+                       .not_started = true});
   CHECK(!*step);
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   world.prepared_at_last();
   world.answer(world.host(), run_reply(world.last<session_run>(world.host())));
   CHECK(outcome_of(step).ok());
   CHECK(std::ranges::count_if(first.requests, [](const session_request& request) {
-          return std::holds_alternative<session_run>(request.what);
+          return std::holds_alternative<session_run>(request.content);
         }) == 1);
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("a stopped step ends with its host's answer, or soon if the host is si
   first_stop.request_stop();
   world.run();
   world.last<session_stop>(host);
-  CHECK(std::get<session_stop>(host.requests.back().what).request == first);
+  CHECK(std::get<session_stop>(host.requests.back().content).request == first);
   CHECK(!*stopped);
   world.answer(host, {.request = first, .outcome = failure(error_kind::cancelled, "by the host")});
   CHECK_THAT(outcome_of(stopped).message(), Contains("by the host"));
@@ -281,9 +281,9 @@ TEST_CASE("a stopped step ends with its host's answer, or soon if the host is si
   auto unanswered = world.start(0, 0, three.get_token());
   three.request_stop();
   world.run();
-  world.pass(2s);
+  world.advance_and_run(2s);
   CHECK(!*unanswered);
-  world.pass(1s);
+  world.advance_and_run(1s);
   CHECK(outcome_of(unanswered).kind() == error_kind::cancelled);
   CHECK_THAT(outcome_of(unanswered).message(), Contains("has not confirmed it yet"));
 }
@@ -298,8 +298,8 @@ TEST_CASE("a stopped step is not moved to the next host") {
   world.run();
   world.answer(first, {.request = request,
                        .outcome = failure(error_kind::unavailable, "drains"),
-                       .leaving = true,
-                       .not_begun = true});
+                       .is_draining = true,
+                       .not_started = true});
   CHECK(outcome_of(step).kind() == error_kind::cancelled);
   // A step that waits for a host is stopped at once.
   std::stop_source second_stop;
@@ -318,7 +318,7 @@ TEST_CASE("a cancelled request does not consume the report of lost state by the 
   world.run();
   std::stop_source stop;
   auto step = world.start(0, 0, stop.get_token());
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   auto prepare_id = world.last<session_prepare>(world.host());
@@ -329,7 +329,7 @@ TEST_CASE("a cancelled request does not consume the report of lost state by the 
   auto in_time = GENERATE(true, false);
   if (in_time)
     world.answer(world.host(),
-                 {.request = prepare_id, .what = prepared_handle{6}, .held = {{ps, 12}}});
+                 {.request = prepare_id, .content = prepared_handle{6}, .state_peers = {{ps, 12}}});
   else // otherwise the host has noticed it itself
     world.answer(
         world.host(),
@@ -339,8 +339,9 @@ TEST_CASE("a cancelled request does not consume the report of lost state by the 
   auto next = world.start();
   if (!*next) {
     auto second_prepare_id = world.last<session_prepare>(world.host());
-    world.answer(world.host(),
-                 {.request = second_prepare_id, .what = prepared_handle{7}, .held = {{ps, 12}}});
+    world.answer(
+        world.host(),
+        {.request = second_prepare_id, .content = prepared_handle{7}, .state_peers = {{ps, 12}}});
   }
   CHECK(outcome_of(next).kind() == error_kind::aborted);
   CHECK(outcome_of(next).origin().state_lost);
@@ -353,7 +354,7 @@ TEST_CASE("a request after a stopped preparation has the step prepared again") {
   world.run();
   std::stop_source stop;
   auto step = world.start(0, 0, stop.get_token());
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   auto& host = world.host();
@@ -367,8 +368,9 @@ TEST_CASE("a request after a stopped preparation has the step prepared again") {
   world.answer(
       host, {.request = prepare_id, .outcome = failure(error_kind::cancelled, "it was stopped")});
   CHECK(!*next);
-  world.answer(host,
-               {.request = second_prepare_id, .what = prepared_handle{7}, .held = {{ps, 11}}});
+  world.answer(
+      host,
+      {.request = second_prepare_id, .content = prepared_handle{7}, .state_peers = {{ps, 11}}});
   world.answer(host, run_reply(world.last<session_run>(host)));
   CHECK(outcome_of(next).ok());
 }
@@ -380,7 +382,7 @@ TEST_CASE("a late report of a loss does not refuse the step that restores") {
   world.run();
   std::stop_source stop;
   auto step = world.start(0, 0, stop.get_token());
-  world.pass(1s);
+  world.advance_and_run(1s);
   REQUIRE(world.hosts.size() == 2);
   world.open_at_last();
   auto& host = world.host();
@@ -394,8 +396,8 @@ TEST_CASE("a late report of a loss does not refuse the step that restores") {
              .losses = {{ps, 1}}});
   auto restores = world.start(0, all_losses);
   world.answer(host, {.request = world.last<session_prepare>(host),
-                      .what = prepared_handle{7},
-                      .held = {{ps, 12}}});
+                      .content = prepared_handle{7},
+                      .state_peers = {{ps, 12}}});
   CHECK((!*restores || outcome_of(restores).message().find("restarted") != std::string::npos));
   world.unrestored.clear();
   auto after = world.start(0, all_losses);
@@ -418,7 +420,7 @@ TEST_CASE("a step that is stopped before a host is connected is not prepared the
   world.run();
   REQUIRE(*answer);
   CHECK((**answer).status().kind() == error_kind::cancelled);
-  world.pass(1s);
+  world.advance_and_run(1s);
   CHECK(world.hosts.size() == 1); // no request needs another host
 }
 
@@ -434,12 +436,13 @@ TEST_CASE("a step whose preparation is stopped is released by the host that prep
   auto prepare_id = world.last<session_prepare>(host);
   stop.request_stop();
   world.run();
-  CHECK(std::get<session_stop>(host.requests.back().what).request == prepare_id);
+  CHECK(std::get<session_stop>(host.requests.back().content).request == prepare_id);
   REQUIRE(*answer);
   CHECK((**answer).status().kind() == error_kind::cancelled);
-  world.answer(host, {.request = prepare_id, .what = prepared_handle{77}}); // it was ready by then
-  world.last<session_forget>(host);
-  CHECK(std::get<session_forget>(host.requests.back().what).handle == 77);
+  world.answer(host,
+               {.request = prepare_id, .content = prepared_handle{77}}); // it was ready by then
+  world.last<session_release>(host);
+  CHECK(std::get<session_release>(host.requests.back().content).handle == 77);
 }
 
 } // namespace troupe::test::remote_session_test

@@ -34,8 +34,8 @@ caf::behavior behavior_of(caf::event_based_actor* self, many_workers* log) {
             log->owed.push_back(self->make_response_promise<step_result>());
             return log->owed.back();
           },
-          [](const deed& action) { action.act(); }, [=](const outgoing&) { ++log->other_messages; },
-          [=](const forget_program&) {}};
+          [](const actor_action& action) { action.act(); },
+          [=](const outgoing&) { ++log->other_messages; }, [=](const forget_program&) {}};
 }
 
 struct large_world : actor_world {
@@ -76,7 +76,7 @@ struct large_world : actor_world {
     return ***answer;
   }
   void answer_all() {
-    caf::anon_send(workers, deed{[this] {
+    caf::anon_send(workers, actor_action{[this] {
                      for (auto& owed_answer : std::exchange(log.owed, {}))
                        owed_answer.deliver(step_result{});
                    }});
@@ -91,7 +91,7 @@ TEST_CASE("a step costs one request for each task that takes part, however large
   std::vector<std::shared_ptr<prepared_step>> prepared;
   for (int i = 0; i < 10; ++i)
     prepared.push_back(world.prepare(i * 100, 3));
-  std::vector<answer_box<step_outcome>> open;
+  std::vector<awaited_answer<step_outcome>> open;
   auto timers = world.timers();
   const auto idle = heap_in_use();
   for (int i = 0; i < steps; ++i)
@@ -168,7 +168,7 @@ TEST_CASE("steps over a thousand tasks end when the last task answers, or when o
   large_world world;
   auto step = world.prepare(0, tasks);
   CHECK(world.log.registrations == tasks);
-  std::vector<answer_box<step_outcome>> open;
+  std::vector<awaited_answer<step_outcome>> open;
   for (int i = 0; i < 20; ++i)
     open.push_back(world.ask<step_outcome>(world.master, step_request{step, {}, world.now() + 1h}));
   world.run();
@@ -179,7 +179,7 @@ TEST_CASE("steps over a thousand tasks end when the last task answers, or when o
   auto failing = world.ask<step_outcome>(world.master, step_request{step, {}, world.now() + 1h});
   world.run();
   caf::anon_send(
-      world.workers, deed{[&] {
+      world.workers, actor_action{[&] {
         world.log.owed.back().deliver(step_result{failure(error_kind::internal, "cause"), {}});
         world.log.owed.pop_back();
       }});

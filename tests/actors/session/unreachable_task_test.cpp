@@ -41,7 +41,8 @@ fetch v
       exchanges[i] = system().spawn(fake_behavior, &workers[i]);
     membership = system().spawn([this](caf::event_based_actor* self) -> caf::behavior {
       return {
-          [](watch_atom) {}, [](const waits_report&) {}, [](const deed& action) { action.act(); },
+          [](watch_atom) {}, [](const waits_report&) {},
+          [](const actor_action& action) { action.act(); },
           [=, this](const connect_request& request) -> caf::result<peer_link> {
             auto worker_index = static_cast<size_t>(request.task.task);
             if (is_there[worker_index])
@@ -77,7 +78,7 @@ fetch v
   // Lets time pass as a membership does: a request for an unreachable task fails at its deadline.
   void pass_by(std::chrono::milliseconds time) {
     for (auto end_time = now() + time; now() < end_time;) {
-      pass(50ms);
+      advance_and_run(50ms);
       for (auto& [request, promise] : std::exchange(looking, {}))
         if (is_there[static_cast<size_t>(request.task.task)] || request.deadline <= now())
           answer_look(request, promise);
@@ -87,7 +88,7 @@ fetch v
   }
   void answer_look(const connect_request& request, caf::typed_response_promise<peer_link> promise) {
     auto worker_index = static_cast<size_t>(request.task.task);
-    caf::anon_send(membership, deed{[this, request, worker_index, promise]() mutable {
+    caf::anon_send(membership, actor_action{[this, request, worker_index, promise]() mutable {
                      if (is_there[worker_index])
                        promise.deliver(peer_link{request.task, incarnations[worker_index],
                                                  exchanges[worker_index]});
@@ -97,14 +98,14 @@ fetch v
                    }});
     run();
   }
-  answer_box<std::shared_ptr<prepared_step>> prepare(size_t run_index) {
+  awaited_answer<std::shared_ptr<prepared_step>> prepare(size_t run_index) {
     auto answer = ask<std::shared_ptr<prepared_step>>(
         master,
         *prepare_request::make(*text.nodes, signature_of(text.text.runs[run_index]), now() + 20s));
     run();
     return answer;
   }
-  answer_box<step_outcome> start(std::chrono::milliseconds timeout = 20s) {
+  awaited_answer<step_outcome> start(std::chrono::milliseconds timeout = 20s) {
     auto answer =
         ask<step_outcome>(master, step_request{step, {tensor::scalar(1.0f)}, now() + timeout});
     run();
@@ -116,11 +117,11 @@ fetch v
                                      failure(error_kind::unavailable, "gone")});
     run();
   }
-  status end_of(const answer_box<step_outcome>& answer, size_t worker) {
+  status end_of(const awaited_answer<step_outcome>& answer, size_t worker) {
     REQUIRE(workers[worker].runs.size() == 1);
     auto promise = workers[worker].runs.back().second;
     workers[worker].runs.clear();
-    caf::anon_send(exchanges[worker], deed{[=]() mutable {
+    caf::anon_send(exchanges[worker], actor_action{[=]() mutable {
                      promise.deliver(step_result{{}, {{0, tensor::scalar(1.0f)}}});
                    }});
     run();
@@ -165,7 +166,7 @@ TEST_CASE("a run that has begun is not moved, so that its effects are not repeat
   REQUIRE(world.workers[0].runs.size() == 1);
   auto promise = world.workers[0].runs.back().second;
   world.leave(0);
-  caf::anon_send(world.exchanges[0], deed{[=]() mutable {
+  caf::anon_send(world.exchanges[0], actor_action{[=]() mutable {
                    promise.deliver(to_caf(failure(error_kind::unavailable, "it is lost")));
                  }});
   world.pass_by(10s);

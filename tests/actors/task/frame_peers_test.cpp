@@ -40,7 +40,7 @@ TEST_CASE("a worker rejects invalid frame registrations of peers") {
     register_graph registration;
     registration.partitions = std::move(parts);
     world.from_peer(std::move(registration));
-    const auto& reply = std::get<register_reply>(world.sent.back());
+    const auto& reply = std::get<register_reply>(world.sent_messages.back());
     CHECK(!reply.outcome.ok());
     return reply.outcome.message();
   };
@@ -75,7 +75,7 @@ TEST_CASE("a worker rejects invalid loop iterations of peers") {
           {.op = "_RecvControl", .attrs = {{"key", 6}, {"from", "/job:ps/task:0/device:cpu:0"}}}, 1,
           1)};
   world.from_peer(std::move(registration));
-  const auto reply = std::get<register_reply>(world.sent.back());
+  const auto reply = std::get<register_reply>(world.sent_messages.back());
   INFO(reply.outcome);
   REQUIRE(reply.outcome.ok());
   uint64_t last = 0;
@@ -94,7 +94,7 @@ TEST_CASE("a worker rejects invalid loop iterations of peers") {
     return tensor::vector<int64_t>({function, number});
   };
   auto outcome = [&]() -> std::string {
-    auto* done_reply = std::get_if<step_done>(&world.sent.back());
+    auto* done_reply = std::get_if<step_done>(&world.sent_messages.back());
     return !done_reply || done_reply->request != last ? "it runs"
            : done_reply->outcome                      ? ""
                                                       : done_reply->outcome.message();

@@ -14,17 +14,19 @@ struct waiting_world : worker_world {
   waiting_world() { server->initialization().await(now(), 60s); }
   status run_as(const connection_ptr& initializer, bool initializes) {
     from_peer(graph_of(puts, 0), initializer);
-    auto handle = std::get<register_reply>(sent.back()).handle;
+    auto handle = std::get<register_reply>(sent_messages.back()).handle;
     from_peer(run_step{.request = ++steps_run,
                        .handle = handle,
                        .step = {0, steps_run},
                        .deadline_ms = 1000,
                        .feeds = {},
-                       .fills = initializes},
+                       .initializes_task = initializes},
               initializer);
-    return std::get<step_done>(sent.back()).outcome;
+    return std::get<step_done>(sent_messages.back()).outcome;
   }
-  initialization_stage last_stage() const { return std::get<step_done>(sent.back()).fill; }
+  initialization_stage last_stage() const {
+    return std::get<step_done>(sent_messages.back()).initialization;
+  }
   uint64_t steps_run = 0;
 };
 
@@ -47,8 +49,8 @@ TEST_CASE("a client that has disconnected initializes a task no longer, and the 
   CHECK(world.server->initialization().closed()); // the initialization had not ended
   CHECK(world.run_as(second, true));
   CHECK(world.run_as(second, false).kind() == error_kind::unavailable);
-  world.from_peer(fill_end{77, true}, second);
-  CHECK(std::get<reply>(world.sent.back()).request == 77);
+  world.from_peer(initialization_end{77, true}, second);
+  CHECK(std::get<reply>(world.sent_messages.back()).request == 77);
   CHECK(world.run_as(second, false));
   CHECK(world.last_stage() == initialization_stage::over);
   CHECK(world.run_as(worker_world::connect(), false));
@@ -57,7 +59,7 @@ TEST_CASE("a client that has disconnected initializes a task no longer, and the 
 TEST_CASE("a connection that ends while its step is admitted initializes a task no longer") {
   waiting_world world;
   world.from_peer(world.graph_of(puts, 0), world.connection);
-  auto handle = std::get<register_reply>(world.sent.back()).handle;
+  auto handle = std::get<register_reply>(world.sent_messages.back()).handle;
   world.at_next_look = [&] { world.lose(*world.connection); };
   run_request step{handle, {0, ++world.steps_run}, step_clock::time_point::max(), {}};
   step.fills = true;
@@ -71,8 +73,8 @@ TEST_CASE("a connection that ends while its step is admitted initializes a task 
 
 TEST_CASE("a report of an initialization by a client that has initialized nothing is ignored") {
   waiting_world world;
-  world.from_peer(fill_end{77, true});
-  CHECK(std::get<reply>(world.sent.back()).outcome.ok());
+  world.from_peer(initialization_end{77, true});
+  CHECK(std::get<reply>(world.sent_messages.back()).outcome.ok());
   CHECK(world.run_as(world.connection, false).kind() == error_kind::unavailable);
 }
 

@@ -24,7 +24,7 @@ struct linked_world : worker_world {
                       looking.push_back(self->make_response_promise<peer_link>());
                       return looking.back();
                     },
-                    [](const deed& action) { action.act(); }};
+                    [](const actor_action& action) { action.act(); }};
           });
         }) {
     server_there = system().spawn(
@@ -40,14 +40,14 @@ struct linked_world : worker_world {
   }
   void let_find() {
     REQUIRE(!looking.empty());
-    caf::anon_send(membership, deed{[this] {
+    caf::anon_send(membership, actor_action{[this] {
                      looking.back().deliver(peer_link{{"ps", 0}, 7, server_there, to_server});
                    }});
     run();
   }
   std::vector<uint64_t> told_lost() const {
     std::vector<uint64_t> handles;
-    for (const auto& message : sent)
+    for (const auto& message : sent_messages)
       if (const auto* lost = std::get_if<program_lost>(&message))
         handles.push_back(lost->handle);
     return handles;
@@ -60,12 +60,12 @@ TEST_CASE("a step of a program whose task is still connecting to others is refus
   linked_world world;
   world.from_peer(world.graph_of(text_case{sending_graph}, 0));
   REQUIRE(world.looking.size() == 1);
-  CHECK(world.sent.empty());
+  CHECK(world.sent_messages.empty());
   auto early_run = world.run_from_peer(1, 5);
   CHECK(early_run.kind() == error_kind::failed_precondition);
   CHECK(early_run.message().find("has not registered program 1 yet") != std::string::npos);
   world.let_find();
-  REQUIRE(std::get_if<register_reply>(&world.sent.back()));
+  REQUIRE(std::get_if<register_reply>(&world.sent_messages.back()));
   CHECK(world.run_from_peer(1, 6).ok());
 }
 
@@ -90,8 +90,8 @@ TEST_CASE(
   world.from_peer(world.graph_of(text_case{sending_graph}, 0));
   world.to_server->is_closed = true;
   world.let_find();
-  REQUIRE(world.sent.size() == 2);
-  CHECK(std::get_if<register_reply>(&world.sent[0]));
+  REQUIRE(world.sent_messages.size() == 2);
+  CHECK(std::get_if<register_reply>(&world.sent_messages[0]));
   CHECK(world.told_lost() == std::vector<uint64_t>{1});
 }
 

@@ -15,13 +15,14 @@ fetch n
 )"};
   auto handle = world.register_from_peer(text);
   auto begin = [&](uint64_t step, const tensor& x) {
-    world.sent.clear();
+    world.sent_messages.clear();
     world.from_peer(run_step{.request = step,
                              .handle = handle,
                              .step = {0, step},
                              .deadline_ms = 60'000,
                              .feeds = {{0, x}}});
-    auto* reply = world.sent.empty() ? nullptr : std::get_if<step_done>(&world.sent.back());
+    auto* reply =
+        world.sent_messages.empty() ? nullptr : std::get_if<step_done>(&world.sent_messages.back());
     return reply ? reply->outcome : status{};
   };
   // The tensor's memory is not touched.
@@ -48,7 +49,7 @@ fetch s
   auto handle = world.register_from_peer(text);
   world.from_peer(
       run_step{.request = 3, .handle = handle, .step = {0, 1}, .deadline_ms = 20, .feeds = {}});
-  auto* reply = std::get_if<step_done>(&world.sent.back());
+  auto* reply = std::get_if<step_done>(&world.sent_messages.back());
   REQUIRE(reply);
   CHECK(reply->outcome.kind() == error_kind::deadline_exceeded);
 }

@@ -20,7 +20,7 @@ size = QueueSize(q)
 fetch size
 )";
 
-int fetched_int(const answer_box<step_result>& answer) {
+int fetched_int(const awaited_answer<step_result>& answer) {
   REQUIRE(*answer);
   REQUIRE(**answer);
   INFO((**answer)->outcome);
@@ -28,7 +28,7 @@ int fetched_int(const answer_box<step_result>& answer) {
   return *(**answer)->fetches.at(0).value.data<int32_t>();
 }
 
-status outcome_of(const answer_box<step_result>& answer) {
+status outcome_of(const awaited_answer<step_result>& answer) {
   REQUIRE(*answer);
   return **answer ? (**answer)->outcome : (**answer).status();
 }
@@ -57,10 +57,10 @@ TEST_CASE("instances that no step has used for a while are released") {
   for (uint64_t step = 11; step <= 15; ++step)
     world.begin(put_program->handle, step);
   CHECK(get_program->program->idle() == 5);
-  world.pass(9s);
+  world.advance_and_run(9s);
   CHECK(get_program->program->idle() == 5);
   for (int i = 0; i < 3; ++i)
-    world.pass(10s);
+    world.advance_and_run(10s);
   CHECK(get_program->program->idle() == 0);
   get_program = put_program = status{error_kind::cancelled, ""};
 }
@@ -97,7 +97,7 @@ TEST_CASE("a step without a waiting requester ends soon after its deadline") {
   CHECK(world.steps.size() == 1);
   world.from_peer(cancel_step{{0, 1}, failure(error_kind::deadline_exceeded, "not wanted")});
   CHECK(world.steps.size() == 0);
-  auto* reply = std::get_if<step_done>(&world.sent.back());
+  auto* reply = std::get_if<step_done>(&world.sent_messages.back());
   REQUIRE(reply);
   CHECK(reply->request == 3);
   CHECK(reply->outcome.kind() == error_kind::deadline_exceeded);
@@ -110,7 +110,7 @@ TEST_CASE("a step that is cancelled before it arrives does not run") {
   world.from_peer(cancel_step{{0, 8}, failure(error_kind::cancelled, "not wanted")});
   world.from_peer(
       run_step{.request = 4, .handle = handle, .step = {0, 8}, .deadline_ms = 1000, .feeds = {}});
-  auto* reply = std::get_if<step_done>(&world.sent.back());
+  auto* reply = std::get_if<step_done>(&world.sent_messages.back());
   REQUIRE(reply);
   CHECK(reply->outcome.message().find("not wanted") != std::string::npos);
   CHECK(world.steps.size() == 0);
@@ -163,7 +163,7 @@ TEST_CASE("a registration for a connection that has ended is dropped") {
   auto registration = world.graph_of(text, 1);
   caf::anon_send(world.worker, incoming{registration, world.peer, world.connection});
   world.lose(*world.connection); // before the worker has noticed the loss
-  auto* reply = std::get_if<register_reply>(&world.sent.back());
+  auto* reply = std::get_if<register_reply>(&world.sent_messages.back());
   REQUIRE(reply);
   CHECK(reply->outcome.kind() == error_kind::aborted);
   CHECK(world.server->programs().size() == 0);
@@ -177,25 +177,26 @@ TEST_CASE("the number of graphs of one connection that wait to be compiled is li
     caf::anon_send(world.worker, incoming{registration, world.peer, world.connection});
   world.run();
   int registered = 0, refused = 0;
-  for (const auto& message : world.sent) {
+  for (const auto& message : world.sent_messages) {
     const auto& outcome = std::get<register_reply>(message).outcome;
     registered += outcome.ok();
     refused += outcome.kind() == error_kind::resource_exhausted;
   }
   CHECK(registered >= 1024);
   CHECK(registered + refused == 1100);
-  world.sent.clear();
+  world.sent_messages.clear();
   world.from_peer(registration);
-  CHECK(std::get<register_reply>(world.sent.back()).outcome.ok());
+  CHECK(std::get<register_reply>(world.sent_messages.back()).outcome.ok());
 }
 
 TEST_CASE("requests for another incarnation of a task are refused") {
   worker_world world;
   text_case text{queue};
   auto registration = world.graph_of(text, 1);
-  registration.how.incarnation = incarnation - 1;
+  registration.settings.incarnation = incarnation - 1;
   world.from_peer(registration);
-  CHECK(std::get<register_reply>(world.sent.back()).outcome.kind() == error_kind::unavailable);
+  CHECK(std::get<register_reply>(world.sent_messages.back()).outcome.kind() ==
+        error_kind::unavailable);
   auto handle = world.register_from_peer(text, 1);
   CHECK(world.run_from_peer(handle, 1, incarnation - 1).kind() == error_kind::aborted);
   CHECK(world.run_from_peer(handle, 2, incarnation).ok());
@@ -210,7 +211,8 @@ TEST_CASE("steps of two sessions may have the same number") {
   world.from_peer(cancel_step{{5, 7}, failure(error_kind::cancelled, "of another session")});
   CHECK(world.steps.size() == 1);
   world.from_peer(run_step{.request = 2, .handle = handle, .step = {5, 8}, .deadline_ms = 9'000});
-  CHECK(std::get<step_done>(world.sent.back()).outcome.kind() == error_kind::invalid_argument);
+  CHECK(std::get<step_done>(world.sent_messages.back()).outcome.kind() ==
+        error_kind::invalid_argument);
   world.from_peer(cancel_step{{0, 7}, failure(error_kind::cancelled, "enough")});
   CHECK(world.steps.size() == 0);
 }
@@ -224,7 +226,7 @@ TEST_CASE("a step whose deadline has passed on arrival does not begin") {
   auto run = [&](uint64_t step, uint64_t ms) {
     world.from_peer(
         run_step{.request = step, .handle = put_handle, .step = {0, step}, .deadline_ms = ms});
-    return std::get<step_done>(world.sent.back()).outcome;
+    return std::get<step_done>(world.sent_messages.back()).outcome;
   };
   auto late_outcome = run(1, 0);
   CHECK(late_outcome.kind() == error_kind::deadline_exceeded);
@@ -273,7 +275,7 @@ TEST_CASE("a fetch with a huge index is refused before it takes memory") {
   register_graph registration;
   registration.partitions.push_back({"/job:worker/task:0/device:cpu:0", *write_graph(nodes)});
   world.from_peer(std::move(registration));
-  auto* reply = std::get_if<register_reply>(&world.sent.back());
+  auto* reply = std::get_if<register_reply>(&world.sent_messages.back());
   REQUIRE(reply);
   CHECK(reply->outcome.message().find("a fetch has index 4294967294, at most 65535 are allowed") !=
         std::string::npos);
@@ -286,13 +288,13 @@ TEST_CASE("a damaged graph is refused, and the worker lives on") {
   registration.request = 6;
   registration.partitions.push_back({"/job:worker/task:0/device:cpu:0", noise});
   world.from_peer(registration);
-  auto* reply = std::get_if<register_reply>(&world.sent.back());
+  auto* reply = std::get_if<register_reply>(&world.sent_messages.back());
   REQUIRE(reply);
   CHECK(reply->request == 6);
   CHECK(!reply->outcome.ok());
   registration.partitions[0].device = "/job:worker/task:0/device:gpu:7";
   world.from_peer(registration);
-  CHECK(!std::get<register_reply>(world.sent.back()).outcome.ok());
+  CHECK(!std::get<register_reply>(world.sent_messages.back()).outcome.ok());
   text_case text{"x = Neg(i32(3))\nfetch x"};
   auto registered_program = world.register_it(text);
   REQUIRE(registered_program);
@@ -366,9 +368,9 @@ fetch y
     REQUIRE(*answer);
     // Their deadlines pass.
     if (step % 20'000 == 0)
-      world.pass(5s);
+      world.advance_and_run(5s);
   }
-  world.pass(5s);
+  world.advance_and_run(5s);
   CHECK(world.timers() < 5);
   push(steps + 1);
   auto answer = world.begin(registration->handle, steps + 1);
@@ -384,12 +386,12 @@ TEST_CASE("a step from another process ends soon after its deadline, without a r
   world.from_peer(
       run_step{.request = 3, .handle = handle, .step = {0, 1}, .deadline_ms = 2000, .feeds = {}});
   for (int i = 0; i < 10; ++i)
-    world.pass(250ms);
+    world.advance_and_run(250ms);
   CHECK(world.steps.size() == 1);
   for (int i = 0; i < 4; ++i)
-    world.pass(250ms);
+    world.advance_and_run(250ms);
   CHECK(world.steps.size() == 0);
-  auto* reply = std::get_if<step_done>(&world.sent.back());
+  auto* reply = std::get_if<step_done>(&world.sent_messages.back());
   REQUIRE(reply);
   CHECK(reply->outcome.kind() == error_kind::deadline_exceeded);
 }
@@ -401,7 +403,7 @@ TEST_CASE("a step without a deadline is not overdue") {
   world.from_peer(run_step{
       .request = 3, .handle = handle, .step = {0, 1}, .deadline_ms = UINT64_MAX, .feeds = {}});
   for (int i = 0; i < 10; ++i)
-    world.pass(1h);
+    world.advance_and_run(1h);
   CHECK(world.steps.size() == 1);
 }
 
@@ -413,22 +415,23 @@ TEST_CASE(
   auto other_connection = worker_world::connect();
   auto take = world.register_from_peer(text, get), give = world.register_from_peer(text, put);
   world.from_peer(world.graph_of(text, get), other_connection);
-  auto take_too = std::get<register_reply>(world.sent.back()).handle;
+  auto take_too = std::get<register_reply>(world.sent_messages.back()).handle;
   uint64_t step = 0;
   auto begin = [&](uint64_t handle, const connection_ptr& from) {
     ++step;
     world.from_peer(
         run_step{.request = step, .handle = handle, .step = {0, step}, .deadline_ms = 9000}, from);
-    return std::get<step_done>(world.sent.back());
+    return std::get<step_done>(world.sent_messages.back());
   };
   auto answers = [&] {
-    return std::ranges::count_if(
-        world.sent, [](const auto& message) { return std::holds_alternative<step_done>(message); });
+    return std::ranges::count_if(world.sent_messages, [](const auto& message) {
+      return std::holds_alternative<step_done>(message);
+    });
   };
-  CHECK(!begin(give, world.connection).holds);
+  CHECK(!begin(give, world.connection).is_revocable);
   auto take_answer = begin(take, world.connection);
   CHECK(take_answer.outcome.ok());
-  CHECK(take_answer.holds);
+  CHECK(take_answer.is_revocable);
   CHECK(world.server->unsettled() == 1);
   CHECK(world.connection->running == 1);
 
@@ -438,7 +441,8 @@ TEST_CASE(
   CHECK(answers() == before);
   world.from_peer(cancel_step{{0, 2}, failure(error_kind::cancelled, "elsewhere")});
   CHECK(answers() == before + 1);
-  CHECK(std::get<step_done>(world.sent.back()).fetches.at(0).value.data<int32_t>()[0] == 7);
+  CHECK(std::get<step_done>(world.sent_messages.back()).fetches.at(0).value.data<int32_t>()[0] ==
+        7);
   CHECK(world.connection->running == 0);
 
   // The connection ends before it has reported how the step ended.
@@ -451,14 +455,14 @@ TEST_CASE(
 
   // The step has succeeded everywhere: the element does not return.
   world.from_peer(settle_step{{0, step}, 5});
-  CHECK(std::get<reply>(world.sent.back()).request == 5);
-  CHECK(std::get<reply>(world.sent.back()).outcome.ok());
+  CHECK(std::get<reply>(world.sent_messages.back()).request == 5);
+  CHECK(std::get<reply>(world.sent_messages.back()).outcome.ok());
   world.from_peer(settle_step{{0, step}, 6}); // as if the element had been returned meanwhile
-  CHECK(std::get<reply>(world.sent.back()).outcome.kind() == error_kind::aborted);
+  CHECK(std::get<reply>(world.sent_messages.back()).outcome.kind() == error_kind::aborted);
   world.from_peer(cancel_step{{0, step}, failure(error_kind::cancelled, "too late")});
   CHECK(world.server->unsettled() == 0);
   CHECK(world.connection->running == 0);
-  world.sent.push_back(step_done{}); // begin() looks at the last message
+  world.sent_messages.push_back(step_done{}); // begin() looks at the last message
   before = answers();
   begin(take, world.connection);
   CHECK(answers() == before);
@@ -468,7 +472,7 @@ TEST_CASE(
 connection_ptr client_named(const std::string& name, size_t programs = 0) {
   auto client_connection = worker_world::connect();
   client_connection->account = std::make_shared<peer_account>(
-      name, access_rights{.registers = true, .runs = true, .programs = programs});
+      name, access_rights{.may_register = true, .may_run = true, .programs = programs});
   return client_connection;
 }
 
@@ -484,19 +488,20 @@ TEST_CASE("a client cannot end steps of other clients, and cannot use their sess
 
   auto same_graph = world.graph_of(other_case, 0), own_graph = world.graph_of(other_case, 0);
   world.from_peer(same_graph, bob);
-  auto refused = std::get<register_reply>(world.sent.back()).outcome;
+  auto refused = std::get<register_reply>(world.sent_messages.back()).outcome;
   CHECK(refused.kind() == error_kind::failed_precondition);
   CHECK(refused.message().find("client 'bob' names a session") != std::string::npos);
-  own_graph.how.session = 5;
+  own_graph.settings.session = 5;
   world.from_peer(own_graph, bob);
-  auto bobs = std::get<register_reply>(world.sent.back());
+  auto bobs = std::get<register_reply>(world.sent_messages.back());
   REQUIRE(bobs.outcome);
 
   world.from_peer(cancel_step{{0, 7}, failure(error_kind::cancelled, "of another")}, bob);
   CHECK(world.steps.size() == 1);
   world.from_peer(cancel_step{{0, 8}, failure(error_kind::cancelled, "of another")}, bob);
   world.from_peer(settle_step{{0, 7}, 9}, bob);
-  CHECK(std::get<reply>(world.sent.back()).outcome.kind() == error_kind::failed_precondition);
+  CHECK(std::get<reply>(world.sent_messages.back()).outcome.kind() ==
+        error_kind::failed_precondition);
   CHECK(world.run_from_peer(next, 8));
 
   // Steps that bob cancels in advance take little memory, and none of other clients.
@@ -511,7 +516,7 @@ TEST_CASE("a client cannot end steps of other clients, and cannot use their sess
     world.from_peer(
         run_step{.request = 2, .handle = bobs.handle, .step = {5, number}, .deadline_ms = 1000},
         bob);
-    return std::get<step_done>(world.sent.back()).outcome;
+    return std::get<step_done>(world.sent_messages.back()).outcome;
   };
   CHECK(run_bobs(many_steps - 1).kind() == error_kind::cancelled);
   CHECK(run_bobs(many_steps + 1));
@@ -521,7 +526,7 @@ TEST_CASE("a client cannot end steps of other clients, and cannot use their sess
   CHECK(world.steps.size() == 0);
   world.lose(*bob); // its session may then be opened by another connection
   world.from_peer(own_graph);
-  CHECK(std::get<register_reply>(world.sent.back()).outcome);
+  CHECK(std::get<register_reply>(world.sent_messages.back()).outcome);
 }
 
 TEST_CASE("a client has no more graphs waiting than it may register") {
@@ -535,7 +540,7 @@ TEST_CASE("a client has no more graphs waiting than it may register") {
   }
   world.run();
   std::map<uint64_t, status> outcome;
-  for (const auto& message : world.sent)
+  for (const auto& message : world.sent_messages)
     outcome[std::get<register_reply>(message).request] = std::get<register_reply>(message).outcome;
   REQUIRE(outcome.size() == 4);
   CHECK(outcome[1]);
@@ -550,7 +555,7 @@ TEST_CASE("positions are kept for a bounded number of sessions of one connection
   worker_world world;
   auto outcome_of = [&](uint64_t session) {
     world.from_peer(positions_request{session, session, {{"a", "1 2 3"}}});
-    return std::get<positions_reply>(world.sent.back()).outcome;
+    return std::get<positions_reply>(world.sent_messages.back()).outcome;
   };
   for (uint64_t session = 1; session <= 64; ++session)
     CHECK(outcome_of(session));

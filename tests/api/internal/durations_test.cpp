@@ -1,8 +1,8 @@
 // Durations that the public interface refuses.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/troupe.hpp"
 
 #include <cmath>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 TEST_CASE("invalid durations are refused where they are given") {
   auto check = [](std::string_view name, auto&& body) {
     INFO(name);
-    auto outcome = thrown_by(body);
+    auto outcome = status_thrown_by(body);
     CHECK(outcome.kind() == error_kind::invalid_argument);
     CHECK_THAT(outcome.message(), Contains(std::string{name}));
   };
@@ -51,7 +51,7 @@ TEST_CASE("invalid durations of a training run are refused where they are given"
     auto* train = assign_sub(w, 0.1f).node;
     auto refused = [&](training_options options) {
       options.checkpoints = folder.path();
-      CHECK_THAT(failure_of([&] {
+      CHECK_THAT(error_text_of([&] {
                    training_run run{g, {{.loss = w * w, .train = {train}}}, options};
                  }),
                  Contains("must not be negative"));
@@ -63,7 +63,7 @@ TEST_CASE("invalid durations of a training run are refused where they are given"
   graph_builder g;
   g.variable(1.0f, "w");
   saver checkpoints{g, folder.path()};
-  CHECK(thrown_by([&] { checkpoints.set_step_timeout(-1ms); }).kind() ==
+  CHECK(status_thrown_by([&] { checkpoints.set_step_timeout(-1ms); }).kind() ==
         error_kind::invalid_argument);
 }
 

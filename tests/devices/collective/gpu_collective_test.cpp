@@ -86,8 +86,8 @@ collective_call random_call(size_t members, std::mt19937& dice) {
 }
 
 // Empty if the results are those of processors.
-std::string complaint_about(const collective_call& request, const std::vector<device*>& devices,
-                            std::mt19937& dice) {
+std::string difference_of(const collective_call& request, const std::vector<device*>& devices,
+                          std::mt19937& dice) {
   static const auto host = make_cpu_device({.intra_op_threads = 1});
   std::vector<collective_part> gpu_parts, cpu_parts;
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -132,7 +132,7 @@ void check_exchanges(const device_list_of& devices, unsigned seed, int rounds) {
   for (const auto& member : devices)
     members.push_back(member.get());
   for (int i = 0; i < rounds; ++i)
-    REQUIRE(complaint_about(random_call(members.size(), dice), members, dice) == "");
+    REQUIRE(difference_of(random_call(members.size(), dice), members, dice) == "");
 }
 
 } // namespace
@@ -166,7 +166,7 @@ TEST_CASE("threads may exchange among any devices at once without deadlocks") {
             // The order differs between threads.
             std::shuffle(members.begin(), members.end(), dice);
             members.resize(2 + dice() % 3);
-            failures[t] = complaint_about(random_call(members.size(), dice), members, dice);
+            failures[t] = difference_of(random_call(members.size(), dice), members, dice);
           }
         });
     }

@@ -31,10 +31,10 @@ member_list list_of(int workers) {
 struct voter {
   voter(int number, time_point now)
       : self(worker(number)), incarnation(static_cast<uint64_t>(number + 1)),
-        it(self, incarnation, {}, now) {}
+        succession_state(self, incarnation, {}, now) {}
   task_name self;
   uint64_t incarnation;
-  succession it;
+  succession succession_state;
 };
 
 // Ticks until the voter requests a vote, at most for this time.
@@ -42,7 +42,7 @@ std::optional<vote_request> asks_within(voter& candidate, const member_list& lis
                                         std::chrono::milliseconds bound, time_point& now) {
   for (auto end = now + bound; now < end;) {
     now += 500ms;
-    if (auto request = candidate.it.tick(list, hears, now))
+    if (auto request = candidate.succession_state.tick(list, hears, now))
       return request;
   }
   return {};
@@ -74,16 +74,16 @@ TEST_CASE("more than half of all members must agree, including the coordinator")
   voter zero{0, now};
   auto request = asks_within(zero, list, false, 60s, now);
   REQUIRE(request);
-  CHECK(zero.it.elected(list) == 0);
-  zero.it.count({1001, true}, worker(1), 2, list);
-  zero.it.count({1001, true}, worker(1), 2, list); // a repeated vote
-  CHECK(zero.it.elected(list) == 0);
-  zero.it.count({1001, true}, worker(2), 99, list); // from another incarnation
-  zero.it.count({1000, true}, worker(2), 3, list);  // for another term
-  zero.it.count({1001, true}, {"ps", 7}, 3, list);  // not a member
-  CHECK(zero.it.elected(list) == 0);
-  zero.it.count({1001, true}, worker(3), 4, list);
-  CHECK(zero.it.elected(list) == 1001);
+  CHECK(zero.succession_state.elected(list) == 0);
+  zero.succession_state.count({1001, true}, worker(1), 2, list);
+  zero.succession_state.count({1001, true}, worker(1), 2, list); // a repeated vote
+  CHECK(zero.succession_state.elected(list) == 0);
+  zero.succession_state.count({1001, true}, worker(2), 99, list); // from another incarnation
+  zero.succession_state.count({1000, true}, worker(2), 3, list);  // for another term
+  zero.succession_state.count({1001, true}, {"ps", 7}, 3, list);  // not a member
+  CHECK(zero.succession_state.elected(list) == 0);
+  zero.succession_state.count({1001, true}, worker(3), 4, list);
+  CHECK(zero.succession_state.elected(list) == 1001);
 }
 
 TEST_CASE("in a cluster of two, a task succeeds the other only if that has said goodbye") {
@@ -91,10 +91,10 @@ TEST_CASE("in a cluster of two, a task succeeds the other only if that has said 
   time_point now{1h};
   voter zero{0, now};
   REQUIRE(asks_within(zero, list, false, 60s, now));
-  CHECK(zero.it.elected(list) == 0);
-  CHECK(zero.it.vote_count(list)->needs == 2);
-  zero.it.left(list.epoch().term);
-  CHECK(zero.it.elected(list) == 1001);
+  CHECK(zero.succession_state.elected(list) == 0);
+  CHECK(zero.succession_state.vote_count(list)->needs == 2);
+  zero.succession_state.left(list.epoch().term);
+  CHECK(zero.succession_state.elected(list) == 1001);
 }
 
 TEST_CASE("a member does not vote while it hears the coordinator, nor twice, nor for a candidate "
@@ -104,7 +104,8 @@ TEST_CASE("a member does not vote while it hears the coordinator, nor twice, nor
   voter member{1, now};
   auto has = list.epoch();
   auto ask = [&](uint64_t term, int from) {
-    return member.it.answer({term, has}, worker(from), static_cast<uint64_t>(from + 1), list, now);
+    return member.succession_state.answer({term, has}, worker(from),
+                                          static_cast<uint64_t>(from + 1), list, now);
   };
   CHECK(!asks_within(member, list, true, 20s, now));
   CHECK(!ask(1001, 0).granted);
@@ -115,8 +116,8 @@ TEST_CASE("a member does not vote while it hears the coordinator, nor twice, nor
   CHECK(!ask(1001, 0).granted);
   has.change += 1;
   CHECK(!ask(1000, 0).granted); // the term of the list
-  CHECK(
-      !member.it.answer({1001, has}, worker(0), 77, list, now).granted); // from another incarnation
+  CHECK(!member.succession_state.answer({1001, has}, worker(0), 77, list, now)
+             .granted); // from another incarnation
   CHECK(ask(1001, 0).granted);
   auto second = ask(1001, 2);
   CHECK(!second.granted);
@@ -131,9 +132,9 @@ TEST_CASE("a member that was paused neither requests a vote nor votes at once") 
   voter zero{0, now};
   CHECK(!asks_within(zero, list, false, 3s, now));
   now += 60s; // the member was paused
-  CHECK(!zero.it.answer({1001, list.epoch()}, worker(1), 2, list, now).granted);
-  CHECK(!zero.it.tick(list, false, now));
-  CHECK(!zero.it.answer({1001, list.epoch()}, worker(1), 2, list, now).granted);
+  CHECK(!zero.succession_state.answer({1001, list.epoch()}, worker(1), 2, list, now).granted);
+  CHECK(!zero.succession_state.tick(list, false, now));
+  CHECK(!zero.succession_state.answer({1001, list.epoch()}, worker(1), 2, list, now).granted);
   auto since = now;
   REQUIRE(asks_within(zero, list, false, 60s, now));
   CHECK(now - since == 7'500ms);
@@ -145,11 +146,11 @@ TEST_CASE(
   time_point now{1h};
   voter zero{0, now};
   REQUIRE(asks_within(zero, list, false, 60s, now));
-  zero.it.count({1500, false}, worker(1), 2, list);
+  zero.succession_state.count({1500, false}, worker(1), 2, list);
   auto repeated_request = asks_within(zero, list, false, 60s, now);
   REQUIRE(repeated_request);
   CHECK(repeated_request->term == 1501);
-  zero.it.count({UINT64_MAX, false}, worker(1), 2, list); // an impossible term
+  zero.succession_state.count({UINT64_MAX, false}, worker(1), 2, list); // an impossible term
   repeated_request = asks_within(zero, list, false, 60s, now);
   REQUIRE(repeated_request);
   CHECK(repeated_request->term == 1502);
@@ -178,7 +179,7 @@ TEST_CASE("random candidates elect at most one coordinator per term, and one eve
     auto list = list_of(workers);
     time_point now{1h};
     struct member {
-      voter it;
+      voter voting;
       bool alive = true;
       bool hears = true; // whether it hears the coordinator
       time_point sleeps_until{};
@@ -198,10 +199,10 @@ TEST_CASE("random candidates elect at most one coordinator per term, and one eve
       post.push_back({now + std::chrono::milliseconds{roll(1500)}, from, to, content});
     };
     auto check = [&](member& candidate) {
-      if (auto term = candidate.it.it.elected(list)) {
-        auto [it, is_new] = elected.try_emplace(term, candidate.it.self);
+      if (auto term = candidate.voting.succession_state.elected(list)) {
+        auto [it, is_new] = elected.try_emplace(term, candidate.voting.self);
         elections += is_new;
-        CHECK(it->second == candidate.it.self);
+        CHECK(it->second == candidate.voting.self);
       }
     };
     auto run = [&](std::chrono::milliseconds time) {
@@ -210,7 +211,7 @@ TEST_CASE("random candidates elect at most one coordinator per term, and one eve
           auto& participant = members[static_cast<size_t>(i)];
           if (!participant.alive || participant.sleeps_until > now)
             continue;
-          if (auto request = participant.it.it.tick(list, participant.hears, now))
+          if (auto request = participant.voting.succession_state.tick(list, participant.hears, now))
             for (int to = 0; to < workers; ++to)
               if (to != i)
                 send(i, to, *request);
@@ -226,12 +227,13 @@ TEST_CASE("random candidates elect at most one coordinator per term, and one eve
           if (!to.alive || to.sleeps_until > now || to.side != from.side)
             continue;
           if (const auto* request = std::get_if<vote_request>(&arrived.content)) {
-            auto answer = to.it.it.answer(*request, from.it.self, from.it.incarnation, list, now);
+            auto answer = to.voting.succession_state.answer(*request, from.voting.self,
+                                                            from.voting.incarnation, list, now);
             refusals += !answer.granted;
             send(arrived.to, arrived.from, answer);
           } else {
-            to.it.it.count(std::get<vote>(arrived.content), from.it.self, from.it.incarnation,
-                           list);
+            to.voting.succession_state.count(std::get<vote>(arrived.content), from.voting.self,
+                                             from.voting.incarnation, list);
             check(to);
           }
         }

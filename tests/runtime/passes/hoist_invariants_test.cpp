@@ -1,7 +1,7 @@
 // Tests of the nodes that leave loops, and of those that stay in them.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/pass_case.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/runtime/graph/function.hpp"
 #include "troupe/troupe.hpp"
 
@@ -289,7 +289,7 @@ TEST_CASE("a node that would fail in an iteration fails only if there is one") {
   };
   CHECK(run(0, 7) == std::vector{1.0f, 2.0f, 3.0f});
   CHECK(run(2, 1) == std::vector{5.0f, 6.0f, 7.0f});
-  CHECK_THAT(failure_of([&] { (void)run(1, 7); }), Contains("'loop/invariants'"));
+  CHECK_THAT(error_text_of([&] { (void)run(1, 7); }), Contains("'loop/invariants'"));
 }
 
 TEST_CASE("a value captured after an effect leaves the loop without the effect") {

@@ -29,7 +29,7 @@ struct scene {
 
   test_device device;
   variables state;
-  random_play play;
+  random_step_graph play;
   std::mt19937 dice;
   std::shared_ptr<const program> code;
   std::map<std::string, int64_t> expected_state;
@@ -45,16 +45,16 @@ TEST_CASE("a program computes its graph for any order of tokens and answers") {
     scene s{seed, 5 + static_cast<int>(round % 60), cutting(round)};
     INFO(s.code->describe());
     instance running{s.code};
-    stage on_stage{running, s.dice, [](const wait_point& wait, const auto& inputs) {
-                     return random_play::reply(*wait.origin, inputs);
-                   }};
+    step_player player{running, s.dice, [](const wait_point& wait, const auto& inputs) {
+                         return random_step_graph::reply(*wait.origin, inputs);
+                       }};
     for (int step = 0; step < 4; ++step) { // reuses the same instance
       auto feeds = random_feeds(s.dice, s.play.feeds());
       auto expected = s.play.expected(
           s.code->partition_graph(), feeds, [](const node&) { return false; }, s.expected_state);
-      REQUIRE(concat(on_stage.play(feeds)) == "ok");
-      REQUIRE(on_stage.fetched == expected);
-      for (auto runs : on_stage.runs)
+      REQUIRE(concat(player.play(feeds)) == "ok");
+      REQUIRE(player.fetched == expected);
+      for (auto runs : player.runs)
         REQUIRE(runs == 1);
       for (const auto& [name, value] : s.expected_state)
         REQUIRE(s.value_of(name) == value);
@@ -75,16 +75,16 @@ TEST_CASE("values that depend on a dead answer are dead, others are not, and eve
     auto dies = [&](const node& node) {
       return (static_cast<unsigned>(node.id()) + seed + step) % 3 == 0;
     };
-    stage on_stage{running, s.dice, [&](const wait_point& wait, const auto& inputs) {
-                     return dies(*wait.origin) ? std::vector<int64_t>{}
-                                               : random_play::reply(*wait.origin, inputs);
-                   }};
+    step_player player{running, s.dice, [&](const wait_point& wait, const auto& inputs) {
+                         return dies(*wait.origin) ? std::vector<int64_t>{}
+                                                   : random_step_graph::reply(*wait.origin, inputs);
+                       }};
     for (; step < 3; ++step) {
       auto feeds = random_feeds(s.dice, s.play.feeds());
       auto expected = s.play.expected(s.code->partition_graph(), feeds, dies, s.expected_state);
-      REQUIRE(concat(on_stage.play(feeds)) == "ok");
-      REQUIRE(on_stage.fetched == expected);
-      for (auto runs : on_stage.runs)
+      REQUIRE(concat(player.play(feeds)) == "ok");
+      REQUIRE(player.fetched == expected);
+      for (auto runs : player.runs)
         REQUIRE(runs == 1);
       for (const auto& [name, value] : s.expected_state)
         REQUIRE(s.value_of(name) == value);
@@ -100,26 +100,26 @@ TEST_CASE("a step that is interrupted anywhere holds no memory after the reset")
     INFO("seed " << seed);
     scene s{seed, 40, cutting(round)};
     instance running{s.code};
-    stage* self = nullptr;
+    step_player* self = nullptr;
     auto remaining = static_cast<int>(s.dice() % 8);
-    stage on_stage{running, s.dice, [&](const wait_point& wait, const auto& inputs) {
-                     if (remaining-- <= 0)
-                       self->stop.raise(); // stops the step when an answer arrives
-                     return random_play::reply(*wait.origin, inputs);
-                   }};
-    self = &on_stage;
+    step_player player{running, s.dice, [&](const wait_point& wait, const auto& inputs) {
+                         if (remaining-- <= 0)
+                           self->stop.raise(); // stops the step when an answer arrives
+                         return random_step_graph::reply(*wait.origin, inputs);
+                       }};
+    self = &player;
     auto feeds = random_feeds(s.dice, s.play.feeds());
-    auto ended = on_stage.play(feeds);
+    auto ended = player.play(feeds);
     REQUIRE((ended.ok() || ended.kind() == error_kind::cancelled));
     running.reset();
-    on_stage.stop.arm();
+    player.stop.arm();
     remaining = 1 << 30;
     for (auto& [name, value] : s.expected_state)
       value = s.value_of(name);
     auto expected = s.play.expected(
         s.code->partition_graph(), feeds, [](const node&) { return false; }, s.expected_state);
-    REQUIRE(concat(on_stage.play(feeds)) == "ok");
-    REQUIRE(on_stage.fetched == expected);
+    REQUIRE(concat(player.play(feeds)) == "ok");
+    REQUIRE(player.fetched == expected);
     REQUIRE(s.device.memory().live == 0);
   }
 }

@@ -183,7 +183,7 @@ TEST_CASE("regions of random graphs are convex, form no cycle and can all start"
   for (unsigned round = 0; round < 600; ++round) {
     auto seed = base + round;
     INFO("seed " << seed << ", round " << round);
-    random_play play{seed, 1 + static_cast<int>(round / 3)};
+    random_step_graph play{seed, 1 + static_cast<int>(round / 3)};
     auto graph = play.take_graph();
     auto regions = find_regions(*graph, cutting(round));
     auto nodes = graph->nodes();

@@ -50,14 +50,14 @@ TEST_CASE("reads wait for the name of a file, and are served in order") {
   world.disk.put("b", "B");
   world.begin(1);
   world.begin(2);
-  CHECK(world.told(1) == "waits");
+  CHECK(world.text_of(1) == "waits");
   CHECK_THAT(world.reader.describe(), Contains("waits for the name of a file, 2 reads wait"));
   world.offer("a");
-  CHECK(world.told(1) == "a=A");
-  CHECK(world.told(2) == "waits");
+  CHECK(world.text_of(1) == "a=A");
+  CHECK(world.text_of(2) == "waits");
   CHECK(world.reader.work_units_completed() == 1);
   world.offer("b");
-  CHECK(world.told(2) == "b=B");
+  CHECK(world.text_of(2) == "b=B");
 }
 
 TEST_CASE("a name that arrives after its read was cancelled serves the next read") {
@@ -66,11 +66,11 @@ TEST_CASE("a name that arrives after its read was cancelled serves the next read
   world.begin(1);
   world.begin(2);
   world.reader.cancel(reader_world::step(1), failure(error_kind::cancelled, "late"), world.done);
-  CHECK(world.told(1) == "late");
+  CHECK(world.text_of(1) == "late");
   world.offer("a");
-  CHECK(world.told(2) == "a:1=1");
+  CHECK(world.text_of(2) == "a:1=1");
   world.begin(3);
-  CHECK(world.told(3) == "a:2=2");
+  CHECK(world.text_of(3) == "a:2=2");
 }
 
 TEST_CASE("the next read asks for a file if the step of the previous read fails") {
@@ -79,10 +79,10 @@ TEST_CASE("the next read asks for a file if the step of the previous read fails"
   world.begin(1);
   world.begin(2);
   world.fail(1);
-  CHECK(world.told(1) == "the step has failed");
-  CHECK(world.told(2) == "waits");
+  CHECK(world.text_of(1) == "the step has failed");
+  CHECK(world.text_of(2) == "waits");
   world.offer("a");
-  CHECK(world.told(2) == "a:1=1");
+  CHECK(world.text_of(2) == "a:1=1");
 }
 
 TEST_CASE("the records of a failed step return to their place") {
@@ -273,7 +273,7 @@ TEST_CASE("a reset reader forgets its file, and its reads keep waiting") {
   world.begin(77);
   world.reader.rewind(world.done);
   world.offer("b");
-  CHECK(world.told(77) == "b:1=4");
+  CHECK(world.text_of(77) == "b:1=4");
 }
 
 TEST_CASE("a reader's state includes the records returned by failed steps") {

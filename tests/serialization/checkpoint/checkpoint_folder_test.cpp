@@ -117,10 +117,10 @@ TEST_CASE("one checkpoint per span of hours is kept") {
   for (int64_t step = 0; step < 12; ++step) {
     checkpoint_manifest manifest;
     manifest.step = step;
-    manifest.made[std::string{time_key}] =
+    manifest.description[std::string{time_key}] =
         concat(int64_t{1'000'000} * 3600 + step * 1800); // half an hour each
     if (step == 5)
-      manifest.made.clear(); // as in a version without this field
+      manifest.description.clear(); // as in a version without this field
     REQUIRE(to.save(std::move(manifest), items_of(step)));
     REQUIRE(to.retain({.newest = 2, .every_hours = 2}));
   }
@@ -293,8 +293,8 @@ TEST_CASE("the probe files of a process that died are removed") {
 TEST_CASE("a writer that has not yet noticed its replacement does not write to another's draft") {
   simulated_disk disk{1};
   checkpoint_folder replaced{disk, "model"}, next{disk, "model"};
-  replaced.end_drafts_with("-1");
-  next.end_drafts_with("-2");
+  replaced.set_draft_suffix("-1");
+  next.set_draft_suffix("-2");
   checkpoint_manifest manifest;
   manifest.step = 5;
   auto file = [](const std::string& draft) { return path_in(draft, "tensors"); };

@@ -16,7 +16,7 @@ checkpoint_manifest example() {
   manifest.graph_digest = "89ab";
   manifest.positions = {{"reader/0", "train.tfrecord 2048"}, {"random/\xc3\xbc", "\0\xff\x01"s}};
   manifest.incarnations = {{"/job:ps/task:0", UINT64_MAX}, {"/job:worker/task:1", 7}};
-  manifest.made = {{"by", "troupe 1.0"}, {"at", "2026-11-23"}};
+  manifest.description = {{"by", "troupe 1.0"}, {"at", "2026-11-23"}};
   manifest.tensors = {
       {"a", dtype::f32, {2, 3}, {}, "ps-0.safetensors", "a", 24, 0x0123456789abcdef},
       {"b", dtype::i64, {2, 4}, manifest_slice{{5, 4}, {0, 0}}, "ps-0.safetensors", "b/0", 64, 1},
@@ -89,7 +89,7 @@ TEST_CASE("inconsistent manifests are refused, and the error names the tensor") 
   CHECK_THAT(refused([](auto& m) { m.tensors.erase(m.tensors.begin() + 1); }),
              Contains("12 of the 20 elements"));
   CHECK_THAT(refused([](auto& m) {
-               m.tensors[1].slice->whole = {6, 4};
+               m.tensors[1].slice->full_shape = {6, 4};
              }),
              Contains("different wholes"));
   CHECK_THAT(refused([](auto& m) { m.tensors[1].slice.reset(); }), Contains("'b'"));
@@ -127,19 +127,19 @@ TEST_CASE("slices are checked and copied") {
   CHECK(check_cover({0}, slices{}).ok());
   auto full = tensor::from_values<int32_t>({3, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
   auto part = tensor::from_values<int32_t>({2, 2}, {-1, -1, -1, -1});
-  copy_common(full, std::vector<int64_t>{0, 0}, part, std::vector<int64_t>{1, 1});
+  copy_overlap(full, std::vector<int64_t>{0, 0}, part, std::vector<int64_t>{1, 1});
   CHECK(to_string(part) == "i32[2,2] {4, 5, 7, 8}");
   auto beside = tensor::from_values<int32_t>({2, 2}, {9, 9, 9, 9});
-  copy_common(beside, std::vector<int64_t>{2, 0}, full, std::vector<int64_t>{0, 0});
+  copy_overlap(beside, std::vector<int64_t>{2, 0}, full, std::vector<int64_t>{0, 0});
   CHECK(to_string(full) == "i32[3,3] {0, 1, 2, 3, 4, 5, 9, 9, 8}");
-  copy_common(beside, std::vector<int64_t>{3, 3}, full, std::vector<int64_t>{0, 0});
+  copy_overlap(beside, std::vector<int64_t>{3, 3}, full, std::vector<int64_t>{0, 0});
   CHECK(to_string(full) == "i32[3,3] {0, 1, 2, 3, 4, 5, 9, 9, 8}");
   auto words = tensor::scalar<std::string>("x"), copy = tensor::scalar<std::string>("");
-  copy_common(words, {}, copy, {});
+  copy_overlap(words, {}, copy, {});
   CHECK(identical(words, copy));
   auto block = tensor::from_values<int8_t>({2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
   auto corner = tensor::from_values<int8_t>({2, 1, 1}, {0, 0});
-  copy_common(block, std::vector<int64_t>{0, 0, 0}, corner, std::vector<int64_t>{0, 1, 1});
+  copy_overlap(block, std::vector<int64_t>{0, 0, 0}, corner, std::vector<int64_t>{0, 1, 1});
   CHECK(to_string(corner) == "i8[2,1,1] {3, 7}");
 }
 

@@ -24,33 +24,33 @@ TEST_CASE("an access list defines the rights of clients by name, by token, and o
     "tokens": {"ci": {"sha256": ")" +
                                  digest + R"(", "may": ["register", "run"]}}})");
   REQUIRE(list);
-  const auto* alice = list->of_client("alice");
+  const auto* alice = list->rights_of_client("alice");
   REQUIRE(alice);
-  CHECK(*alice == access_rights{.registers = true, .runs = true, .resets = true});
-  const auto* bob = list->of_client("bob");
+  CHECK(*alice == access_rights{.may_register = true, .may_run = true, .may_reset = true});
+  const auto* bob = list->rights_of_client("bob");
   REQUIRE(bob);
-  CHECK(*bob == access_rights{.registers = false,
-                              .runs = true,
-                              .resets = false,
+  CHECK(*bob == access_rights{.may_register = false,
+                              .may_run = true,
+                              .may_reset = false,
                               .connections = 2,
                               .programs = 3,
                               .steps = 4,
                               .sessions = 6,
                               .bytes = 5});
-  const auto* ci = list->of_token(digest);
+  const auto* ci = list->client_of_token(digest);
   REQUIRE(ci);
   CHECK(ci->name == "ci");
-  CHECK(ci->rights == access_rights{.registers = true, .runs = true});
-  CHECK(!list->of_token(other_digest));
-  CHECK(!list->of_token(""));
+  CHECK(ci->rights == access_rights{.may_register = true, .may_run = true});
+  CHECK(!list->client_of_token(other_digest));
+  CHECK(!list->client_of_token(""));
   CHECK(list->has_tokens());
 }
 
 TEST_CASE("an access list without 'others' refuses unlisted clients") {
   auto list = access_list::parse(R"({"clients": {"alice": {"may": []}}})");
   REQUIRE(list);
-  CHECK(list->of_client("alice"));
-  CHECK(!list->of_client("bob"));
+  CHECK(list->rights_of_client("alice"));
+  CHECK(!list->rights_of_client("bob"));
   CHECK(!list->has_tokens());
   CHECK(access_list::parse("{}"));
 }

@@ -44,7 +44,7 @@ std::string says(address_source& queried) {
 }
 
 std::string self(const address_source& queried, const std::string& job = {}) {
-  auto own_task = queried.self(job);
+  auto own_task = queried.own_task(job);
   INFO(own_task.status());
   REQUIRE(own_task);
   return *own_task ? to_string(**own_task) : "";
@@ -84,7 +84,7 @@ TEST_CASE("counts expand as Slurm's do") {
 TEST_CASE("a cluster spec is a source that never changes") {
   auto spec_source = source(R"({"worker": ["h:1", "h:2"]})");
   CHECK(says(*spec_source) == "/job:worker/task:0 h:1, /job:worker/task:1 h:2");
-  CHECK(spec_source->read_again().count() == 0);
+  CHECK(spec_source->poll_interval().count() == 0);
   CHECK(self(*spec_source).empty());
   CHECK_THAT(error_of(" "), Contains("empty"));
   CHECK_THAT(error_of("{"), Contains("no JSON"));
@@ -96,8 +96,8 @@ TEST_CASE("a cluster file is read again when it changes, and may be created late
   CHECK_THAT(error_of(path), Contains(path)); // an impossible path is an error
   auto file_source = source("file:" + path);
   CHECK(file_source->read().status().kind() == error_kind::not_found);
-  CHECK(file_source->read_again().count() > 0);
-  CHECK(first_look(file_source));
+  CHECK(file_source->poll_interval().count() > 0);
+  CHECK(read_initial_addresses(file_source));
   write(path, R"({"worker": ["h:1"]})");
   CHECK(says(*file_source) == "/job:worker/task:0 h:1");
   CHECK(says(*source(path)) == "/job:worker/task:0 h:1");
@@ -105,7 +105,7 @@ TEST_CASE("a cluster file is read again when it changes, and may be created late
   CHECK(says(*file_source) == "/job:worker/task:0 h:1, /job:worker/task:1 h:22");
   write(path, R"({"worker": )");
   CHECK(file_source->read().status().kind() == error_kind::invalid_argument);
-  CHECK_THAT(first_look(file_source).status().message(), Contains("no JSON"));
+  CHECK_THAT(read_initial_addresses(file_source).status().message(), Contains("no JSON"));
   write(path, R"({"worker": ["h:3"]})");
   CHECK(says(*file_source) == "/job:worker/task:0 h:3");
   std::filesystem::remove(path);
@@ -121,7 +121,7 @@ TEST_CASE(
                                  "/job:worker/task:1 worker-1.train.svc:7000, "
                                  "/job:worker/task:2 worker-2.train.svc:7000");
   CHECK(self(*pattern_source) == "/job:worker/task:2");
-  CHECK_THAT(pattern_source->self("ps").status().message(), Contains("/job:worker/task:2"));
+  CHECK_THAT(pattern_source->own_task("ps").status().message(), Contains("/job:worker/task:2"));
   CHECK(self(*source(text, {{"HOSTNAME", "laptop"}})).empty());
   CHECK_THAT(error_of("dns:"), Contains("dns:worker*4="));
   CHECK_THAT(error_of("dns:worker*2"), Contains("{index}"));

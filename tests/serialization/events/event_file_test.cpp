@@ -34,11 +34,13 @@ std::vector<event> read_all(file_system& files, const std::string& path) {
 }
 
 TEST_CASE("events of all kinds survive an event file") {
-  auto image = event_image_of(seed_png("rgb.png"));
+  auto image = parse_png_header(seed_png("rgb.png"));
   REQUIRE(image);
   const std::vector<event> events{
       {.seconds = 1.5, .step = 1, .values = {{"loss", 0.25f}, {"rate", 1e-3f}}},
-      {.seconds = 2, .step = 2, .values = {{"weights", *histogram_of(tensor::vector<float>({1}))}}},
+      {.seconds = 2,
+       .step = 2,
+       .values = {{"weights", *count_histogram(tensor::vector<float>({1}))}}},
       {.seconds = 2, .step = 2, .values = {{"input", *image}}},
       {.seconds = 3, .graph_def = "\n\0bytes"s},
       {.seconds = 4, .step = -1},
@@ -91,11 +93,11 @@ TEST_CASE("event files that TensorFlow has written are read") {
   CHECK(counts.limits.size() == counts.counts.size());
   const auto& image = std::get<event_image>(events[3].values[0].value);
   CHECK((image.width == 3 && image.height == 2 && image.channels == 1));
-  CHECK(*event_image_of(image.png) == image);
+  CHECK(*parse_png_header(image.png) == image);
 }
 
 TEST_CASE("a histogram counts each value once, in its range") {
-  auto counts = histogram_of(tensor::vector<double>({-3, -1e-30, 0, 0, 1, 1.05, 2, 1e30}));
+  auto counts = count_histogram(tensor::vector<double>({-3, -1e-30, 0, 0, 1, 1.05, 2, 1e30}));
   REQUIRE(counts);
   CHECK(counts->min == -3);
   CHECK(counts->max == 1e30);
@@ -118,24 +120,25 @@ TEST_CASE("a histogram counts each value once, in its range") {
   for (const auto& counted : {tensor::vector<int64_t>({1, 2}), tensor::vector<uint8_t>({1, 2}),
                               tensor::vector<float16>({float16{1}, float16{2}}),
                               tensor::from_values<bool>({2}, {true, false})})
-    CHECK(histogram_of(counted)->count == 2);
-  CHECK(histogram_of(tensor::from_values<float>({0}, {}))->count == 0);
-  CHECK_THAT(histogram_of(tensor::vector<float>({1, NAN})).status().message(), Contains("finite"));
-  CHECK_FALSE(histogram_of(tensor::vector<float>({INFINITY})));
-  CHECK_FALSE(histogram_of(tensor::vector<std::string>({"a"})));
-  CHECK_FALSE(histogram_of(tensor{}));
+    CHECK(count_histogram(counted)->count == 2);
+  CHECK(count_histogram(tensor::from_values<float>({0}, {}))->count == 0);
+  CHECK_THAT(count_histogram(tensor::vector<float>({1, NAN})).status().message(),
+             Contains("finite"));
+  CHECK_FALSE(count_histogram(tensor::vector<float>({INFINITY})));
+  CHECK_FALSE(count_histogram(tensor::vector<std::string>({"a"})));
+  CHECK_FALSE(count_histogram(tensor{}));
 }
 
 TEST_CASE("bytes that are not PNG are refused as an event's image") {
-  CHECK(event_image_of(seed_png("gray.png"))->channels == 1);
-  CHECK(event_image_of(seed_png("rgb.png"))->channels == 3);
-  CHECK(event_image_of(seed_png("palette.png"))->channels == 3);
+  CHECK(parse_png_header(seed_png("gray.png"))->channels == 1);
+  CHECK(parse_png_header(seed_png("rgb.png"))->channels == 3);
+  CHECK(parse_png_header(seed_png("palette.png"))->channels == 3);
   auto png = seed_png("rgb.png");
-  CHECK_FALSE(event_image_of(png.substr(0, 25)));
-  CHECK_FALSE(event_image_of("GIF89a" + png));
+  CHECK_FALSE(parse_png_header(png.substr(0, 25)));
+  CHECK_FALSE(parse_png_header("GIF89a" + png));
   png[25] = 1;
-  CHECK_FALSE(event_image_of(png));
-  CHECK_FALSE(event_image_of(""));
+  CHECK_FALSE(parse_png_header(png));
+  CHECK_FALSE(parse_png_header(""));
 }
 
 TEST_CASE("records that are no events are refused") {

@@ -132,7 +132,7 @@ TEST_CASE("errors of TFRecord files name the record, the byte and the reason") {
              Contains("its head, of which it has 5 of 12"));
   CHECK_THAT(message_of(content.substr(0, second + 15)),
              Contains("its bytes, of which it has 3 of 10"));
-  CHECK_THAT(message_of(content, {.most_bytes = 5}),
+  CHECK_THAT(message_of(content, {.max_record_bytes = 5}),
              Contains("record 1 at byte 21: it has 6 bytes"));
   CHECK_THAT(message_of("no records at all"),
              Contains("record 0 at byte 0") && Contains("no record"));
@@ -237,9 +237,9 @@ TEST_CASE("lines end with LF or CRLF, and the last line needs no end") {
   CHECK(lines_of("head\na\nb", {.skip = 1}) == records{"a", "b"});
   auto long_line = std::string(600'000, 'x');
   CHECK(lines_of(long_line + "\r\n" + long_line) == records{long_line, long_line});
-  CHECK(lines_of("abc\nabcd\n", {.most_bytes = 3}) ==
+  CHECK(lines_of("abc\nabcd\n", {.max_record_bytes = 3}) ==
         records{"abc", "a.txt: record 1 at byte 4: it has more than 3 bytes, the limit"});
-  CHECK(lines_of(long_line, {.most_bytes = 599'999}).back().starts_with("a.txt: record 0"));
+  CHECK(lines_of(long_line, {.max_record_bytes = 599'999}).back().starts_with("a.txt: record 0"));
   simulated_disk disk{1};
   disk.put("x", "heading\na\r\n\nlong line\nlast");
   check_positions([&] { return open_lines(disk, "x", {.skip = 1}); });

@@ -61,8 +61,8 @@ TEST_CASE("the checksum of a stream does not depend on its parts") {
 }
 
 TEST_CASE("numbers are written with sixteen digits, and only such numbers are read") {
-  CHECK(hex_text(0x123456789abcdef0) == "123456789abcdef0");
-  CHECK(hex_text(1) == "0000000000000001");
+  CHECK(to_hex(0x123456789abcdef0) == "123456789abcdef0");
+  CHECK(to_hex(1) == "0000000000000001");
   CHECK(parse_hex("123456789abcdef0") == 0x123456789abcdef0);
   for (auto text : {"", "1", "123456789abcdefg", "123456789ABCDEF0", "0123456789abcdef0"})
     CHECK_FALSE(parse_hex(text));

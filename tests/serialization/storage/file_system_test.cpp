@@ -76,9 +76,9 @@ void check_disk(file_system& files, const std::string& folder) {
   CHECK((*entries)[0].name == "b");
   CHECK((*entries)[0].bytes == 11);
   CHECK((*entries)[1].name == "x");
-  CHECK((*entries)[1].folder);
+  CHECK((*entries)[1].is_folder);
   CHECK(files.inspect(b)->bytes == 11);
-  CHECK(files.inspect(path_in(folder, "x"))->folder);
+  CHECK(files.inspect(path_in(folder, "x"))->is_folder);
   CHECK(files.inspect(a).status().kind() == error_kind::not_found);
   CHECK(*files.free_space(folder) > 0);
   write(files, b, "shorter");

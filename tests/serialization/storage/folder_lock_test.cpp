@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr const char* held_folder = "TROUPE_TEST_HELD_FOLDER";
 
 folder_lock_options options_of(const std::string& holder = "a test") {
-  return {.writes = "checkpoints", .by = holder, .how_to_take_over = "set take_over"};
+  return {.content = "checkpoints", .owner = holder, .how_to_take_over = "set take_over"};
 }
 
 // Runs the function in a forked child, whose exit code is its result.
@@ -83,7 +83,7 @@ TEST_CASE("a process holds a folder for another test until it is killed", "[.]")
   const auto* folder = std::getenv(held_folder);
   if (!folder)
     return;
-  auto lock = folder_lock::take(folder, options_of("the other"));
+  auto lock = folder_lock::acquire(folder, options_of("the other"));
   REQUIRE(lock);
   std::ofstream{std::string{folder} + "/held"} << "held";
   std::this_thread::sleep_for(60s);
@@ -94,8 +94,8 @@ TEST_CASE("a folder in use is refused to another process, naming the holder") {
   temporary_folder folder;
   holding_process holder{folder.path()};
   auto begin = std::chrono::steady_clock::now();
-  auto refused = folder_lock::take(folder.path(), options_of());
-  CHECK(std::chrono::steady_clock::now() - begin < 2s * slowness);
+  auto refused = folder_lock::acquire(folder.path(), options_of());
+  CHECK(std::chrono::steady_clock::now() - begin < 2s * timeout_scale);
   REQUIRE_FALSE(refused);
   CHECK(refused.status().kind() == error_kind::already_exists);
   char host[256] = {};
@@ -115,7 +115,7 @@ TEST_CASE("a killed process does not block a folder") {
   holder.kill();
   auto lock = result<std::shared_ptr<folder_lock>>{invalid("not tried")};
   for (int i = 0; i < 500 && !lock; ++i) { // until the kernel has ended the process
-    lock = folder_lock::take(folder.path(), options_of());
+    lock = folder_lock::acquire(folder.path(), options_of());
     if (!lock)
       std::this_thread::sleep_for(10ms);
   }
@@ -126,12 +126,12 @@ TEST_CASE("a killed process does not block a folder") {
 TEST_CASE("a folder is taken over on request, and its former holder may not write") {
   watchdog watch;
   temporary_folder folder;
-  auto first = value_or_throw(folder_lock::take(folder.path(), options_of("the first")));
+  auto first = value_or_throw(folder_lock::acquire(folder.path(), options_of("the first")));
   CHECK(first->check());
   auto takeover_options = options_of("the second");
   takeover_options.take_over = true;
   {
-    auto second = value_or_throw(folder_lock::take(folder.path(), takeover_options));
+    auto second = value_or_throw(folder_lock::acquire(folder.path(), takeover_options));
     CHECK(second->check());
     bool acted = false;
     auto outcome = first->while_held([&] {
@@ -151,25 +151,25 @@ TEST_CASE("a folder is taken over on request, and its former holder may not writ
 TEST_CASE("two writers of one process exclude each other, unless they share the lock") {
   temporary_folder folder;
   auto first_options = options_of("the first");
-  auto first = value_or_throw(folder_lock::take(folder.path(), first_options));
-  auto second = folder_lock::take(folder.path(), first_options);
+  auto first = value_or_throw(folder_lock::acquire(folder.path(), first_options));
+  auto second = folder_lock::acquire(folder.path(), first_options);
   REQUIRE_FALSE(second);
   CHECK_THAT(second.status().message(), Contains("this process (the first) writes checkpoints"));
   first_options.shared_in_process = true;
-  auto shared = value_or_throw(folder_lock::take(folder.path(), first_options));
+  auto shared = value_or_throw(folder_lock::acquire(folder.path(), first_options));
   CHECK(shared == first);
   first.reset();
   CHECK(shared->check());
   shared.reset();
-  CHECK(folder_lock::take(folder.path(), options_of()));
+  CHECK(folder_lock::acquire(folder.path(), options_of()));
 }
 
 TEST_CASE("a forked child does not hold or release its parent's locks") {
   temporary_folder folder;
-  auto lock = value_or_throw(folder_lock::take(folder.path(), options_of()));
+  auto lock = value_or_throw(folder_lock::acquire(folder.path(), options_of()));
   auto code = exit_code_of_child([&] {
     auto may_write = lock->check();
-    auto child_lock = folder_lock::take(folder.path(), options_of());
+    auto child_lock = folder_lock::acquire(folder.path(), options_of());
     lock.reset();
     return may_write.kind() == error_kind::already_exists &&
                    child_lock.status().kind() == error_kind::already_exists
@@ -182,13 +182,13 @@ TEST_CASE("a forked child does not hold or release its parent's locks") {
 
 TEST_CASE("the id of an ended process may belong to another process") {
   temporary_folder folder;
-  value_or_throw(folder_lock::take(folder.path(), options_of())); // and released
-  auto first = value_or_throw(folder_lock::take(folder.path(), options_of()));
+  value_or_throw(folder_lock::acquire(folder.path(), options_of())); // and released
+  auto first = value_or_throw(folder_lock::acquire(folder.path(), options_of()));
   auto text = with_field(text_of(folder.path()), "token", "other");
   // The parent process is alive, and started at another time than the one in the lock.
   REQUIRE(write_file(folder / "writer.lock",
                      with_field(with_field(text, "process", concat(::getppid())), "started", "1")));
-  CHECK(folder_lock::take(folder.path(), options_of()));
+  CHECK(folder_lock::acquire(folder.path(), options_of()));
 }
 
 TEST_CASE("a holder on another machine is alive while its counter advances") {
@@ -196,10 +196,10 @@ TEST_CASE("a holder on another machine is alive while its counter advances") {
   temporary_folder folder;
   auto remote_options = options_of();
   remote_options.refresh = 40ms;
-  remote_options.silent = 1200ms;
+  remote_options.lease = 1200ms;
   std::string text;
   {
-    auto lock = value_or_throw(folder_lock::take(folder.path(), remote_options));
+    auto lock = value_or_throw(folder_lock::acquire(folder.path(), remote_options));
     text = with_field(
         with_field(with_field(text_of(folder.path()), "world", "another"), "host", "far"), "token",
         "t");
@@ -213,21 +213,21 @@ TEST_CASE("a holder on another machine is alive while its counter advances") {
         std::this_thread::sleep_for(20ms);
       }
     }};
-    auto refused = folder_lock::take(folder.path(), remote_options);
+    auto refused = folder_lock::acquire(folder.path(), remote_options);
     REQUIRE_FALSE(refused);
     CHECK_THAT(refused.status().message(), Contains("on host 'far'"));
   }
   auto begin = std::chrono::steady_clock::now();
-  auto lock = folder_lock::take(folder.path(), remote_options);
+  auto lock = folder_lock::acquire(folder.path(), remote_options);
   CHECK(lock);
-  CHECK(std::chrono::steady_clock::now() - begin >= remote_options.silent);
+  CHECK(std::chrono::steady_clock::now() - begin >= remote_options.lease);
 }
 
 TEST_CASE("a holder's counter advances while it is alive") {
   temporary_folder folder;
   auto counting_options = options_of();
   counting_options.refresh = 10ms;
-  auto lock = value_or_throw(folder_lock::take(folder.path(), counting_options));
+  auto lock = value_or_throw(folder_lock::acquire(folder.path(), counting_options));
   auto text_before = text_of(folder.path());
   auto counted = false;
   for (int i = 0; i < 1000 && !counted; ++i) {
@@ -240,13 +240,13 @@ TEST_CASE("a holder's counter advances while it is alive") {
 
 TEST_CASE("a removed or truncated lock is restored by its holder") {
   temporary_folder folder;
-  auto lock = value_or_throw(folder_lock::take(folder.path(), options_of()));
+  auto lock = value_or_throw(folder_lock::acquire(folder.path(), options_of()));
   fs::remove(folder / "writer.lock");
   CHECK(lock->check());
-  CHECK_FALSE(folder_lock::take(folder.path(), options_of()));
+  CHECK_FALSE(folder_lock::acquire(folder.path(), options_of()));
   REQUIRE(write_file(folder / "writer.lock", text_of(folder.path()).substr(0, 30)));
   CHECK(lock->check());
-  CHECK_FALSE(folder_lock::take(folder.path(), options_of()));
+  CHECK_FALSE(folder_lock::acquire(folder.path(), options_of()));
 }
 
 TEST_CASE("an invalid or truncated lock file does not block a folder") {
@@ -254,12 +254,12 @@ TEST_CASE("an invalid or truncated lock file does not block a folder") {
   auto text = GENERATE(std::string{}, std::string{"troupe folder lock 1\nhost: a\nproc"},
                        std::string{"\x1b[31m"}, std::string(10'000, 'x'));
   REQUIRE(write_file(folder / "writer.lock", text));
-  CHECK(folder_lock::take(folder.path(), options_of()));
+  CHECK(folder_lock::acquire(folder.path(), options_of()));
 }
 
 TEST_CASE("errors show no control characters from a foreign lock file") {
   temporary_folder folder;
-  auto lock = value_or_throw(folder_lock::take(folder.path(), options_of()));
+  auto lock = value_or_throw(folder_lock::acquire(folder.path(), options_of()));
   REQUIRE(write_file(
       folder / "writer.lock",
       with_field(with_field(text_of(folder.path()), "token", "t"), "by", "\x1b[31mred")));
@@ -270,10 +270,11 @@ TEST_CASE("errors show no control characters from a foreign lock file") {
 
 TEST_CASE("an unwritable folder is reported, and stays without a lock") {
   temporary_folder folder;
-  auto missing = folder_lock::take(folder / "none", options_of());
+  auto missing = folder_lock::acquire(folder / "none", options_of());
   CHECK(missing.status().kind() == error_kind::not_found);
   CHECK_THAT(missing.status().message(), Contains("none/writer.lock"));
-  auto read_only = folder_lock::take("/proc/self", options_of()); // files cannot be created there
+  auto read_only =
+      folder_lock::acquire("/proc/self", options_of()); // files cannot be created there
   REQUIRE_FALSE(read_only);
   CHECK(read_only.status().kind() != error_kind::already_exists);
   CHECK_THAT(read_only.status().message(), Contains("/proc/self/writer.lock"));
@@ -282,7 +283,7 @@ TEST_CASE("an unwritable folder is reported, and stays without a lock") {
     ::signal(SIGXFSZ, SIG_IGN);
     rlimit none{0, 0};
     ::setrlimit(RLIMIT_FSIZE, &none);
-    auto full = folder_lock::take(folder.path(), options_of());
+    auto full = folder_lock::acquire(folder.path(), options_of());
     return !full && full.status().kind() != error_kind::already_exists &&
                    !fs::exists(folder / "writer.lock")
                ? 0

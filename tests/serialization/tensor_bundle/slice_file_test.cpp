@@ -171,11 +171,11 @@ TEST_CASE("slices are named as TensorFlow's Save ops name them") {
   auto spec = slice_spec::parse("4 5 1,2:-");
   REQUIRE(spec);
   REQUIRE(*spec);
-  CHECK((*spec)->whole == shape{4, 5});
+  CHECK((*spec)->full_shape == shape{4, 5});
   CHECK((*spec)->slice.offset == std::vector<int64_t>{1, 0});
   CHECK((*spec)->slice.dims == shape{2, 5});
-  CHECK_FALSE((*spec)->all());
-  CHECK((**slice_spec::parse("4 5 -:-")).all());
+  CHECK_FALSE((*spec)->is_whole_tensor());
+  CHECK((**slice_spec::parse("4 5 -:-")).is_whole_tensor());
   CHECK_FALSE(*slice_spec::parse(""));
   for (const auto* invalid_slice :
        {"4", "4 5 0,2", "4 0,2:-", "4 x,2", "4 0,2,3", "-4 0,2", "4 3,2", "4 0,", " 0,1",

@@ -3,7 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/damage.hpp"
 #include "tests/support/data_folder.hpp"
-#include "tests/support/mended_table.hpp"
+#include "tests/support/repaired_table.hpp"
 #include "tests/support/simulated_disk.hpp"
 #include "troupe/serialization/storage/crc32c.hpp"
 #include "troupe/serialization/tensor_bundle/slice_key.hpp"
@@ -196,7 +196,7 @@ TEST_CASE("compressed blocks that are damaged are errors, and cannot take much m
     damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
     auto rows = read_sorted_table(damaged);
     CHECK((!rows || *rows == all_rows)); // a block without rows is not read
-    (void)read_mended_table(damaged);    // it only has to terminate
+    (void)read_repaired_table(damaged);  // it only has to terminate
   }
   auto with_index = [](std::string block, char kind) {
     block += kind;

@@ -59,10 +59,10 @@ TEST_CASE("a text graph becomes nodes, and runs with feeds, fetches and targets"
   const auto& runs = text_parsed.graph_text.runs;
   REQUIRE(runs.size() == 2);
   REQUIRE(runs[0].feeds.size() == 1);
-  CHECK(runs[0].feeds[0].to.name() == "x");
+  CHECK(runs[0].feeds[0].fed_edge.name() == "x");
   CHECK(identical(runs[0].feeds[0].value, tensor::from_values<float>({1, 2}, {1, 2})));
   REQUIRE(runs[0].fetches.size() == 2);
-  CHECK(runs[0].fetches[0].from.name() == "t:1");
+  CHECK(runs[0].fetches[0].fetched_edge.name() == "t:1");
   CHECK(runs[0].fetches[0].tolerance == 1e-5);
   CHECK(runs[0].fetches[1].tolerance == 0.5);
   CHECK(runs[0].fetches[1].line == 9);

@@ -49,21 +49,21 @@ struct pipe_end {
 struct two_ends {
   two_ends(const std::shared_ptr<tls_identity>& client, const std::shared_ptr<tls_identity>& server,
            bool anonymous = false)
-      : caller(
-            client->call(task_name{"worker", 0}, [this](auto to) { return to_caller.read(to); })),
-        called(server->answer([this](auto to) { return to_called.read(to); }, anonymous)) {}
+      : caller(client->connect(task_name{"worker", 0},
+                               [this](auto to) { return to_caller.read(to); })),
+        called(server->accept([this](auto to) { return to_called.read(to); }, anonymous)) {}
 
   static void move(tls_session& from, pipe_end& to) {
     to.bytes.insert(to.bytes.end(), from.output().begin(), from.output().end());
     from.output().clear();
   }
   // Runs until nothing moves. The final outcomes of the two ends are returned.
-  void shake_hands() {
+  void continue_handshake() {
     for (int i = 0; i < 10'000; ++i) {
       auto sizes_before = std::pair{to_caller.bytes.size(), to_called.bytes.size()};
-      of_caller = caller->shake_hands();
+      of_caller = caller->continue_handshake();
       move(*caller, to_called);
-      of_called = called->shake_hands();
+      of_called = called->continue_handshake();
       move(*called, to_caller);
       if (sizes_before == std::pair{to_caller.bytes.size(), to_called.bytes.size()} && i > 0)
         return;
@@ -120,22 +120,22 @@ TEST_CASE("an end learns only the peer's name within its own cluster") {
                              "a",
                              {{"worker", 0}}});
   two_ends ends{client, server};
-  ends.shake_hands();
+  ends.continue_handshake();
   REQUIRE(ends.of_called);
-  CHECK(list_of(ends.called->peer()) == "troupe://a/client:alice");
-  CHECK(list_of(ends.caller->peer()) == "troupe://a/job:worker/task:0");
+  CHECK(format_names(ends.called->peer()) == "troupe://a/client:alice");
+  CHECK(format_names(ends.caller->peer()) == "troupe://a/job:worker/task:0");
 }
 
 TEST_CASE("two ends of one authority trust each other, and bytes arrive unchanged") {
   usual_ends usual;
   auto& ends = usual.ends;
-  ends.shake_hands();
+  ends.continue_handshake();
   REQUIRE(ends.of_caller);
   REQUIRE(ends.of_called);
   CHECK(*ends.of_caller);
   CHECK(*ends.of_called);
-  CHECK(list_of(ends.called->peer()) == "troupe:///client:alice");
-  CHECK(list_of(ends.caller->peer()) == "troupe:///job:worker/task:0");
+  CHECK(format_names(ends.called->peer()) == "troupe:///client:alice");
+  CHECK(format_names(ends.caller->peer()) == "troupe:///job:worker/task:0");
   std::string text(100'000, 'x');
   std::iota(text.begin(), text.end(), 'a');
   ends.to_called.most = 777;
@@ -157,7 +157,7 @@ TEST_CASE("two ends of one authority trust each other, and bytes arrive unchange
 TEST_CASE("keys are renewed while data is sent, and endless renewals without data are refused") {
   usual_ends usual;
   auto& ends = usual.ends;
-  ends.shake_hands();
+  ends.continue_handshake();
   REQUIRE(ends.of_called);
   for (int i = 0; i < 1000; ++i) {
     REQUIRE(ends.caller->change_keys());
@@ -184,7 +184,7 @@ TEST_CASE("keys are renewed while data is sent, and endless renewals without dat
 TEST_CASE("a handshake succeeds for any division of its bytes") {
   usual_ends usual;
   usual.ends.to_caller.most = usual.ends.to_called.most = 1;
-  usual.ends.shake_hands();
+  usual.ends.continue_handshake();
   CHECK(usual.ends.of_caller);
   CHECK(usual.ends.of_called);
 }
@@ -194,7 +194,7 @@ TEST_CASE(
   test_authority own_authority, other_authority;
   auto server = identity_of({own_authority.task("worker", 0), "", {{"worker", 0}}});
   two_ends strangers{identity_of({other_authority.client("mallory"), ""}), server};
-  strangers.shake_hands();
+  strangers.continue_handshake();
   CHECK(strangers.of_caller.status().kind() == error_kind::failed_precondition);
   CHECK_THAT(strangers.of_caller.status().message(),
              Contains("is not signed by the authority in " + other_authority.file()));
@@ -208,7 +208,7 @@ TEST_CASE(
   auto mallory = other_authority.client("mallory");
   std::ofstream{mallory.authority, std::ios::app} << std::ifstream{own_authority.file()}.rdbuf();
   two_ends half{identity_of({mallory, ""}), server};
-  half.shake_hands();
+  half.continue_handshake();
   CHECK(half.of_called.status().kind() == error_kind::failed_precondition);
   CHECK_THAT(half.of_called.status().message(), Contains("is not signed by the authority in"));
   auto heard = half.heard_by_caller();
@@ -223,7 +223,7 @@ TEST_CASE("a task other than the called one is refused by its name") {
   for (const auto& [files, self] : {std::pair{authority.task("worker", 1), task_name{"worker", 1}},
                                     std::pair{authority.task("ps", 0), task_name{"ps", 0}}}) {
     two_ends ends{client, identity_of({files, "", self})};
-    ends.shake_hands();
+    ends.continue_handshake();
     CHECK(ends.of_caller.status().kind() == error_kind::failed_precondition);
     CHECK_THAT(ends.of_caller.status().message(),
                Contains("its certificate names " + to_string(certificate_name::of_task("", self)) +
@@ -232,7 +232,7 @@ TEST_CASE("a task other than the called one is refused by its name") {
   two_ends job{client, identity_of({authority.issue({certificate_name::of_job("", "worker")}),
                                     "",
                                     {{"worker", 0}}})};
-  job.shake_hands();
+  job.continue_handshake();
   CHECK(job.of_caller);
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("processes of clusters with different names do not trust each other") 
   test_authority authority;
   auto server = identity_of({authority.task("worker", 0, "one"), "one", {{"worker", 0}}});
   two_ends ends{identity_of({authority.client("alice", "two"), "two"}), server};
-  ends.shake_hands();
+  ends.continue_handshake();
   CHECK_THAT(ends.of_caller.status().message(),
              Contains("names troupe://one/job:worker/task:0, not troupe://two/job:worker/task:0"));
   auto outcome = tls_identity::load({authority.client("alice", "two"), "one"}).status();
@@ -270,11 +270,11 @@ TEST_CASE("an expired certificate is reported with its date, by the end that che
   {
     two_ends ends{identity_of({files, "", {}, later}),
                   identity_of({task_files, "", {{"worker", 0}}})};
-    ends.shake_hands();
+    ends.continue_handshake();
     CHECK_THAT(ends.of_caller.status().message(), Contains("has expired on 20"));
   }
   two_ends ends{identity_of({files, ""}), identity_of({task_files, "", {{"worker", 0}}, later})};
-  ends.shake_hands();
+  ends.continue_handshake();
   CHECK_THAT(ends.of_called.status().message(), Contains("has expired on 20"));
   CHECK_THAT(ends.heard_by_caller().message(),
              Contains("our certificate " + files.certificate + " has expired by its clock"));
@@ -316,13 +316,13 @@ TEST_CASE("a client without a certificate is anonymous, and accepted only if tha
   CHECK(*token == "a-secret-of-the-client");
   {
     two_ends ends{client, server};
-    ends.shake_hands();
+    ends.continue_handshake();
     CHECK_THAT(ends.of_called.status().message(), Contains("it shows no certificate"));
     CHECK_THAT(ends.heard_by_caller().message(),
                Contains("requires a certificate, and takes no tokens"));
   }
   two_ends ends{client, server, true};
-  ends.shake_hands();
+  ends.continue_handshake();
   CHECK(ends.of_called);
   CHECK(ends.called->peer().empty());
 
@@ -331,7 +331,7 @@ TEST_CASE("a client without a certificate is anonymous, and accepted only if tha
   auto mallory = other_authority.client("mallory");
   std::ofstream{mallory.authority, std::ios::app} << std::ifstream{authority.file()}.rdbuf();
   two_ends strangers{identity_of({mallory, ""}), server, true};
-  strangers.shake_hands();
+  strangers.continue_handshake();
   CHECK_THAT(strangers.of_called.status().message(), Contains("is not signed by the authority"));
 }
 
@@ -363,7 +363,7 @@ TEST_CASE(
     INFO(tampering);
     usual_ends usual;
     auto& ends = usual.ends;
-    ends.shake_hands();
+    ends.continue_handshake();
     REQUIRE(ends.of_called);
     std::deque<std::vector<std::byte>> records;
     for (auto text : {"first", "second", "third"}) {
@@ -397,17 +397,17 @@ TEST_CASE("bytes of a recorded connection cannot be replayed in another one") {
   std::vector<std::byte> recorded;
   auto& ends = first.ends;
   for (int i = 0; i < 10; ++i) {
-    REQUIRE(ends.caller->shake_hands());
+    REQUIRE(ends.caller->continue_handshake());
     recorded.insert(recorded.end(), ends.caller->output().begin(), ends.caller->output().end());
     ends.move(*ends.caller, ends.to_called);
-    REQUIRE(ends.called->shake_hands());
+    REQUIRE(ends.called->continue_handshake());
     ends.move(*ends.called, ends.to_caller);
   }
   REQUIRE(write(*ends.caller, "register"));
   recorded.insert(recorded.end(), ends.caller->output().begin(), ends.caller->output().end());
   two_ends second{first.client, first.server};
   second.to_called.bytes = recorded;
-  auto outcome = second.called->shake_hands();
+  auto outcome = second.called->continue_handshake();
   CHECK(!outcome);
   CHECK(outcome.status().kind() != error_kind::ok);
 }
@@ -427,11 +427,11 @@ TEST_CASE("noise instead of a handshake is refused, and a truncated handshake is
       ends.to_called.bytes[3] = std::byte{0};
     }
     ends.to_called.closed = true;
-    CHECK(!ends.called->shake_hands());
+    CHECK(!ends.called->continue_handshake());
   }
   two_ends ends{usual.client, usual.server};
   ends.to_caller.closed = true;
-  auto outcome = ends.caller->shake_hands();
+  auto outcome = ends.caller->continue_handshake();
   CHECK(outcome.status().kind() == error_kind::unavailable);
   CHECK_THAT(outcome.status().message(), Contains("it may serve without TLS"));
 }
@@ -446,10 +446,10 @@ TEST_CASE(
   auto client = identity_of({authority.client("alice"), ""});
   auto names_now = [&] {
     two_ends ends{client, server};
-    ends.shake_hands();
+    ends.continue_handshake();
     INFO(ends.of_caller.status());
     CHECK(ends.of_caller);
-    return list_of(ends.caller->peer());
+    return format_names(ends.caller->peer());
   };
   CHECK(names_now() == "troupe:///job:worker/task:0");
   authority.replace(files, {certificate_name::of_job("", "worker")});

@@ -60,38 +60,39 @@ struct printer {
 
   void operator()(const hello& m) {
     print_parts(m.version, m.software, m.role, m.job, m.task, m.incarnation, m.max_message,
-                m.max_tensor_bytes, m.cluster, m.process, m.token_at, m.token[0], m.token[1],
-                m.access_token, m.schema, m.build);
+                m.max_tensor_bytes, m.cluster, m.process_id, m.token_address, m.token[0],
+                m.token[1], m.access_token, m.schema, m.build);
   }
-  void operator()(const refusal& m) { print_parts(m.why); }
+  void operator()(const refusal& m) { print_parts(m.reason); }
   void operator()(const register_graph& m) {
-    print_parts(m.request, m.how.session, m.how.container, m.how.region_per_node, m.partitions,
-                m.how.deterministic, m.how.costs, m.how.replay, m.how.incarnation, m.how.peers,
-                m.how.positions);
+    print_parts(m.request, m.settings.session, m.settings.container, m.settings.region_per_node,
+                m.partitions, m.settings.deterministic, m.settings.costs, m.settings.replay,
+                m.settings.incarnation, m.settings.peers, m.settings.positions);
   }
   void operator()(const register_reply& m) { print_parts(m.request, m.handle, m.outcome); }
   void operator()(const deregister_graph& m) { print_parts(m.handle); }
   void operator()(const run_step& m) {
-    print_parts(m.request, m.handle, m.step.session, m.step, m.deadline_ms, m.feeds, m.times,
-                m.check_numerics, m.incarnation, m.fills, m.retried);
+    print_parts(m.request, m.handle, m.step.session, m.step, m.deadline_ms, m.feeds,
+                m.wants_statistics, m.check_numerics, m.incarnation, m.initializes_task, m.retried);
   }
-  void operator()(const fill_end& m) { print_parts(m.request, m.done); }
+  void operator()(const initialization_end& m) { print_parts(m.request, m.done); }
   void operator()(const program_lost& m) { print_parts(m.handle); }
   void operator()(const client_waits& m) { print_parts(m.waits); }
   void operator()(const step_done& m) {
-    print_parts(m.request, m.outcome, m.fetches, m.statistics, m.holds, static_cast<int>(m.fill));
+    print_parts(m.request, m.outcome, m.fetches, m.statistics, m.is_revocable,
+                static_cast<int>(m.initialization));
   }
-  void operator()(const cancel_step& m) { print_parts(m.step.session, m.step, m.why); }
+  void operator()(const cancel_step& m) { print_parts(m.step.session, m.step, m.reason); }
   void operator()(const settle_step& m) { print_parts(m.step.session, m.step, m.request); }
   void operator()(const tensor_push& m) {
-    print_parts(m.step.session, m.step, m.key, m.dead, m.value, m.frame, m.iteration);
+    print_parts(m.step.session, m.step, m.key, m.is_dead, m.value, m.frame, m.iteration);
   }
   void operator()(const pull& m) { print_parts(m.transfer); }
-  void operator()(const unwanted& m) { print_parts(m.transfer); }
-  void operator()(const withdrawn& m) { print_parts(m.transfer); }
-  void operator()(const borrow& m) { print_parts(m.transfer); }
-  void operator()(const lent& m) { print_parts(m.transfer, m.address); }
-  void operator()(const returned& m) { print_parts(m.transfer); }
+  void operator()(const cancel_pull& m) { print_parts(m.transfer); }
+  void operator()(const withdrawal& m) { print_parts(m.transfer); }
+  void operator()(const borrow_request& m) { print_parts(m.transfer); }
+  void operator()(const loan& m) { print_parts(m.transfer, m.address); }
+  void operator()(const loan_return& m) { print_parts(m.transfer); }
   void operator()(const ping& m) { print_parts(m.nonce, m.sent_ns); }
   void operator()(const pong& m) { print_parts(m.nonce); }
   void operator()(const goodbye& m) { print_parts(m.reason); }
@@ -106,7 +107,9 @@ struct printer {
   void operator()(const inspect_request& m) { print_parts(m.request, m.ref, m.depth, m.only); }
   void operator()(const inspect_reply& m) { print_parts(m.request, m.outcome, m.tree); }
   void operator()(const drain_request& m) { print_parts(m.request); }
-  void operator()(const positions_request& m) { print_parts(m.request, m.session, m.go_on_from); }
+  void operator()(const positions_request& m) {
+    print_parts(m.request, m.session, m.restored_positions);
+  }
   void print_part(const cluster_member& value) {
     print_parts(value.task, value.incarnation, value.address, to_string(value.state),
                 value.changed);
@@ -142,31 +145,34 @@ struct printer {
   void print_part(std::monostate) { out << "nothing"; }
   void print_part(const session_open& value) {
     const auto& p = value.passes;
-    print_parts(value.container, value.region_per_node, value.deterministic, value.replay,
-                value.place_by_cost, value.max_concurrent,
-                static_cast<int>(value.transfer_precision),
-                static_cast<int>(value.placement.strategy), value.placement.soft,
-                static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge,
-                p.remove_dead, p.fuse, p.schedule, p.hoist_collectives, p.hoist_invariants,
-                p.mixed_precision, static_cast<int>(p.swap.mode), p.swap.memory, p.swap.min_bytes,
-                value.restores);
+    print_parts(
+        value.container, value.region_per_node, value.deterministic, value.replay,
+        value.place_by_cost, value.max_concurrent, static_cast<int>(value.transfer_precision),
+        static_cast<int>(value.placement.strategy), value.placement.soft,
+        static_cast<int>(value.placement.receives), p.fold, p.simplify, p.merge, p.remove_dead,
+        p.fuse, p.schedule, p.hoist_collectives, p.hoist_invariants, p.mixed_precision,
+        static_cast<int>(p.swap.mode), p.swap.memory, p.swap.min_bytes, value.restores);
   }
   void print_part(const session_prepare& value) {
     print_parts(value.graph, value.targets, value.feeds, value.low_priority, value.explain,
                 value.costs, value.retried);
   }
   void print_part(const session_run& value) {
-    print_parts(value.handle, value.feeds, value.times, value.check_numerics, value.fill,
-                value.knows, value.retried);
+    print_parts(value.handle, value.feeds, value.wants_statistics, value.check_numerics,
+                value.initialization, value.acknowledged_loss, value.retried);
   }
-  void print_part(const session_forget& value) { print_parts(value.handle); }
+  void print_part(const session_release& value) { print_parts(value.handle); }
   void print_part(const session_reset& value) { print_parts(value.container); }
   void print_part(const session_state_of& value) { print_parts(value.task); }
   void print_part(const session_devices&) { out << "devices"; }
   void print_part(const session_known_devices&) { out << "known devices"; }
   void print_part(const session_stop& value) { print_parts(value.request); }
-  void print_part(const session_positions& value) { print_parts(value.go_on_from, value.tasks); }
-  void print_part(const session_fill_end& value) { print_parts(value.fill, value.done); }
+  void print_part(const session_positions& value) {
+    print_parts(value.restored_positions, value.tasks);
+  }
+  void print_part(const session_initialization_end& value) {
+    print_parts(value.initialization, value.done);
+  }
   void print_part(const state_loss& value) { print_parts(value.task, value.number); }
   void print_part(const initialization_report& value) {
     print_parts(value.task, static_cast<int>(value.stage));
@@ -176,20 +182,20 @@ struct printer {
   }
   void print_part(const task_problem& value) { print_parts(value.task, value.reason); }
   void print_part(const prepared_handle& value) { print_parts(value.handle); }
-  void print_part(const session_ran& value) {
+  void print_part(const session_run_result& value) {
     print_parts(value.fetches, value.step, value.statistics, value.begin_ns, value.end_ns);
   }
   void operator()(const session_request& m) {
-    print_parts(m.request, m.deadline_ms, m.what.index());
-    std::visit([&](const auto& content) { print_part(content); }, m.what);
+    print_parts(m.request, m.deadline_ms, m.content.index());
+    std::visit([&](const auto& content) { print_part(content); }, m.content);
   }
   void operator()(const session_reply& m) {
-    print_parts(m.request, m.outcome, m.leaving, m.not_begun, m.warnings, m.held, m.losses, m.fills,
-                m.problems, m.what.index());
-    std::visit([&](const auto& content) { print_part(content); }, m.what);
+    print_parts(m.request, m.outcome, m.is_draining, m.not_started, m.warnings, m.state_peers,
+                m.losses, m.initializations, m.problems, m.content.index());
+    std::visit([&](const auto& content) { print_part(content); }, m.content);
   }
   void operator()(const positions_reply& m) {
-    print_parts(m.request, m.incarnation, m.outcome, m.at);
+    print_parts(m.request, m.incarnation, m.outcome, m.positions);
   }
 };
 

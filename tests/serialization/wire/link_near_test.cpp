@@ -18,8 +18,8 @@ const step_id first{7, 1}, second{7, 2};
 
 link_options lending() {
   auto options = options_of("task");
-  options.lends = std::make_shared<lending_token>();
-  options.lends->words[0] = 1;
+  options.memory_token = std::make_shared<lending_token>();
+  options.memory_token->words[0] = 1;
   return options;
 }
 
@@ -33,10 +33,10 @@ struct near_pair {
   // Sends a tensor, and stops when it is lent.
   tensor lend(step_id step, int64_t elements) {
     auto value = counted(elements);
-    REQUIRE(a.it.send(tensor_push{step, 1, false, value}));
+    REQUIRE(a.end_link.send(tensor_push{step, 1, false, value}));
     a.taken = 0;
     REQUIRE(talk(a, b));
-    REQUIRE(b.it.reading());
+    REQUIRE(b.end_link.has_lent_payloads());
     REQUIRE(!value.unique());
     return value;
   }
@@ -45,8 +45,8 @@ struct near_pair {
 status hear(task_end& to, const message& received) {
   auto encoded = encode(received);
   REQUIRE(encoded);
-  REQUIRE(to.it.receive(header_for(frame_kind::message, 0, encoded->bytes)));
-  return to.it.receive(encoded->bytes);
+  REQUIRE(to.end_link.receive(header_for(frame_kind::message, 0, encoded->bytes)));
+  return to.end_link.receive(encoded->bytes);
 }
 
 } // namespace
@@ -54,9 +54,9 @@ status hear(task_end& to, const message& received) {
 TEST_CASE("a large payload is read in place, and then its sender may release it") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
-  while (pair.b.it.reading()) {
+  while (pair.b.end_link.has_lent_payloads()) {
     CHECK(!value.unique());
-    REQUIRE(pair.b.it.read_lent(300'000));
+    REQUIRE(pair.b.end_link.read_lent(300'000));
     REQUIRE(talk(pair.a, pair.b));
   }
   CHECK(pair.a.taken < 1000);
@@ -69,15 +69,15 @@ TEST_CASE("a large payload is read in place, and then its sender may release it"
 
 TEST_CASE("small payloads, and payloads of a peer that does not lend, arrive in chunks") {
   near_pair pair;
-  REQUIRE(pair.a.it.send(push(first, 20'000)));
-  REQUIRE(pair.b.it.send(push(first, 500'000))); // this end does not request to read
+  REQUIRE(pair.a.end_link.send(push(first, 20'000)));
+  REQUIRE(pair.b.end_link.send(push(first, 500'000))); // this end does not request to read
   REQUIRE(talk(pair.a, pair.b));
   CHECK(pair.b.got.size() == 1);
   CHECK(pair.a.got.size() == 1);
   task_end stingy, other;
   other.read_from(stingy, 100'000);
   REQUIRE(talk(stingy, other));
-  REQUIRE(stingy.it.send(push(first, 500'000)));
+  REQUIRE(stingy.end_link.send(push(first, 500'000)));
   REQUIRE(talk(stingy, other));
   CHECK(other.got.size() == 1);
   CHECK(other.read == 0);
@@ -86,11 +86,12 @@ TEST_CASE("small payloads, and payloads of a peer that does not lend, arrive in 
 
 TEST_CASE("feeds and fetches are read in place, too, and goodbye waits for them") {
   near_pair pair;
-  REQUIRE(pair.a.it.send(run_step{1, 1, first, 0, {{0, counted(50'000)}, {1, counted(60'000)}}}));
-  REQUIRE(pair.a.it.send(goodbye{"last"}));
+  REQUIRE(
+      pair.a.end_link.send(run_step{1, 1, first, 0, {{0, counted(50'000)}, {1, counted(60'000)}}}));
+  REQUIRE(pair.a.end_link.send(goodbye{"last"}));
   REQUIRE(talk(pair.a, pair.b));
   CHECK(pair.b.got.empty());
-  REQUIRE(*pair.b.it.read_lent(1 << 20) == 440'000);
+  REQUIRE(*pair.b.end_link.read_lent(1 << 20) == 440'000);
   REQUIRE(talk(pair.a, pair.b));
   REQUIRE(pair.b.got.size() == 2);
   CHECK(identical(std::get<run_step>(pair.b.got[0]).feeds[1].value, counted(60'000)));
@@ -100,13 +101,13 @@ TEST_CASE("feeds and fetches are read in place, too, and goodbye waits for them"
 TEST_CASE("lent memory stays until it is returned, even if it is withdrawn") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
-  REQUIRE(*pair.b.it.read_lent(300'000) == 300'000);
-  REQUIRE(pair.a.it.withdraw(first));
+  REQUIRE(*pair.b.end_link.read_lent(300'000) == 300'000);
+  REQUIRE(pair.a.end_link.withdraw(first));
   auto news = pair.a.take(1 << 20);
   CHECK(!value.unique());
-  REQUIRE(*pair.b.it.read_lent(300'000) == 300'000); // before the withdrawal arrives
+  REQUIRE(*pair.b.end_link.read_lent(300'000) == 300'000); // before the withdrawal arrives
   REQUIRE(pair.b.give(news));
-  CHECK(!pair.b.it.reading());
+  CHECK(!pair.b.end_link.has_lent_payloads());
   REQUIRE(talk(pair.a, pair.b));
   CHECK(value.unique());
   CHECK(pair.b.got.empty());
@@ -116,12 +117,12 @@ TEST_CASE("lent memory stays until it is returned, even if it is withdrawn") {
 TEST_CASE("an unwanted payload is returned without being read") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
-  REQUIRE(*pair.b.it.read_lent(300'000) == 300'000);
+  REQUIRE(*pair.b.end_link.read_lent(300'000) == 300'000);
   REQUIRE(pair.b.become(first, fetch_decision::never));
   SECTION("immediately") {}
-  SECTION("while the sender withdraws it") { REQUIRE(pair.a.it.withdraw(first)); }
-  REQUIRE(*pair.b.it.read_lent(300'000) == 0);
-  CHECK(!pair.b.it.reading());
+  SECTION("while the sender withdraws it") { REQUIRE(pair.a.end_link.withdraw(first)); }
+  REQUIRE(*pair.b.end_link.read_lent(300'000) == 0);
+  CHECK(!pair.b.end_link.has_lent_payloads());
   REQUIRE(talk(pair.a, pair.b));
   CHECK(value.unique());
   CHECK(pair.b.got.empty());
@@ -130,16 +131,16 @@ TEST_CASE("an unwanted payload is returned without being read") {
 
 TEST_CASE("a payload that is withdrawn before it is lent or read is not delivered") {
   near_pair pair;
-  REQUIRE(pair.a.it.send(push(first, 500'000)));
+  REQUIRE(pair.a.end_link.send(push(first, 500'000)));
   REQUIRE(pair.b.give(pair.a.take(1 << 20)));
   auto asks = pair.b.take(1 << 20);
-  SECTION("before it is lent") { REQUIRE(pair.a.it.withdraw(first)); }
+  SECTION("before it is lent") { REQUIRE(pair.a.end_link.withdraw(first)); }
   SECTION("after it was read") {
     REQUIRE(pair.a.give(asks));
     asks.clear();
     REQUIRE(pair.b.give(pair.a.take(1 << 20)));
-    REQUIRE(*pair.b.it.read_lent(1 << 30) == 2'000'000);
-    REQUIRE(pair.a.it.withdraw(first));
+    REQUIRE(*pair.b.end_link.read_lent(1 << 30) == 2'000'000);
+    REQUIRE(pair.a.end_link.withdraw(first));
     REQUIRE(talk(pair.a, pair.b));
     CHECK(pair.b.got.size() == 1); // it was complete
     check_clean(pair.a, pair.b);
@@ -154,40 +155,42 @@ TEST_CASE("a payload that is withdrawn before it is lent or read is not delivere
 TEST_CASE("a lender revokes a loan before the memory changes, and a reader notices") {
   near_pair pair;
   auto value = pair.lend(first, 500'000);
-  SECTION("the connection fails") { CHECK(!hear(pair.a, withdrawn{17}).ok()); }
-  SECTION("the connection is over") { pair.a.it.abandon(failure(error_kind::unavailable, "gone")); }
+  SECTION("the connection fails") { CHECK(!hear(pair.a, withdrawal{17}).ok()); }
+  SECTION("the connection is over") {
+    pair.a.end_link.abandon(failure(error_kind::unavailable, "gone"));
+  }
   CHECK(value.unique());
-  auto outcome = pair.b.it.read_lent(300'000);
+  auto outcome = pair.b.end_link.read_lent(300'000);
   CHECK(outcome.status().kind() == error_kind::unavailable);
   CHECK(pair.b.got.empty());
-  CHECK(pair.b.it.receive({}).kind() == error_kind::unavailable);
+  CHECK(pair.b.end_link.receive({}).kind() == error_kind::unavailable);
 }
 
 TEST_CASE("invalid loans end the connection, with a reason") {
   near_pair pair;
   SECTION("an unrequested loan") {
-    CHECK_THAT(hear(pair.b, lent{1, 4096}).message(), Contains("payload 1 is lent"));
+    CHECK_THAT(hear(pair.b, loan{1, 4096}).message(), Contains("payload 1 is lent"));
   }
   SECTION("an invalid address") {
-    REQUIRE(pair.a.it.send(push(first, 500'000)));
+    REQUIRE(pair.a.end_link.send(push(first, 500'000)));
     REQUIRE(pair.b.give(pair.a.take(1 << 20)));
-    REQUIRE(hear(pair.b, lent{1, 8}));
-    CHECK_THAT(pair.b.it.read_lent(100).status().message(), Contains("that is no memory"));
+    REQUIRE(hear(pair.b, loan{1, 8}));
+    CHECK_THAT(pair.b.end_link.read_lent(100).status().message(), Contains("that is no memory"));
   }
   SECTION("lent twice") {
     pair.lend(first, 500'000);
-    CHECK_THAT(hear(pair.b, lent{1, 4096}).message(), Contains("payload 1 is lent"));
+    CHECK_THAT(hear(pair.b, loan{1, 4096}).message(), Contains("payload 1 is lent"));
   }
   SECTION("lent and sent") {
     pair.lend(first, 500'000);
     std::array<std::byte, 16> chunk{};
-    CHECK_THAT(pair.b.it.receive(header_for(frame_kind::chunk, 1, chunk)).message(),
+    CHECK_THAT(pair.b.end_link.receive(header_for(frame_kind::chunk, 1, chunk)).message(),
                Contains("which was lent"));
   }
   SECTION("returned twice") {
     pair.lend(first, 500'000);
-    REQUIRE(hear(pair.a, returned{1}));
-    CHECK_THAT(hear(pair.a, returned{1}).message(), Contains("which was not lent"));
+    REQUIRE(hear(pair.a, loan_return{1}));
+    CHECK_THAT(hear(pair.a, loan_return{1}).message(), Contains("which was not lent"));
   }
   SECTION("lent and pulled") {
     pair.lend(first, 500'000);

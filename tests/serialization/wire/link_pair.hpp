@@ -10,19 +10,19 @@ namespace troupe::testing {
 /// A link, and its received messages.
 struct peer_end {
   explicit peer_end(link_options options, std::function<status(const hello&)> on_hello = {})
-      : it(std::move(options), {std::move(on_hello),
-                                [this](message received) { got.push_back(std::move(received)); }}) {
-  }
+      : end_link(std::move(options), {std::move(on_hello), [this](message received) {
+                                        got.push_back(std::move(received));
+                                      }}) {}
 
   std::vector<char> take(size_t window) {
     std::vector<char> bytes;
-    it.fill(bytes, window);
+    end_link.fill(bytes, window);
     return bytes;
   }
-  status give(std::span<const char> bytes) { return it.receive(std::as_bytes(bytes)); }
+  status give(std::span<const char> bytes) { return end_link.receive(std::as_bytes(bytes)); }
 
   std::vector<message> got;
-  link it;
+  link end_link;
 };
 
 inline link_options options_of(std::string role, std::string job = "worker", int task = 0) {

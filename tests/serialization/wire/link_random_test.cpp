@@ -65,13 +65,13 @@ TEST_CASE("random traffic both ways in random portions arrives complete and in o
       auto send = [&](peer_end& from, std::vector<message>& sent) {
         if (sent.size() < 40 && random() % 3 == 0) {
           sent.push_back(random_message(random, sent.size()));
-          REQUIRE(from.it.send(sent.back()).ok());
+          REQUIRE(from.end_link.send(sent.back()).ok());
         }
       };
       send(a, sent_by_a);
       send(b, sent_by_b);
-      a.it.fill(to_b, portion(random));
-      b.it.fill(to_a, portion(random));
+      a.end_link.fill(to_b, portion(random));
+      b.end_link.fill(to_a, portion(random));
       auto give = [&](peer_end& to, std::vector<char>& wire) {
         auto size = std::min(wire.size(), portion(random));
         auto outcome = to.give(std::span{wire}.first(size));
@@ -82,19 +82,19 @@ TEST_CASE("random traffic both ways in random portions arrives complete and in o
       give(a, to_a);
       give(b, to_b);
       auto done = sent_by_a.size() == 40 && sent_by_b.size() == 40 && to_a.empty() &&
-                  to_b.empty() && a.it.drained() && b.it.drained();
+                  to_b.empty() && a.end_link.drained() && b.end_link.drained();
       quiet = done ? quiet + 1 : 0;
     }
     CHECK(direction::of(b.got) == direction::of(sent_by_a));
     CHECK(direction::of(a.got) == direction::of(sent_by_b));
-    CHECK(a.it.pending_bytes() == 0);
-    CHECK(b.it.pending_bytes() == 0);
+    CHECK(a.end_link.pending_bytes() == 0);
+    CHECK(b.end_link.pending_bytes() == 0);
   }
 }
 
 TEST_CASE("a stream may arrive byte by byte") {
   peer_end a{options_of("task")}, b{options_of("task")};
-  REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, counted(20'000)}).ok());
+  REQUIRE(a.end_link.send(tensor_push{{0, 1}, 2, false, counted(20'000)}).ok());
   for (bool moved = true; moved;) {
     auto to_b = a.take(1), to_a = b.take(1);
     moved = !to_b.empty() || !to_a.empty();
@@ -109,7 +109,7 @@ TEST_CASE("a stream may arrive byte by byte") {
 std::vector<char> recorded() {
   peer_end a{options_of("task")}, b{options_of("task")};
   for (const auto& example : testing::example_messages())
-    (void)a.it.send(example);
+    (void)a.end_link.send(example);
   std::vector<char> bytes_sent;
   for (bool moved = true; moved;) {
     auto to_b = a.take(1 << 20), to_a = b.take(1 << 20);
@@ -171,10 +171,10 @@ TEST_CASE("well-framed nonsense is an error and takes no more memory than the li
         encoded->bytes[random() % encoded->bytes.size()] ^= std::byte{8};
       auto kind = random() % 4 == 0 ? frame_kind::chunk : frame_kind::message;
       auto header = header_for(kind, random() % 4, encoded->bytes);
-      outcome = b.it.receive(header);
+      outcome = b.end_link.receive(header);
       if (outcome.ok())
-        outcome = b.it.receive(encoded->bytes);
-      CHECK(b.it.pending_bytes() < 4 << 20);
+        outcome = b.end_link.receive(encoded->bytes);
+      CHECK(b.end_link.pending_bytes() < 4 << 20);
     }
   }
 }
@@ -198,7 +198,7 @@ TEST_CASE("a tensor of 3 GB is sent with a single allocation", "[slow]") {
   REQUIRE(value);
   std::memset(value->raw(), 7, static_cast<size_t>(size));
   value->data<uint8_t>()[size - 1] = 9;
-  REQUIRE(a.it.send(tensor_push{{0, 1}, 2, false, *value}).ok());
+  REQUIRE(a.end_link.send(tensor_push{{0, 1}, 2, false, *value}).ok());
   REQUIRE(testing::exchange(a, b).ok());
   REQUIRE(b.got.size() == 1);
   CHECK(identical(std::get<tensor_push>(b.got[0]).value, *value));

@@ -25,18 +25,19 @@ TEST_CASE("a payload is pulled when its step has started, and not before") {
   task_end a, b;
   REQUIRE(talk(a, b));
   b.steps[first] = fetch_decision::later;
-  REQUIRE(a.it.send(push(first, 500'000)));
+  REQUIRE(a.end_link.send(push(first, 500'000)));
   CHECK(a.announced.contains(first));
   a.taken = 0;
   REQUIRE(talk(a, b));
   CHECK(a.taken < 1000);
-  CHECK(b.it.pending_bytes() < 2000);
-  REQUIRE(a.it.send(push(second, 100'000))); // its step runs, so it does not wait for the first
+  CHECK(b.end_link.pending_bytes() < 2000);
+  REQUIRE(
+      a.end_link.send(push(second, 100'000))); // its step runs, so it does not wait for the first
   REQUIRE(talk(a, b));
   REQUIRE(b.got.size() == 1);
   CHECK(std::get<tensor_push>(b.got[0]).step == second);
   REQUIRE(b.become(first, fetch_decision::now));
-  REQUIRE(b.it.review(first)); // a second review has no effect
+  REQUIRE(b.end_link.review(first)); // a second review has no effect
   REQUIRE(talk(a, b));
   REQUIRE(b.got.size() == 2);
   CHECK(identical(std::get<tensor_push>(b.got[1]).value, counted(500'000)));
@@ -47,9 +48,9 @@ TEST_CASE("small tensors, feeds and fetches do not wait for a step") {
   task_end a, b;
   REQUIRE(talk(a, b));
   b.steps[first] = b.steps[second] = fetch_decision::later;
-  REQUIRE(a.it.send(push(first, 10)));
-  REQUIRE(a.it.send(run_step{1, 1, first, 0, {{0, counted(100'000)}}}));
-  REQUIRE(a.it.send(step_done{2, {}, {{0, counted(100'000)}}}));
+  REQUIRE(a.end_link.send(push(first, 10)));
+  REQUIRE(a.end_link.send(run_step{1, 1, first, 0, {{0, counted(100'000)}}}));
+  REQUIRE(a.end_link.send(step_done{2, {}, {{0, counted(100'000)}}}));
   REQUIRE(talk(a, b));
   CHECK(b.got.size() == 3);
 }
@@ -58,7 +59,7 @@ TEST_CASE("a payload announced for an ended step is never sent") {
   task_end a, b;
   REQUIRE(talk(a, b));
   b.steps[first] = fetch_decision::never;
-  REQUIRE(a.it.send(push(first, 500'000)));
+  REQUIRE(a.end_link.send(push(first, 500'000)));
   a.taken = 0;
   REQUIRE(talk(a, b));
   CHECK(a.taken < 1000);
@@ -70,8 +71,8 @@ TEST_CASE("a payload that waits for its step is dropped when the step is refused
   task_end a, b;
   REQUIRE(talk(a, b));
   b.steps[first] = fetch_decision::later;
-  REQUIRE(a.it.send(push(first, 500'000)));
-  REQUIRE(a.it.send(goodbye{"last"}));
+  REQUIRE(a.end_link.send(push(first, 500'000)));
+  REQUIRE(a.end_link.send(goodbye{"last"}));
   REQUIRE(talk(a, b));
   CHECK(b.got.empty()); // the goodbye follows all earlier messages
   REQUIRE(b.become(first, fetch_decision::never));
@@ -88,22 +89,22 @@ TEST_CASE("a step of a gigabyte that ends early costs no more than a window of c
   constexpr size_t window = 512 * 1024; // bytes per write
   task_end a, b;
   REQUIRE(talk(a, b));
-  REQUIRE(a.it.send(tensor_push{first, 1, false, *value}));
+  REQUIRE(a.end_link.send(tensor_push{first, 1, false, *value}));
   REQUIRE(b.give(a.take(window))); // the announcement
   REQUIRE(a.give(b.take(window))); // the pull
   for (int i = 0; i < 10; ++i)
     REQUIRE(b.give(a.take(window)));
   auto under_way = a.take(window); // ends with half a chunk
-  CHECK(b.it.pending_bytes() > 1 << 30);
+  CHECK(b.end_link.pending_bytes() > 1 << 30);
   a.taken = 0;
   REQUIRE(b.become(first, fetch_decision::never));
-  CHECK(b.it.pending_bytes() < 2000); // immediately
+  CHECK(b.end_link.pending_bytes() < 2000); // immediately
   REQUIRE(b.give(under_way));
   REQUIRE(talk(a, b, window));
   CHECK(a.taken <= window + chunk_bytes);
   CHECK(b.got.empty());
   check_clean(a, b);
-  REQUIRE(a.it.send(push(second, 100'000)));
+  REQUIRE(a.end_link.send(push(second, 100'000)));
   REQUIRE(talk(a, b));
   CHECK(b.got.size() == 1);
 }
@@ -117,21 +118,21 @@ TEST_CASE("a sender withdraws unsent payloads in any state") {
   SECTION("before the peer has pulled it") { b.steps[first] = fetch_decision::later; }
   SECTION("while it is sent") {}
   for (uint32_t key = 0; key < 10; ++key) // most are not announced yet
-    REQUIRE(a.it.send(push(first, 200'000, key)));
-  REQUIRE(a.it.send(push(second, 100'000)));
+    REQUIRE(a.end_link.send(push(first, 200'000, key)));
+  REQUIRE(a.end_link.send(push(second, 100'000)));
   for (int i = 0; i < 3; ++i) {
     REQUIRE(b.give(a.take(300'000)));
     REQUIRE(a.give(b.take(300'000)));
   }
   auto received_before = b.got.size();
   a.taken = 0;
-  REQUIRE(a.it.withdraw(first));
+  REQUIRE(a.end_link.withdraw(first));
   REQUIRE(talk(a, b));
   CHECK(a.taken < 400'000 + 300'000 + 2 * chunk_bytes);
   REQUIRE(b.got.size() <= received_before + 2);
   CHECK(std::get<tensor_push>(b.got.back()).step == second);
   check_clean(a, b);
-  REQUIRE(a.it.send(push(second, 2'400'000, 2))); // nearly all that may be announced
+  REQUIRE(a.end_link.send(push(second, 2'400'000, 2))); // nearly all that may be announced
   REQUIRE(talk(a, b));
   check_clean(a, b);
 }
@@ -139,15 +140,15 @@ TEST_CASE("a sender withdraws unsent payloads in any state") {
 TEST_CASE("a withdrawal and a pull may cross, and so may two withdrawals") {
   task_end a, b;
   REQUIRE(talk(a, b));
-  REQUIRE(a.it.send(push(first, 500'000)));
+  REQUIRE(a.end_link.send(push(first, 500'000)));
   SECTION("sender withdraws, receiver pulls") {
     REQUIRE(b.give(a.take(1 << 20)));
-    REQUIRE(a.it.withdraw(first));
+    REQUIRE(a.end_link.withdraw(first));
   }
   SECTION("either end withdraws") {
     REQUIRE(b.give(a.take(1 << 20)));
     REQUIRE(b.become(first, fetch_decision::never));
-    REQUIRE(a.it.withdraw(first));
+    REQUIRE(a.end_link.withdraw(first));
   }
   SECTION("everything was sent before the withdrawal") {
     REQUIRE(b.give(a.take(1 << 20)));
@@ -168,13 +169,13 @@ TEST_CASE("a dropped payload's memory is available to others") {
   options.max_pending_bytes = 1'000'000;
   task_end a, b{options};
   REQUIRE(talk(a, b));
-  REQUIRE(a.it.send(push(first, 200'000)));
-  REQUIRE(a.it.send(push(second, 200'000)));
+  REQUIRE(a.end_link.send(push(first, 200'000)));
+  REQUIRE(a.end_link.send(push(second, 200'000)));
   REQUIRE(b.give(a.take(1 << 20)));
   a.take(0);
-  CHECK(b.it.pending_bytes() < 900'000); // the second payload waits
+  CHECK(b.end_link.pending_bytes() < 900'000); // the second payload waits
   REQUIRE(b.become(first, fetch_decision::never));
-  CHECK(b.it.pending_bytes() > 800'000);
+  CHECK(b.end_link.pending_bytes() > 800'000);
   REQUIRE(talk(a, b));
   CHECK(b.got.size() == 1);
   check_clean(a, b);
@@ -186,8 +187,9 @@ TEST_CASE("messages of later steps do not block messages that already hold memor
   task_end a, b{options};
   REQUIRE(talk(a, b));
   b.steps[first] = fetch_decision::later;
-  REQUIRE(a.it.send(push(first, 200'000)));
-  REQUIRE(a.it.send(run_step{1, 1, second, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}));
+  REQUIRE(a.end_link.send(push(first, 200'000)));
+  REQUIRE(
+      a.end_link.send(run_step{1, 1, second, 0, {{0, counted(200'000)}, {1, counted(200'000)}}}));
   REQUIRE(b.give(a.take(1 << 20)));
   REQUIRE(b.become(first, fetch_decision::now));
   REQUIRE(talk(a, b));
@@ -204,12 +206,12 @@ TEST_CASE("a tensor without memory fails only its step") {
   options.memory = &memory;
   task_end a, b{options};
   REQUIRE(talk(a, b));
-  REQUIRE(a.it.send(push(first, 100'000)));
+  REQUIRE(a.end_link.send(push(first, 100'000)));
   REQUIRE(talk(a, b));
   CHECK(b.lost[first].kind() == error_kind::resource_exhausted);
   CHECK(b.got.empty());
   check_clean(a, b);
-  REQUIRE(a.it.send(push(first, 10)));
+  REQUIRE(a.end_link.send(push(first, 10)));
   REQUIRE(talk(a, b));
   CHECK(b.got.size() == 1);
 }
@@ -218,53 +220,53 @@ TEST_CASE("invalid withdrawals end the connection, with a reason") {
   task_end a, b;
   REQUIRE(talk(a, b));
   b.steps[first] = fetch_decision::later;
-  REQUIRE(a.it.send(push(first, 100'000)));
-  REQUIRE(a.it.send(step_done{1, {}, {{0, counted(100'000)}}}));
+  REQUIRE(a.end_link.send(push(first, 100'000)));
+  REQUIRE(a.end_link.send(step_done{1, {}, {{0, counted(100'000)}}}));
   REQUIRE(b.give(a.take(1 << 20)));
   auto give = [](task_end& to, const message& sent) {
     auto encoded = encode(sent);
     REQUIRE(encoded);
-    REQUIRE(to.it.receive(header_for(frame_kind::message, 0, encoded->bytes)));
-    return to.it.receive(encoded->bytes);
+    REQUIRE(to.end_link.receive(header_for(frame_kind::message, 0, encoded->bytes)));
+    return to.end_link.receive(encoded->bytes);
   };
   SECTION("an unknown payload is unwanted") {
-    CHECK_THAT(give(a, unwanted{3}).message(), Contains("payload 3, which was not announced"));
+    CHECK_THAT(give(a, cancel_pull{3}).message(), Contains("payload 3, which was not announced"));
   }
   SECTION("a payload without a step is unwanted") {
-    CHECK_THAT(give(a, unwanted{2}).message(), Contains("which begins no tensor_push"));
+    CHECK_THAT(give(a, cancel_pull{2}).message(), Contains("which begins no tensor_push"));
   }
   SECTION("an unknown payload is pulled") {
     CHECK_THAT(give(a, pull{3}).message(), Contains("does not wait to be pulled"));
   }
   SECTION("a withdrawn payload is pulled: the messages crossed") {
-    REQUIRE(a.it.withdraw(first));
+    REQUIRE(a.end_link.withdraw(first));
     CHECK(give(a, pull{1}).ok());
-    CHECK(give(a, unwanted{1}).ok());
+    CHECK(give(a, cancel_pull{1}).ok());
   }
   SECTION("an unknown payload is withdrawn") {
-    CHECK_THAT(give(b, withdrawn{3}).message(), Contains("payload 3 is withdrawn"));
+    CHECK_THAT(give(b, withdrawal{3}).message(), Contains("payload 3 is withdrawn"));
   }
   SECTION("a payload without a step is withdrawn") {
-    CHECK_THAT(give(b, withdrawn{2}).message(), Contains("begins no tensor_push"));
+    CHECK_THAT(give(b, withdrawal{2}).message(), Contains("begins no tensor_push"));
   }
   SECTION("a payload is withdrawn twice") {
-    CHECK(give(b, withdrawn{1}).ok());
-    CHECK_THAT(give(b, withdrawn{1}).message(), Contains("payload 1 is withdrawn"));
+    CHECK(give(b, withdrawal{1}).ok());
+    CHECK_THAT(give(b, withdrawal{1}).message(), Contains("payload 1 is withdrawn"));
   }
 }
 
 TEST_CASE("an abandoned end holds no memory") {
   task_end a, b;
   REQUIRE(talk(a, b));
-  REQUIRE(a.it.send(push(first, 500'000)));
+  REQUIRE(a.end_link.send(push(first, 500'000)));
   REQUIRE(b.give(a.take(1 << 20)));
   REQUIRE(a.give(b.take(1 << 20)));
   REQUIRE(b.give(a.take(300'000)));
-  CHECK(b.it.pending_bytes() > 2'000'000);
-  b.it.abandon(failure(error_kind::unavailable, "gone"));
-  CHECK(b.it.pending_bytes() == 0);
-  CHECK(b.it.review(first).kind() == error_kind::unavailable);
-  CHECK(b.it.withdraw(first).kind() == error_kind::unavailable);
+  CHECK(b.end_link.pending_bytes() > 2'000'000);
+  b.end_link.abandon(failure(error_kind::unavailable, "gone"));
+  CHECK(b.end_link.pending_bytes() == 0);
+  CHECK(b.end_link.review(first).kind() == error_kind::unavailable);
+  CHECK(b.end_link.withdraw(first).kind() == error_kind::unavailable);
 }
 
 TEST_CASE("credits return for any order of starts, ends and withdrawals") {
@@ -276,8 +278,8 @@ TEST_CASE("credits return for any order of starts, ends and withdrawals") {
     options.max_pending_bytes = random() % 1'000'000;
     options.max_held_bytes = 1000 + random() % 20'000;
     auto lending = options;
-    lending.lends = std::make_shared<lending_token>();
-    lending.lends->words[0] = 1;
+    lending.memory_token = std::make_shared<lending_token>();
+    lending.memory_token->words[0] = 1;
     task_end a{lending}, b{options};
     auto same_host = random() % 2 == 0;
     if (same_host)
@@ -299,7 +301,7 @@ TEST_CASE("credits return for any order of starts, ends and withdrawals") {
       switch (random() % 8) {
         case 0:
           if (sent < 60 && !withdrawn_steps.contains(step) && ++sent)
-            REQUIRE(a.it.send(push(step, static_cast<int64_t>(random() % 100'000))));
+            REQUIRE(a.end_link.send(push(step, static_cast<int64_t>(random() % 100'000))));
           break;
         case 1:
           if (b.steps[step] != fetch_decision::never)
@@ -311,28 +313,30 @@ TEST_CASE("credits return for any order of starts, ends and withdrawals") {
           break;
         case 3:
           if (random() % 8 == 0) {
-            REQUIRE(a.it.withdraw(step));
+            REQUIRE(a.end_link.withdraw(step));
             withdrawn_steps.insert(step);
           }
           break;
         default:
-          a.it.fill(to_b, portion());
-          b.it.fill(to_a, portion());
+          a.end_link.fill(to_b, portion());
+          b.end_link.fill(to_a, portion());
           give(a, to_a);
           give(b, to_b);
-          REQUIRE(b.it.read_lent(random() % 200'000));
+          REQUIRE(b.end_link.read_lent(random() % 200'000));
       }
     }
     for (uint64_t i = 0; i < 8; ++i)
       if (b.steps[{1, i}] != fetch_decision::never)
         REQUIRE(b.become({1, i}, fetch_decision::now));
     for (bool moved = true; moved;) {
-      moved = a.it.fill(to_b, 1 << 20) + b.it.fill(to_a, 1 << 20) + to_a.size() + to_b.size() > 0;
+      moved = a.end_link.fill(to_b, 1 << 20) + b.end_link.fill(to_a, 1 << 20) + to_a.size() +
+                  to_b.size() >
+              0;
       REQUIRE(a.give(std::exchange(to_a, {})));
       REQUIRE(b.give(std::exchange(to_b, {})));
-      moved = moved || *b.it.read_lent(1 << 20) > 0;
+      moved = moved || *b.end_link.read_lent(1 << 20) > 0;
     }
-    CHECK(!b.it.reading());
+    CHECK(!b.end_link.has_lent_payloads());
     check_clean(a, b);
   }
 }

@@ -22,7 +22,7 @@ TEST_CASE("every message survives encoding and decoding") {
     CHECK(examples[i].index() == i); // one of each kind
     auto encoded = encode(examples[i]);
     REQUIRE(encoded);
-    auto decoded = decode(encoded->bytes, encoded->outside);
+    auto decoded = decode(encoded->bytes, encoded->payloads);
     INFO(decoded.status());
     REQUIRE(decoded);
     CHECK(print(*decoded) == print(examples[i]));
@@ -34,16 +34,16 @@ TEST_CASE("session requests and replies survive encoding and decoding") {
   for (const auto& example : testing::example_session_messages()) {
     auto encoded = encode(example);
     REQUIRE(encoded);
-    auto decoded = decode(encoded->bytes, encoded->outside);
+    auto decoded = decode(encoded->bytes, encoded->payloads);
     INFO(print(example) << '\n' << decoded.status());
     REQUIRE(decoded);
     CHECK(print(*decoded) == print(example));
     const auto* request = std::get_if<session_request>(&example);
-    kinds.emplace(example.index(),
-                  request ? request->what.index() : std::get<session_reply>(example).what.index());
+    kinds.emplace(example.index(), request ? request->content.index()
+                                           : std::get<session_reply>(example).content.index());
   }
-  CHECK(kinds.size() == std::variant_size_v<decltype(session_request::what)> +
-                            std::variant_size_v<decltype(session_reply::what)>);
+  CHECK(kinds.size() == std::variant_size_v<decltype(session_request::content)> +
+                            std::variant_size_v<decltype(session_reply::content)>);
 }
 
 TEST_CASE("an envelope describes the delivery of its message, and its separate payloads") {
@@ -56,9 +56,9 @@ TEST_CASE("an envelope describes the delivery of its message, and its separate p
     auto read = read_envelope(encoded->bytes);
     REQUIRE(read);
     CHECK(read->order == delivery_of(example));
-    REQUIRE(read->outside.size() == encoded->outside.size());
-    for (size_t i = 0; i < read->outside.size(); ++i)
-      CHECK(read->outside[i] == encoded->outside[i].bytes());
+    REQUIRE(read->payload_sizes.size() == encoded->payloads.size());
+    for (size_t i = 0; i < read->payload_sizes.size(); ++i)
+      CHECK(read->payload_sizes[i] == encoded->payloads[i].bytes());
   }
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("a payload that belongs to no tensor of its message is detected before
           "where none of that kind brings any") {
   auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(20'000)});
   REQUIRE(encoded);
-  REQUIRE(encoded->outside.size() == 1);
+  REQUIRE(encoded->payloads.size() == 1);
   int early = 0, unused = 0;
   for (size_t i = 0; i < encoded->bytes.size(); ++i)
     for (int value = 0; value < 64; ++value) {
@@ -76,7 +76,7 @@ TEST_CASE("a payload that belongs to no tensor of its message is detected before
         early += read.status().message().find("without tensors") != std::string::npos;
         continue;
       }
-      auto decoded = decode(bytes, encoded->outside);
+      auto decoded = decode(bytes, encoded->payloads);
       unused +=
           !decoded && decoded.status().message().find("belongs to no tensor") != std::string::npos;
       const auto* push = decoded ? std::get_if<tensor_push>(&*decoded) : nullptr;
@@ -91,7 +91,7 @@ TEST_CASE("a tensor of up to 64 KiB is encoded in its message, a larger one is s
   auto outside = [](int64_t elements) {
     auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(elements)});
     REQUIRE(encoded);
-    return encoded->outside.size();
+    return encoded->payloads.size();
   };
   CHECK(outside(16 * 1024) == 0);
   CHECK(outside(16 * 1024 + 1) == 1);
@@ -100,30 +100,31 @@ TEST_CASE("a tensor of up to 64 KiB is encoded in its message, a larger one is s
 TEST_CASE("a registration carries the costs of very many nodes") {
   register_graph registration;
   for (int i = 0; i < 100'000; ++i)
-    registration.how.costs.push_back({concat("model/layer/node_with_a_long_name_", i), i * 0.5});
+    registration.settings.costs.push_back(
+        {concat("model/layer/node_with_a_long_name_", i), i * 0.5});
   auto encoded = encode(registration);
   INFO(encoded.status());
   REQUIRE(encoded);
-  auto decoded = decode(encoded->bytes, encoded->outside);
+  auto decoded = decode(encoded->bytes, encoded->payloads);
   REQUIRE(decoded);
-  const auto& costs = std::get<register_graph>(*decoded).how.costs;
-  REQUIRE(costs.size() == registration.how.costs.size());
-  CHECK(costs.back().node == registration.how.costs.back().node);
-  CHECK(costs.back().nanoseconds == registration.how.costs.back().nanoseconds);
+  const auto& costs = std::get<register_graph>(*decoded).settings.costs;
+  REQUIRE(costs.size() == registration.settings.costs.size());
+  CHECK(costs.back().node == registration.settings.costs.back().node);
+  CHECK(costs.back().nanoseconds == registration.settings.costs.back().nanoseconds);
 }
 
 TEST_CASE("a separate payload shares the tensor's memory, at the two ends") {
   auto value = testing::counted(100'000);
   auto encoded = encode(tensor_push{{0, 1}, 2, false, value});
   REQUIRE(encoded);
-  CHECK(encoded->outside[0].raw() == value.raw());
-  auto decoded = decode(encoded->bytes, encoded->outside);
+  CHECK(encoded->payloads[0].raw() == value.raw());
+  auto decoded = decode(encoded->bytes, encoded->payloads);
   REQUIRE(decoded);
   auto& back = std::get<tensor_push>(*decoded).value;
   CHECK(back.raw() == value.raw());
   // The payload keeps the tensor's memory alive.
   value.reset();
-  encoded->outside.clear();
+  encoded->payloads.clear();
   CHECK(identical(back, testing::counted(100'000)));
 }
 
@@ -135,8 +136,8 @@ TEST_CASE("many small tensors do not make a message longer than allowed") {
   INFO(encoded.status());
   REQUIRE(encoded);
   CHECK(encoded->bytes.size() < 1024 * 1024);
-  CHECK(encoded->outside.size() > 80);
-  auto decoded = decode(encoded->bytes, encoded->outside);
+  CHECK(encoded->payloads.size() > 80);
+  auto decoded = decode(encoded->bytes, encoded->payloads);
   REQUIRE(decoded);
   CHECK(print(*decoded) == print(step));
 }
@@ -183,7 +184,7 @@ TEST_CASE("a damaged message is an error or another message, never a crash") {
       if (random() % 4 == 0)
         bytes.resize(random() % bytes.size());
       auto envelope = read_envelope(bytes);
-      auto decoded = decode(bytes, encoded->outside);
+      auto decoded = decode(bytes, encoded->payloads);
       if (!decoded)
         CHECK(decoded.status().kind() == error_kind::data_loss);
       else

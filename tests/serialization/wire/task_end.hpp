@@ -13,28 +13,29 @@ namespace troupe::testing {
 // A link whose owner decides which tensors are wanted; by default everything, immediately.
 struct task_end {
   explicit task_end(link_options options = options_of("task"))
-      : token(options.lends),
-        it(std::move(options),
-           {.on_hello = {},
-            .on_message = [this](message received) { got.push_back(std::move(received)); },
-            .wanted =
-                [this](step_id step) {
-                  auto demanded = steps.find(step);
-                  return demanded == steps.end() ? fetch_decision::now : demanded->second;
-                },
-            .on_lost = [this](step_id step, status reason) { lost[step] = std::move(reason); },
-            .on_announce = [this](step_id step) { announced.insert(step); }}) {}
+      : token(options.memory_token),
+        end_link(
+            std::move(options),
+            {.on_hello = {},
+             .on_message = [this](message received) { got.push_back(std::move(received)); },
+             .wanted =
+                 [this](step_id step) {
+                   auto demanded = steps.find(step);
+                   return demanded == steps.end() ? fetch_decision::now : demanded->second;
+                 },
+             .on_lost = [this](step_id step, status reason) { lost[step] = std::move(reason); },
+             .on_announce = [this](step_id step) { announced.insert(step); }}) {}
 
   std::vector<char> take(size_t window) {
     std::vector<char> bytes;
-    it.fill(bytes, window);
+    end_link.fill(bytes, window);
     taken += bytes.size();
     return bytes;
   }
-  status give(std::span<const char> bytes) { return it.receive(std::as_bytes(bytes)); }
+  status give(std::span<const char> bytes) { return end_link.receive(std::as_bytes(bytes)); }
   // Reads the memory that the other end lends, as another process would. Checks that it is valid.
   void read_from(task_end& lender, uint64_t min_bytes) {
-    it.read_near(
+    end_link.enable_memory_reads(
         [this, &lender](std::span<std::byte> to, uint64_t from) -> status {
           if (from < 4096)
             return invalid("that is no memory");
@@ -48,7 +49,7 @@ struct task_end {
   }
   status become(step_id step, fetch_decision now) {
     steps[step] = now;
-    return it.review(step);
+    return end_link.review(step);
   }
 
   std::map<step_id, fetch_decision> steps;
@@ -58,7 +59,7 @@ struct task_end {
   size_t taken = 0; // bytes that this end has written
   size_t read = 0;  // bytes read from the peer's memory
   std::shared_ptr<lending_token> token;
-  link it;
+  link end_link;
 };
 
 inline status talk(task_end& a, task_end& b, size_t window = 1 << 20) {
@@ -77,10 +78,10 @@ inline message push(step_id step, int64_t elements, uint32_t key = 1) {
 
 // Restores the state before anything was sent.
 inline void check_clean(const task_end& from, const task_end& to) {
-  CHECK(from.it.drained());
-  CHECK(to.it.drained());
-  CHECK(from.it.pending_bytes() == 0);
-  CHECK(to.it.pending_bytes() == 0);
+  CHECK(from.end_link.drained());
+  CHECK(to.end_link.drained());
+  CHECK(from.end_link.pending_bytes() == 0);
+  CHECK(to.end_link.pending_bytes() == 0);
 }
 
 } // namespace troupe::testing

@@ -1,8 +1,8 @@
 // Checkpoints: the process that writes them, their formats, and which of them are kept.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "tests/support/watchdog.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 #include "troupe/troupe.hpp"
@@ -79,7 +79,7 @@ TEST_CASE("changed bytes in TensorFlow's format are an error with file and tenso
     std::ofstream{file, std::ios::binary} << content;
   };
   change(path + "/step-1/model.data-00000-of-00001");
-  CHECK_THAT(failure_of([&] { writer.restore(s); }),
+  CHECK_THAT(error_text_of([&] { writer.restore(s); }),
              Contains("data_loss") && Contains("model.data") && Contains("tensor '"));
   // An index of another checkpoint is valid by itself.
   model second{no_rows(), 8};
@@ -89,7 +89,7 @@ TEST_CASE("changed bytes in TensorFlow's format are an error with file and tenso
   for (auto end : {"model.index", "model.data-00000-of-00001"})
     fs::copy_file(folder / concat("other/step-1/", end), path + "/step-1/" + end,
                   fs::copy_options::overwrite_existing);
-  CHECK_THAT(failure_of([&] { writer.restore(s); }), Contains("differs from the manifest"));
+  CHECK_THAT(error_text_of([&] { writer.restore(s); }), Contains("differs from the manifest"));
 }
 
 TEST_CASE("the best checkpoints are kept, by their metric") {
@@ -135,7 +135,7 @@ TEST_CASE("extra values are stored in a checkpoint and returned") {
   s.run(g.initializer());
   saver writer{g, {w.ref}, folder / "model"};
   writer.add_saved_value("position", position_variable, fed, set);
-  CHECK_THAT(failure_of([&] { writer.add_saved_value("w", position_variable, fed, set); }),
+  CHECK_THAT(error_text_of([&] { writer.add_saved_value("w", position_variable, fed, set); }),
              Contains("saved already"));
   CHECK_THROWS_AS(writer.add_saved_value("nothing", {}, fed, set), error);
   writer.save(s, 1);
@@ -251,7 +251,7 @@ TEST_CASE("tasks write shards of one checkpoint, which other tasks restore") {
   auto s = session::connect(cluster);
   s.run(first.init);
   saver writer{first.g, "/proc/self/fd/750/unshared", {.sharded_by_task = true}};
-  CHECK_THAT(failure_of([&] { writer.restore(s); }),
+  CHECK_THAT(error_text_of([&] { writer.restore(s); }),
              Contains("failed_precondition") &&
                  Contains("not visible to the task of the variables") &&
                  Contains("saver_options.sharded_by_task"));

@@ -78,7 +78,7 @@ TEST_CASE("the best checkpoint is restored by its metric, and of equal ones the 
 
 TEST_CASE("only one checkpoint is written at a time, and a failure is thrown by the next call") {
   watchdog watch;
-  known_drafts drafts;
+  fixed_draft_names drafts;
   temporary_folder folder;
   number variable;
   auto s = session::local();

@@ -26,8 +26,8 @@ replicas_options options_of(int workers) {
   options.make_optimizer = [](edge) { return std::make_unique<momentum>(0.05); };
   options.batch = regression::batch;
   options.retry_delay_seconds = 0.02;
-  options.lost_timeout_seconds = 0.5 * slowness;
-  options.step_timeout_seconds = 5 * slowness; // where two are lost at the same moment
+  options.lost_timeout_seconds = 0.5 * timeout_scale;
+  options.step_timeout_seconds = 5 * timeout_scale; // where two are lost at the same moment
   return options;
 }
 
@@ -421,11 +421,11 @@ TEST_CASE("all-reduce replicas need their minimum of workers, and wait for missi
   auto first = start_task(spec, {"worker", 0});
   auto options = options_of(2);
   options.min_workers = 2;
-  options.give_up_timeout_seconds = 3 * slowness;
+  options.give_up_timeout_seconds = 3 * timeout_scale;
   CHECK_THROWS_WITH(replicas(regression::build, options).run(s),
                     Contains("no step has ended well for ") && Contains("1 of 2 tasks live") &&
                         Contains("/job:worker/task:1"));
-  options.give_up_timeout_seconds = 30 * slowness;
+  options.give_up_timeout_seconds = 30 * timeout_scale;
   replica_run now{options};
   now.start(options, s);
   REQUIRE(now.await_any({kind::retrying}, 1));

@@ -77,14 +77,14 @@ public:
     return done_.get();
   }
   bool await(kind event_kind, int replica, int times = 1) {
-    return soon([&] {
+    return becomes_true([&] {
       std::lock_guard guard{mutex_};
       return events_[{event_kind, replica}] >= times;
     });
   }
   bool await_steps_of(int replica, int64_t step_count = 10) {
     auto before = steps_of(replica);
-    return soon([&] { return steps_of(replica) >= before + step_count; });
+    return becomes_true([&] { return steps_of(replica) >= before + step_count; });
   }
   int count(kind event_kind, int replica) {
     std::lock_guard guard{mutex_};
@@ -118,11 +118,12 @@ TEST_CASE("a session lists the tasks of its cluster as they join and leave, and 
   auto worker = joined.worker();
   auto hosted = session::connect("master:" + joined.seed);
   const std::vector<std::string> both_tasks{"/job:ps/task:0", "/job:worker/task:0"};
-  CHECK(soon([&] { return own_session.tasks() == both_tasks; }));
-  CHECK(soon([&] { return hosted.tasks() == both_tasks; }));
+  CHECK(becomes_true([&] { return own_session.tasks() == both_tasks; }));
+  CHECK(becomes_true([&] { return hosted.tasks() == both_tasks; }));
   worker = nullptr;
-  CHECK(soon([&] { return own_session.tasks() == std::vector<std::string>{"/job:ps/task:0"}; }));
-  CHECK(soon([&] { return hosted.tasks() == std::vector<std::string>{"/job:ps/task:0"}; }));
+  CHECK(becomes_true(
+      [&] { return own_session.tasks() == std::vector<std::string>{"/job:ps/task:0"}; }));
+  CHECK(becomes_true([&] { return hosted.tasks() == std::vector<std::string>{"/job:ps/task:0"}; }));
   CHECK(session::local().tasks() == std::vector<std::string>{"/job:local/task:0"});
 }
 

@@ -19,7 +19,7 @@ std::vector<std::string> devices(std::initializer_list<int> workers) {
   return names;
 }
 
-live_tasks_options patient_options() { return {.timeout = 1s * patience_factor()}; }
+live_tasks_options patient_options() { return {.timeout = 1s * timeout_factor()}; }
 
 } // namespace
 
@@ -97,7 +97,7 @@ TEST_CASE("training continues among the tasks that have agreed, without a list o
       if (i == 31) // a step that runs without a task does not notice its return
         throw error{error_kind::unavailable, "look"};
       loss = to_scalar<float>(
-          s.run({{x, batch}}, {step.loss}, {step.train}, {.timeout = 1s * patience_factor()})[0]);
+          s.run({{x, batch}}, {step.loss}, {step.train}, {.timeout = 1s * timeout_factor()})[0]);
     } catch (const error& e) {
       INFO(e.what());
       REQUIRE((e.kind() == error_kind::unavailable || e.kind() == error_kind::aborted));
@@ -126,7 +126,7 @@ TEST_CASE("of live tasks that do not reach each other, those that were named fir
        middle_task = start_task(other_cluster, {"worker", 1}),
        two = start_task(last, {"worker", 2});
   auto s = session::connect(cluster);
-  live_tasks tasks{devices({0, 1, 2}), {.timeout = 2s * patience_factor()}};
+  live_tasks tasks{devices({0, 1, 2}), {.timeout = 2s * timeout_factor()}};
   auto living = tasks.agree(s);
   CHECK(living.devices == devices({0, 1}));
   CHECK(living.missing == devices({2}));
@@ -137,7 +137,7 @@ TEST_CASE("too few tasks are an error with a reason, and so are devices of no ta
   auto cluster = make_cluster(2);
   auto second_worker = start_task(cluster, {"worker", 1});
   auto s = session::connect(cluster);
-  live_tasks tasks{devices({0, 1}), {.timeout = 2s * patience_factor(), .min_tasks = 2}};
+  live_tasks tasks{devices({0, 1}), {.timeout = 2s * timeout_factor(), .min_tasks = 2}};
   try {
     tasks.agree(s);
     FAIL("one task is two");

@@ -67,12 +67,12 @@ TEST_CASE("with bounded staleness, no replica waits for a replica without batche
   auto stands_alone = [&] { return clock_of(s).find(": 1 replicas") != std::string::npos; };
   options.batch = [&](int64_t n) {
     if (n == 30 && times++ == 0) {
-      CHECK(soon(stands_alone)); // no batches are left for the other replicas
+      CHECK(becomes_true(stands_alone)); // no batches are left for the other replicas
       s.run(stranger);
       throw error{error_kind::deadline_exceeded, "as if it had waited for the stranger"};
     }
     if (n == 30) { // another replica trains it; the clock is formed again
-      CHECK(soon([&] { return !stands_alone(); }));
+      CHECK(becomes_true([&] { return !stands_alone(); }));
       std::this_thread::sleep_for(50ms);
     }
     return regression::batch(n);
@@ -99,7 +99,7 @@ TEST_CASE("a failed checkpoint does not end a run whose variables are lost meanw
   std::atomic<bool> lost{false};
   options.batch = [&](int64_t n) {
     if (n == 5 && !lost.exchange(true)) {
-      CHECK(soon([&] { return fs::exists(folder / "m/step-5"); }));
+      CHECK(becomes_true([&] { return fs::exists(folder / "m/step-5"); }));
       s.reset(); // before the chief has checked the pending write
     }
     return regression::batch(n);
@@ -138,7 +138,7 @@ TEST_CASE("a checkpoint that cannot begin is retried once a second, and reported
   };
   options.batch = [&](int64_t n) {
     if (n == 5) {
-      CHECK(soon([&] {
+      CHECK(becomes_true([&] {
         std::lock_guard guard{mutex};
         return failure_times.size() >= 3;
       }));

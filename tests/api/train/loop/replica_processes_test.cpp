@@ -93,7 +93,7 @@ TEST_CASE("a replica whose task is frozen delays none of those that need not wai
   auto frozen = clock_type::now();
   REQUIRE(now.await_steps_of(0, 50));
   REQUIRE(now.await_steps_of(1, 50));
-  CHECK(clock_type::now() - frozen < 10s * slowness);
+  CHECK(clock_type::now() - frozen < 10s * timeout_scale);
   REQUIRE(now.await(kind::lost, 2)); // after the peer timeout
   REQUIRE(now.await_steps_of(0, 50));
   ::kill(processes.workers[2]->pid(), SIGCONT);
@@ -121,7 +121,7 @@ TEST_CASE(
   processes.workers[2]->freeze();
   auto frozen = clock_type::now();
   REQUIRE(now.await_steps_of(0, 300)); // with many checkpoints; each would wait two seconds
-  CHECK(clock_type::now() - frozen < 6s * slowness * patience_factor());
+  CHECK(clock_type::now() - frozen < 6s * timeout_scale * timeout_factor());
   ::kill(processes.workers[2]->pid(), SIGCONT);
   training.request_stop();
   now.end();
@@ -136,7 +136,7 @@ TEST_CASE("a run reaches its last step though a worker never returns") {
   auto options = processes.options(mode);
   options.last_step = 1000;
   options.lost_timeout_seconds = 0.5;
-  options.give_up_timeout_seconds = 5 * slowness;
+  options.give_up_timeout_seconds = 5 * timeout_scale;
   replica_run now{options};
   auto& training = now.start(options, processes.s);
   REQUIRE(now.await_step(20));
@@ -198,7 +198,7 @@ TEST_CASE("a run ends within seconds, though a task is frozen") {
   training.request_stop();
   auto begin = clock_type::now();
   now.end();
-  CHECK(clock_type::now() - begin < 16s * slowness);
+  CHECK(clock_type::now() - begin < 16s * timeout_scale);
 }
 
 TEST_CASE(

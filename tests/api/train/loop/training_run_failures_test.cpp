@@ -206,7 +206,7 @@ TEST_CASE("out_of_range is the end of the data in steps, and an error in callbac
 }
 
 TEST_CASE("a checkpoint that could not be written does not remove the last one") {
-  known_drafts drafts;
+  fixed_draft_names drafts;
   temporary_folder folder;
   adder model;
   auto s = session::local();
@@ -275,7 +275,7 @@ TEST_CASE("a checkpoint that fails with a transient error is written again") {
 
 TEST_CASE("a checkpoint that always fails with a transient error ends the run") {
   watchdog watch;
-  known_drafts drafts;
+  fixed_draft_names drafts;
   temporary_folder folder;
   adder model;
   auto s = session::local();

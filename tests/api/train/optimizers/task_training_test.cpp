@@ -168,7 +168,7 @@ TEST_CASE("training continues without a task that ended, and with it when it ret
   auto killed = std::chrono::steady_clock::now();
   try {
     // The step would wait until the task returns.
-    net.step(s, net.step_of_all(), {.timeout = 2s * patience_factor()});
+    net.step(s, net.step_of_all(), {.timeout = 2s * timeout_factor()});
     FAIL("a step of three ended well on two");
   } catch (const error& e) {
     CHECK(e.kind() == error_kind::unavailable);
@@ -177,7 +177,7 @@ TEST_CASE("training continues without a task that ended, and with it when it ret
   auto remaining = net.training.step_of(devices_of({1, 2}));
   s.run(remaining.synchronize);
   auto first = net.mean_of_steps(s, remaining, 5);
-  CHECK(std::chrono::steady_clock::now() - killed < 10s * patience_factor());
+  CHECK(std::chrono::steady_clock::now() - killed < 10s * timeout_factor());
   net.mean_of_steps(s, remaining, 60);
   auto last = net.mean_of_steps(s, remaining, 20);
   CHECK(last < first);

@@ -282,7 +282,7 @@ TEST_CASE("launches are timed on the device, after an untimed one") {
   CHECK(ran == 4);
   CHECK(times->size() == 3);
   CHECK(std::ranges::min(*times) >= 2'000'000);
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("launches that fail or never run have no times") {
@@ -310,7 +310,7 @@ TEST_CASE("launches that fail or never run have no times") {
   CHECK(late.status().kind() == error_kind::deadline_exceeded);
   go.set_value();
   CHECK(gpu.finish());
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 } // namespace troupe::test::autotuner_test

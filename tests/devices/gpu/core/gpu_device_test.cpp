@@ -43,7 +43,7 @@ TEST_CASE("uploads, kernels and downloads give right values in any timing of str
     if (downloaded->elements() > 0)
       CHECK(all_are(downloaded, value));
   }
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("large tensors are uploaded in pieces, by several threads") {
@@ -91,7 +91,7 @@ TEST_CASE("an upload never overwrites memory that a kernel has yet to read") {
       CHECK(all_are(downloaded, static_cast<float>(round - 3) + 1));
     }
   }
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("many threads may use one GPU") {
@@ -113,7 +113,7 @@ TEST_CASE("many threads may use one GPU") {
   threads.clear();
   CHECK(errors == 0);
   CHECK(gpu.finish());
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("a tensor taken over by another GPU is read before its memory is reused") {
@@ -153,7 +153,7 @@ TEST_CASE("a tensor taken over by another GPU is read before its memory is reuse
   uint64_t bytes = 0;
   for (const auto& each_gpu : gpus) {
     CHECK(each_gpu->finish());
-    CHECK(each_gpu->driver->misdeeds() == "");
+    CHECK(each_gpu->driver->misuses() == "");
     bytes += each_gpu->device->copies().copied_from_devices;
   }
   CHECK(bytes == 3 * 30 * 6 * 2000 * sizeof(float));

@@ -66,7 +66,7 @@ TEST_CASE("a recording repeats its launches, and refuses while its output is ref
   CHECK(gpu.driver->launches() - launches_before == 200);
   CHECK(gpu.device->replays().recordings == 1);
   CHECK(gpu.device->replays().replays == 50);
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("a recording owns its memory, and uses few blocks for many launches") {
@@ -150,7 +150,7 @@ TEST_CASE("launches of other threads are not affected by a thread that records")
   stop = true;
   other_thread.join();
   CHECK(errors == 0);
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("an upload within a recording is kept for its launches") {

@@ -113,7 +113,7 @@ TEST_CASE("a reserve allocates tensors of all sizes without new memory from the 
   CHECK(gpu.device->statistics().cached == 256 * kibibyte);
   // No other allocation lies in between any more.
   CHECK(tensor::make(dtype::u8, {256 * kibibyte}, gpu.device->memory()));
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("a GPU allocates more than its reserve if the limit allows it") {
@@ -155,7 +155,7 @@ TEST_CASE("an idle GPU releases its cached memory") {
   CHECK(gpu.device->statistics().cached == 0);
   CHECK(gpu.device->statistics().in_use > 0);
   CHECK(all_are(gpu.download(*uploaded).get(), 3));
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("swapping a tensor out frees its memory at once, and swapping it in restores it") {
@@ -187,7 +187,7 @@ TEST_CASE("swapping a tensor out frees its memory at once, and swapping it in re
   CHECK(gpu.device->statistics().peak <= 100 * kibibyte);
   CHECK(swapping_of(gpu).swaps().bytes_out == 50 * sizeof(float) * count);
   CHECK(swapping_of(gpu).swaps().bytes_in == 50 * sizeof(float) * count);
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("a tensor with other references is not swapped, because that frees no memory") {
@@ -233,7 +233,7 @@ TEST_CASE("tensors may be released at any moment of a transfer") {
   CHECK(gpu.device->statistics().in_use == 0);
   gpu.device->release_cached_memory();
   CHECK(gpu.device->statistics().cached == 0);
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("threads may swap on one GPU concurrently, and release it") {
@@ -263,7 +263,7 @@ TEST_CASE("threads may swap on one GPU concurrently, and release it") {
     auto x = gpu.device->upload(filled(1000, 1));
     REQUIRE(x);
     last_tensor = *put_away(gpu, std::exchange(*x, {}));
-    CHECK(gpu.driver->misdeeds() == "");
+    CHECK(gpu.driver->misuses() == "");
   }
   last_tensor.reset(); // the core is destroyed now
 }

@@ -86,7 +86,7 @@ TEST_CASE("the faster of kernel and library computes a layer after trials of bot
   auto second = new_layer();
   CHECK(gpu.run(second, soon, late) == gpu.ours);
   CHECK((gpu.our_runs == 6 && gpu.their_runs == 2)); // they are far slower
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("the result of trials holds for other GPUs of the same kind") {
@@ -157,7 +157,7 @@ TEST_CASE("layers are not tried while launches are recorded") {
   CHECK(!is_tuned(*gpu.device, tested));
   CHECK(gpu.run(tested, late, soon) == gpu.theirs);
   CHECK(launches() == std::pair{0, 1});
-  CHECK(gpu.driver->misdeeds() == "");
+  CHECK(gpu.driver->misuses() == "");
 }
 
 TEST_CASE("a layer over its own input is not tried") {

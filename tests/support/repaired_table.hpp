@@ -9,7 +9,7 @@
 namespace troupe::test {
 
 /// Reads a table, and corrects each checksum that the reader reports as wrong.
-inline result<std::vector<table_row>> read_mended_table(std::string_view content) {
+inline result<std::vector<table_row>> read_repaired_table(std::string_view content) {
   std::string file{content};
   for (int i = 0; i < 100; ++i) {
     auto rows = read_sorted_table(file);

@@ -7,7 +7,7 @@
 namespace troupe::test {
 
 /// The error that `body` throws; ok if it throws none.
-inline status thrown_by(auto&& body) {
+inline status status_thrown_by(auto&& body) {
   try {
     body();
   } catch (const error& thrown) {
@@ -18,7 +18,7 @@ inline status thrown_by(auto&& body) {
 
 /// The kind and message of the error that `body` throws: "INVALID_ARGUMENT: ..."; "no error" if
 /// none.
-inline std::string failure_of(auto&& body) {
+inline std::string error_text_of(auto&& body) {
   try {
     body();
   } catch (const error& thrown) {

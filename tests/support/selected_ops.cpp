@@ -1,4 +1,4 @@
-#include "tests/support/wanted_ops.hpp"
+#include "tests/support/selected_ops.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 namespace troupe::test {
 
-std::vector<std::string> wanted_ops() {
+std::vector<std::string> selected_ops() {
   const auto* list = std::getenv("TROUPE_OPS");
   std::istringstream stream{list ? list : ""};
   std::vector<std::string> names;
@@ -15,11 +15,11 @@ std::vector<std::string> wanted_ops() {
   return names;
 }
 
-bool all_ops_wanted() { return std::getenv("TROUPE_OPS") == nullptr; }
+bool all_ops_selected() { return std::getenv("TROUPE_OPS") == nullptr; }
 
-bool is_wanted(std::string_view op) {
-  auto wanted_names = wanted_ops();
-  return all_ops_wanted() || std::ranges::find(wanted_names, op) != wanted_names.end();
+bool is_selected(std::string_view op) {
+  auto wanted_names = selected_ops();
+  return all_ops_selected() || std::ranges::find(wanted_names, op) != wanted_names.end();
 }
 
 } // namespace troupe::test

@@ -53,12 +53,12 @@ public:
   void operator()(int64_t value) { written.set_i(value); }
   void operator()(double value) { written.set_f(static_cast<float>(value)); }
   void operator()(const std::string& value) { written.set_s(value); }
-  void operator()(dtype value) { written.set_type(graph_def::written(value)); }
+  void operator()(dtype value) { written.set_type(graph_def::to_proto(value)); }
   void operator()(const partial_shape& value) {
-    *written.mutable_shape() = graph_def::written(value);
+    *written.mutable_shape() = graph_def::to_proto(value);
   }
   void operator()(const function_value& value) { written.mutable_func()->set_name(value.name); }
-  void operator()(const tensor& value) { *written.mutable_tensor() = graph_def::written(value); }
+  void operator()(const tensor& value) { *written.mutable_tensor() = graph_def::to_proto(value); }
 
   template <class T>
   void operator()(const std::vector<T>& values) {
@@ -75,15 +75,15 @@ private:
   static void add(list_value& list, const function_value& value) {
     list.add_func()->set_name(value.name);
   }
-  static void add(list_value& list, dtype value) { list.add_type(graph_def::written(value)); }
+  static void add(list_value& list, dtype value) { list.add_type(graph_def::to_proto(value)); }
   static void add(list_value& list, const partial_shape& value) {
-    *list.add_shape() = graph_def::written(value);
+    *list.add_shape() = graph_def::to_proto(value);
   }
 };
 
 } // namespace
 
-DataType written(dtype type) {
+DataType to_proto(dtype type) {
   switch (type) {
     case dtype::none: break;
     case dtype::boolean: return DT_BOOL;
@@ -107,7 +107,7 @@ DataType written(dtype type) {
   return DT_INVALID;
 }
 
-TensorShapeProto written(const partial_shape& dims) {
+TensorShapeProto to_proto(const partial_shape& dims) {
   TensorShapeProto converted;
   converted.set_unknown_rank(!dims.has_rank());
   for (auto extent : dims.extents())
@@ -115,10 +115,10 @@ TensorShapeProto written(const partial_shape& dims) {
   return converted;
 }
 
-TensorProto written(const tensor& value) {
+TensorProto to_proto(const tensor& value) {
   TensorProto converted;
-  converted.set_dtype(written(value.type()));
-  *converted.mutable_tensor_shape() = written(partial_shape{value.dims()});
+  converted.set_dtype(to_proto(value.type()));
+  *converted.mutable_tensor_shape() = to_proto(partial_shape{value.dims()});
   if (value.type() == dtype::string)
     for (const auto& text : value.values<std::string>())
       converted.add_string_val(text);
@@ -129,7 +129,7 @@ TensorProto written(const tensor& value) {
   return converted;
 }
 
-AttrValue written(const attr_value& value) {
+AttrValue to_proto(const attr_value& value) {
   attr_writer writer;
   std::visit(writer, value.get());
   return std::move(writer.written);

@@ -1,4 +1,4 @@
-#include "troupe/serialization/graph_def/single_turn.hpp"
+#include "troupe/serialization/graph_def/single_iteration.hpp"
 
 #include "troupe/serialization/graph_def/function_library.hpp"
 

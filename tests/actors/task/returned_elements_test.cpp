@@ -7,7 +7,7 @@
 
 #include <thread>
 
-namespace troupe::test::give_back_test {
+namespace troupe::test::returned_elements_test {
 
 using namespace std::chrono_literals;
 
@@ -171,4 +171,4 @@ fetch news
   CHECK(run(*other_client, text, lock, 10s).ok());
 }
 
-} // namespace troupe::test::give_back_test
+} // namespace troupe::test::returned_elements_test
