@@ -1,18 +1,13 @@
 // User-defined gradients of functions in GraphDefs.
 #include "tests/support/catch.hpp"
-#include "tests/support/thrown_errors.hpp"
+#include "tests/support/failure_of.hpp"
 #include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/troupe.hpp"
 
-< < < < < < < < HEAD
-    : tests /
-      api /
-      custom_gradient_graph_def_test.cpp namespace troupe::test::custom_gradient_graph_def_test{
-          == == == == namespace troupe::test::user_gradient_graph_def_test{
-               >>>>>>>> c42 - ren4 : tests / api /
-                                  user_gradient_graph_def_test.cpp namespace {
+namespace troupe::test::custom_gradient_graph_def_test {
+namespace {
 
-                                      using Catch::Matchers::Contains;
+using Catch::Matchers::Contains;
 using list = std::vector<edge>;
 
 // A graph that was written and read that many times.
@@ -184,7 +179,7 @@ TEST_CASE("a function may be called by its own gradient, in a GraphDef") {
   for (auto order : orders)
     values_found.push_back(to_scalar<double>(s.fetch(order, {{x, 3.0}})));
   CHECK(values_found == std::vector<double>{6, 6, 6, 6});
-  CHECK_THAT(error_text_of([&] { g.gradients(orders.back(), {x}); }),
+  CHECK_THAT(failure_of([&] { g.gradients(orders.back(), {x}); }),
              Contains("of an order that was not loaded"));
   CHECK_THAT(write_graph_def(g, graph_def_format::binary).status().message(),
              Contains("was not read, and cannot be written"));
@@ -217,8 +212,4 @@ TEST_CASE("invalid gradients in a GraphDef are refused") {
              Contains("for argument 0 is i32, and the argument is f64"));
 }
 
-< < < < < < < < HEAD : tests / api / custom_gradient_graph_def_test.cpp
 } // namespace troupe::test::custom_gradient_graph_def_test
-== == == ==
-} // namespace troupe::test::user_gradient_graph_def_test
->>>>>>>> c42 - ren4 : tests / api / user_gradient_graph_def_test.cpp
