@@ -1,6 +1,6 @@
 // User-defined gradients of functions in GraphDefs.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/serialization/graph_def/graph_def.hpp"
 #include "troupe/troupe.hpp"
 
@@ -179,7 +179,7 @@ TEST_CASE("a function may be called by its own gradient, in a GraphDef") {
   for (auto order : orders)
     values_found.push_back(to_scalar<double>(s.fetch(order, {{x, 3.0}})));
   CHECK(values_found == std::vector<double>{6, 6, 6, 6});
-  CHECK_THAT(failure_of([&] { g.gradients(orders.back(), {x}); }),
+  CHECK_THAT(error_text_of([&] { g.gradients(orders.back(), {x}); }),
              Contains("of an order that was not loaded"));
   CHECK_THAT(write_graph_def(g, graph_def_format::binary).status().message(),
              Contains("was not read, and cannot be written"));

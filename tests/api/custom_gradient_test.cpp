@@ -1,6 +1,6 @@
 // User-defined gradients of functions.
 #include "tests/support/catch.hpp"
-#include "tests/support/failure_of.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/troupe.hpp"
 
 namespace troupe::test::custom_gradient_test {
@@ -60,7 +60,7 @@ TEST_CASE_METHOD(fixture, "a function may have a user-defined gradient") {
   }
   SECTION("mismatches are refused") {
     auto fails = [&](std::vector<argument> argument_list, auto build, auto gradient) {
-      return failure_of([&] { define(g, "bad", argument_list, build, gradient); });
+      return error_text_of([&] { define(g, "bad", argument_list, build, gradient); });
     };
     using Catch::Matchers::Contains;
     auto identity_of = [](auto& v) { return v; };
@@ -91,7 +91,7 @@ TEST_CASE_METHOD(fixture, "a user-defined gradient has the shape of the call's a
       [](auto&, auto& dy) { return list{dy[0]}; });
   auto three = g.placeholder(dtype::f64, shape{3});
   auto y = call(g, f, {three})[0];
-  CHECK_THAT(failure_of([&] { g.gradients(y, {three}); }),
+  CHECK_THAT(error_text_of([&] { g.gradients(y, {three}); }),
              Catch::Matchers::Contains("its own gradient of argument 0 has shape []"));
 }
 
