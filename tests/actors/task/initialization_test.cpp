@@ -62,7 +62,7 @@ TEST_CASE("a connection that ends while its step is admitted initializes a task 
   auto handle = std::get<register_reply>(world.sent_messages.back()).handle;
   world.at_next_look = [&] { world.lose(*world.connection); };
   run_request step{handle, {0, ++world.steps_run}, step_clock::time_point::max(), {}};
-  step.fills = true;
+  step.initializes = true;
   world.server->begin(std::move(step), world.connection, [](const step_result&) {});
   world.run();
   CHECK(!world.at_next_look);
