@@ -40,7 +40,7 @@ public:
   /// false if a tensor of an earlier launch is still referenced.
   virtual bool prepare_launch(std::span<output> outputs) = 0;
   /// Returns false after the device has reclaimed the memory because other work needed it. The
-  /// device does not reclaim it between claim() and launch() or unclaim().
+  /// device does not reclaim it between prepare_launch() and launch() or cancel_launch().
   virtual bool usable() const = 0;
   virtual void cancel_launch() = 0;
   /// Launches all recorded work, after all work launched before.

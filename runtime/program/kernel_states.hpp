@@ -17,8 +17,8 @@ class kernel_states {
 public:
   explicit kernel_states(kernel_positions awaited = {}) : awaited_(std::move(awaited)) {}
 
-  /// Returns the node's state. The first call makes it, at the position that go_on() or await()
-  /// set.
+  /// Returns the node's state. The first call makes it, at the position that
+  /// restore_positions() or set_initial_positions() set.
   result<std::shared_ptr<void>> find_or_make(const node& owner, const kernel_state_maker& make,
                                              const kernel_state_format* position = nullptr);
 

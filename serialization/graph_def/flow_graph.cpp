@@ -217,7 +217,7 @@ bool flow_graph::is_reference(source value) const {
   if (!op || value.output < 0 || static_cast<size_t>(value.output) >= (*op)->outputs.size())
     return false;
   const auto& port = (*op)->outputs[static_cast<size_t>(value.output)];
-  return port.ref && !port.handle && port.to == resource::variable;
+  return port.ref && !port.handle && port.state_kind == resource::variable;
 }
 
 int flow_graph::outputs_of(int i) const {

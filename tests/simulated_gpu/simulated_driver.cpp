@@ -422,7 +422,7 @@ public:
   status launch(std::function<status()> kernel, stream in) override {
     TROUPE_TRY(health());
     count_launch();
-    in->push([this, kernel = std::move(kernel), epoch = error_flags_.now().epoch] {
+    in->push([this, kernel = std::move(kernel), epoch = error_flags_.for_launch().epoch] {
       if (!health())
         return;
       if (auto outcome = kernel(); !outcome)

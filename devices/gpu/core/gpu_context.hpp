@@ -46,7 +46,7 @@ public:
   // allocator
   void* allocate(size_t bytes) noexcept override;
   void deallocate(void* memory, size_t bytes) noexcept override;
-  static void release(buffer* memory); ///< for tensors in the memory of a core
+  static void release(buffer* memory); ///< for tensors in the memory of a context
   const memory_space* space() const noexcept override { return this; }
   const memory_usage_source* usage() const noexcept override { return this; }
 
@@ -184,7 +184,7 @@ private:
   std::unordered_map<const void*, swapped> swapped_;    // by their pinned memory
   std::deque<block> pinned_in_copies_; // freed pinned blocks, until their copies have run
   swap_statistics swaps_;
-  std::shared_ptr<gpu_context> self_; // while tensors use the core
+  std::shared_ptr<gpu_context> self_; // while tensors use the context
   uint64_t allocations_ = 0, allocations_before_ = 0;
   std::vector<event> events_;
   std::deque<staging> staging_;

@@ -12,16 +12,16 @@ thread_local const gpu_context* active_core = nullptr;
 
 } // namespace
 
-graph_capture* graph_capture::current(const gpu_context& recorded_core) noexcept {
-  return active_core == &recorded_core ? active_recording : nullptr;
+graph_capture* graph_capture::current(const gpu_context& recorded_context) noexcept {
+  return active_core == &recorded_context ? active_recording : nullptr;
 }
 
 result<std::unique_ptr<recording>>
-graph_capture::begin(std::shared_ptr<gpu_context> recorded_core) {
-  TROUPE_TRY(recorded_core->health());
+graph_capture::begin(std::shared_ptr<gpu_context> recorded_context) {
+  TROUPE_TRY(recorded_context->health());
   if (active_recording)
     return failure(error_kind::internal, "this thread captures already");
-  std::unique_ptr<graph_capture> created{new graph_capture{std::move(recorded_core)}};
+  std::unique_ptr<graph_capture> created{new graph_capture{std::move(recorded_context)}};
   auto& owner = *created->context_;
   {
     std::lock_guard guard{owner.mutex_};

@@ -9,11 +9,11 @@ namespace troupe::gpu {
 /// each block is idle or belongs to an output that is in use.
 class graph_capture final : public recording {
 public:
-  static result<std::unique_ptr<recording>> begin(std::shared_ptr<gpu_context> recorded_core);
+  static result<std::unique_ptr<recording>> begin(std::shared_ptr<gpu_context> recorded_context);
   ~graph_capture() override;
 
   /// The active recording of this thread on that device, or null.
-  static graph_capture* current(const gpu_context& recorded_core) noexcept;
+  static graph_capture* current(const gpu_context& recorded_context) noexcept;
 
   result<tensor> make_input(dtype type, const shape& dims) override;
   status end() override;
@@ -32,8 +32,8 @@ public:
 
 private:
   friend class gpu_context;
-  explicit graph_capture(std::shared_ptr<gpu_context> recorded_core)
-      : context_(std::move(recorded_core)) {}
+  explicit graph_capture(std::shared_ptr<gpu_context> recorded_context)
+      : context_(std::move(recorded_context)) {}
 
   struct owned_block {
     size_t size;

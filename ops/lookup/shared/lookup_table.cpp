@@ -64,7 +64,7 @@ result<table_content> private_text(const table_content& from) {
 
 // The text of an element, or of several adjacent ones, for error messages.
 std::string text_of(elements_from at, const shape& dims) {
-  auto copied = tensor::make(at.of.type(), dims);
+  auto copied = tensor::make(at.source.type(), dims);
   if (!copied)
     return "?";
   copy_elements(at, {*copied}, dims.elements());
