@@ -131,7 +131,7 @@ struct printer {
   void print_part(const node_time& value) { print_parts(value.node, value.device, value.mean_ns); }
   void print_part(const state_list& value) { print_parts(value.entries, value.omitted_entries); }
   void print_part(const task_positions& value) {
-    print_parts(value.task, value.incarnation, value.at);
+    print_parts(value.task, value.incarnation, value.positions);
   }
   void print_part(const placed_node& value) {
     print_parts(value.node, value.op, value.device, value.reason, value.end_ns);
