@@ -320,7 +320,7 @@ void serve(worker_self self, incoming& request) {
     answer(positions ? positions_reply{position_request->request,
                                        positions->incarnation,
                                        {},
-                                       std::move(positions->at)}
+                                       std::move(positions->positions)}
                      : positions_reply{position_request->request, state.server->incarnation(),
                                        positions.status()});
   }
