@@ -236,7 +236,7 @@ TEST_CASE("a training run fills the tasks of its variables when it begins") {
   options.fill_before_serving = 60s;
   waiting_server.worker = start_task(std::move(options));
   auto s = waiting_server.connect();
-  training_run training{model.g, model.step(), model.numbers(10)};
+  training_run training{model.g, model.step(), model.numbered_options(10)};
   CHECK(training.run(s).step == 10);
   CHECK(model.value(s, model.sum) == sum_below(10));
   auto other_session = waiting_server.connect();
@@ -271,7 +271,7 @@ private:
     return waiting_server.connect();
   }
   training_options options() {
-    auto run_settings = model.numbers(10);
+    auto run_settings = model.numbered_options(10);
     run_settings.retries = 1000;
     run_settings.retry_seconds = 0.02;
     run_settings.on_event = [this, told = false](const training_event& event) mutable {
@@ -354,7 +354,7 @@ TEST_CASE("a training run fills a task that holds only queues of its input") {
   }
   auto* train =
       model.g.group({assign_add(model.sum, row).node, assign_add(model.count, 1.0f).node});
-  auto options = model.numbers(100);
+  auto options = model.numbered_options(100);
   options.batch = nullptr;
   options.input = &input;
   auto s = waiting_server.connect();
