@@ -2,6 +2,7 @@
 // Loads and saves SavedModels.
 
 #include "troupe/api/internal/reject.hpp"
+#include "troupe/runtime/graph/registry.hpp"
 #include "troupe/serialization/tensor_bundle/slice_spec.hpp"
 #include "troupe/serialization/tensor_bundle/tensor_bundle.hpp"
 
