@@ -86,7 +86,7 @@ json as_json(const cluster_frame& frame) {
   if (const auto& counts = frame.members; !counts.coordinator.empty())
     members = {{"coordinator", counts.coordinator},
                {"changes", counts.change},
-               {"here", counts.here},
+               {"here", counts.present},
                {"unreachable", counts.unreachable},
                {"left", counts.left},
                {"gone", counts.gone},

@@ -114,7 +114,7 @@ status run_element_shape(kernel_context& at) {
   return {};
 }
 
-status run_length(kernel_context& at) {
+status run_list_length(kernel_context& at) {
   TROUPE_ASSIGN(const auto* list, list_at(at, 0));
   TROUPE_ASSIGN(auto* out, at.allocate(0, shape{}));
   *out->data<int32_t>() = static_cast<int32_t>(list->items.size());
@@ -168,7 +168,7 @@ extern constexpr kernel_def tensor_list_element_shape_cpu{
 
 extern constexpr kernel_def tensor_list_length_cpu{
     .op = "TensorListLength",
-    .run = {{dtype::none, run_length}},
+    .run = {{dtype::none, run_list_length}},
 };
 
 } // namespace troupe::ops::list_items_cpu

@@ -36,7 +36,7 @@ Fails with 1 where a promise was broken (a canary: where none was). The options 
 
 struct arguments {
   std::optional<std::pair<uint64_t, uint64_t>> seeds;
-  bool one = false, trace = false, shrink = false, replay = false, probes = false, on = false;
+  bool one_seed = false, trace = false, shrink = false, replay = false, probes = false, on = false;
   size_t jobs = 1;
   canary planted = canary::none;
   std::vector<std::string> set, events;
@@ -72,7 +72,7 @@ arguments read(int count, char** words) {
     if (word == "--seed") {
       auto seed = number(value());
       arguments_read.seeds = {seed, seed};
-      arguments_read.one = true;
+      arguments_read.one_seed = true;
     } else if (word == "--seeds") {
       arguments_read.seeds = range(value());
     } else if (word == "--replay") {
@@ -280,10 +280,10 @@ int run_many(const arguments& request) {
 int main(int count, char** words) {
   using namespace troupe::simulate;
   auto request = read(count, words);
-  auto code = request.replay   ? replay(request)
-              : request.shrink ? shrink(request)
-              : request.one    ? run_one(request)
-                               : run_many(request);
+  auto code = request.replay     ? replay(request)
+              : request.shrink   ? shrink(request)
+              : request.one_seed ? run_one(request)
+                                 : run_many(request);
   std::fflush(nullptr);
   std::_Exit(code); // a broken promise may have left actors behind
 }

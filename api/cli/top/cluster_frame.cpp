@@ -116,7 +116,7 @@ private:
                    text_of(member.find("incarnation")), text_of(member.find("address"))};
     auto& counts = frame.members;
     if (row.presence == "here") {
-      ++counts.here;
+      ++counts.present;
       return;
     }
     ++(row.presence == "unreachable" ? counts.unreachable
@@ -250,11 +250,12 @@ std::string print(const cluster_frame& frame, size_t max_lines) {
   std::vector<member_counts> joined_clusters;
   if (!frame.members.coordinator.empty())
     joined_clusters.push_back(frame.members);
-  text += section({"COORDINATOR", "CHANGES", "HERE", "UNREACHABLE", "LEFT", "GONE"},
-                  joined_clusters, 1, [](const member_counts& counts) -> std::vector<std::string> {
-                    return {counts.coordinator,         concat(counts.change), concat(counts.here),
-                            concat(counts.unreachable), concat(counts.left),   concat(counts.gone)};
-                  });
+  text +=
+      section({"COORDINATOR", "CHANGES", "HERE", "UNREACHABLE", "LEFT", "GONE"}, joined_clusters, 1,
+              [](const member_counts& counts) -> std::vector<std::string> {
+                return {counts.coordinator,         concat(counts.change), concat(counts.present),
+                        concat(counts.unreachable), concat(counts.left),   concat(counts.gone)};
+              });
   text += section({"MEMBER", "PRESENCE", "INCARNATION", "ADDRESS"}, frame.away, max_lines,
                   [](const member_row& member) -> std::vector<std::string> {
                     return {member.member, member.presence, member.incarnation, member.address};

@@ -61,7 +61,7 @@ struct member_row {
 struct member_counts {
   std::string coordinator; ///< that decides the list; empty: the cluster is not joined
   int64_t change = 0;      ///< number of changes of the list since its coordinator began
-  int64_t here = 0, unreachable = 0, left = 0, gone = 0;
+  int64_t present = 0, unreachable = 0, left = 0, gone = 0;
 };
 
 /// Seconds without a message after which a link is shown although it carries nothing. By default,
