@@ -37,7 +37,7 @@ std::unique_ptr<client> connect(const cluster_spec& cluster, std::vector<node_ti
   options.ops = &library();
   options.inter_op_threads = 2;
   options.programs.placement = {.strategy = placement_strategy::greedy, .receives = receives};
-  options.measured = std::move(times);
+  options.node_times = std::move(times);
   auto session = client::connect(cluster, std::move(options));
   REQUIRE(session);
   return *std::move(session);

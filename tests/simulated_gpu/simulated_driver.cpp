@@ -353,7 +353,7 @@ public:
     std::lock_guard guard{mutex_};
     auto found_block = blocks_.find(memory);
     if (found_block == blocks_.end()) {
-      misdeeds_ += "memory was given back that was not given out; ";
+      misuses_ += "memory was given back that was not given out; ";
       return;
     }
     std::memset(memory, rubbish, found_block->second);
@@ -482,7 +482,7 @@ public:
 
   std::string misuses() const override {
     std::lock_guard guard{mutex_};
-    return misdeeds_;
+    return misuses_;
   }
 
 private:
@@ -503,7 +503,7 @@ private:
             static_cast<const char*>(std::prev(next_block)->first) + std::prev(next_block)->second;
     if (inside == on_device)
       return {};
-    misdeeds_ +=
+    misuses_ +=
         on_device ? "a copy left the device's memory; " : "a copy hit the device's memory; ";
     return failure(error_kind::internal, "a copy of ", bytes, " bytes: the memory is ",
                    on_device ? "not the device's" : "the device's");
@@ -533,7 +533,7 @@ private:
   mutable std::mutex mutex_;
   size_t used_ = 0;
   std::map<void*, size_t> blocks_;
-  std::string misdeeds_;
+  std::string misuses_;
   status lost_;
   device_error_flags::boxes boxes_;
   device_error_flags error_flags_{boxes_};
