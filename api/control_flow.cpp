@@ -60,6 +60,31 @@ defined_function described(function_value value, std::vector<edge> captured) {
   return described_function;
 }
 
+// Adapts the shapes of the loop variables to the values that the body returns. Returns whether no
+// shape has changed.
+bool widen_shapes(std::vector<argument>& variables, const std::vector<edge>& returned_values,
+                  bool shapes_are_given, std::source_location where) {
+  if (returned_values.size() != variables.size())
+    reject("while_loop", where, "the body returns ", returned_values.size(), " values for ",
+           variables.size(), " loop variables");
+  auto stable = true;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const auto& returned = returned_values[i];
+    if (returned.type() != variables[i].type)
+      reject("while_loop", where, "loop variable ", i, " is ", variables[i].type,
+             ", and the body returns ", returned.type());
+    auto merged = join_shapes(variables[i].dims, returned.dims());
+    if (merged == variables[i].dims)
+      continue;
+    if (shapes_are_given)
+      reject("while_loop", where, "loop variable ", i, " has shape ", variables[i].dims,
+             " in while_options, and the body returns ", returned.dims());
+    variables[i].dims = merged;
+    stable = false;
+  }
+  return stable;
+}
+
 } // namespace
 
 namespace detail {
@@ -125,25 +150,7 @@ std::vector<edge> while_loop(const std::vector<edge>& initial,
     auto test = build(
         in, variables, {}, [&](auto& v) { return std::vector{condition(v)}; }, "while_loop", where);
     auto iteration = build(in, variables, test.body->captured(), body, "while_loop", where);
-    if (iteration.results.size() != variables.size())
-      reject("while_loop", where, "the body returns ", iteration.results.size(), " values for ",
-             variables.size(), " loop variables");
-    auto stable = true;
-    for (size_t i = 0; i < variables.size(); ++i) {
-      const auto& returned = iteration.results[i];
-      if (returned.type() != variables[i].type)
-        reject("while_loop", where, "loop variable ", i, " is ", variables[i].type,
-               ", and the body returns ", returned.type());
-      auto merged = join_shapes(variables[i].dims, returned.dims());
-      if (merged == variables[i].dims)
-        continue;
-      if (!options.shapes.empty())
-        reject("while_loop", where, "loop variable ", i, " has shape ", variables[i].dims,
-               " in while_options, and the body returns ", returned.dims());
-      variables[i].dims = merged;
-      stable = false;
-    }
-    if (!stable)
+    if (!widen_shapes(variables, iteration.results, !options.shapes.empty(), where))
       continue;
     node_spec spec{.op = {},
                    .name = std::string{options.name},

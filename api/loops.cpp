@@ -78,12 +78,10 @@ std::vector<edge> part(const std::vector<edge>& source, size_t first, size_t cou
   return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
-} // namespace
+using scan_body = std::function<scan_iteration(const std::vector<edge>&, const std::vector<edge>&)>;
 
-scan_result
-scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
-     const std::function<scan_iteration(const std::vector<edge>&, const std::vector<edge>&)>& body,
-     const scan_options& options, location where) {
+void check_arguments(const std::vector<edge>& initial, const std::vector<edge>& xs,
+                     const scan_body& body, location where) {
   auto nothing = &edge::is_empty;
   if (!body)
     reject("scan", where, "the loop body is an empty function");
@@ -97,32 +95,46 @@ scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
       reject("scan", where, "'", x, "' has ", x.dims()[0], " slices, and '", xs[0], "' has ",
              xs[0].dims()[0]);
   }
-  auto& in = graph_of(xs[0]);
-  std::vector<element> inputs, outputs;
+}
+
+// Returns the types and shapes of the outputs of an iteration. Builds the body once more than it is
+// used.
+std::vector<element> find_outputs(const std::vector<edge>& initial,
+                                  const std::vector<element>& inputs, graph& in,
+                                  const scan_body& body, location where) {
+  std::vector<argument> arguments;
+  for (const auto& variable : initial)
+    arguments.emplace_back(variable.type(), variable.dims());
+  for (const auto& input : inputs)
+    arguments.emplace_back(input.type, input.dims);
+  auto trial = define(
+      in, "turn", arguments,
+      [&](const std::vector<edge>& v) {
+        auto results = body(part(v, 0, initial.size()), part(v, initial.size(), inputs.size()));
+        if (results.carry.size() != initial.size())
+          reject("scan", where, "the body returns ", results.carry.size(),
+                 " carried values, and takes ", initial.size());
+        return results.outputs;
+      },
+      where);
+  std::vector<element> outputs;
+  const auto& trial_body = *trial.value.body;
+  for (size_t i = 0; i < trial_body.results(); ++i)
+    outputs.push_back({trial_body.result_type(i), trial_body.result_dims(i)});
+  return outputs;
+}
+
+} // namespace
+
+scan_result
+scan(const std::vector<edge>& initial, const std::vector<edge>& xs,
+     const std::function<scan_iteration(const std::vector<edge>&, const std::vector<edge>&)>& body,
+     const scan_options& options, location where) {
+  check_arguments(initial, xs, body, where);
+  std::vector<element> inputs;
   for (const auto& x : xs)
     inputs.push_back({x.type(), slice_dims(x)});
-
-  // Built once more than it is used, to learn the types of the outputs.
-  {
-    std::vector<argument> arguments;
-    for (const auto& variable : initial)
-      arguments.emplace_back(variable.type(), variable.dims());
-    for (const auto& input : inputs)
-      arguments.emplace_back(input.type, input.dims);
-    auto trial = define(
-        in, "turn", arguments,
-        [&](const std::vector<edge>& v) {
-          auto results = body(part(v, 0, initial.size()), part(v, initial.size(), xs.size()));
-          if (results.carry.size() != initial.size())
-            reject("scan", where, "the body returns ", results.carry.size(),
-                   " carried values, and takes ", initial.size());
-          return results.outputs;
-        },
-        where);
-    const auto& trial_body = *trial.value.body;
-    for (size_t i = 0; i < trial_body.results(); ++i)
-      outputs.push_back({trial_body.result_type(i), trial_body.result_dims(i)});
-  }
+  const auto outputs = find_outputs(initial, inputs, graph_of(xs[0]), body, where);
 
   // Loop variables: lists of input slices, lists of outputs, carried values.
   std::vector<edge> variables;

@@ -43,6 +43,103 @@ std::string text_of(edge variable, std::string_view name) {
   return entry == attrs.end() ? std::string{} : *entry->second.get_if<std::string>();
 }
 
+void check_edges(const save_model_options& options, std::source_location where) {
+  if (options.signatures.empty())
+    reject("save_saved_model", where, "there are no signatures");
+  for (const auto& [name, signature] : options.signatures)
+    for (const auto* edges : {&signature.inputs, &signature.outputs})
+      for (const auto& [key, signature_edge] : *edges)
+        need_edge("save_saved_model", where, signature_edge,
+                  concat("'", key, "' of the signature '", name, "'"));
+  for (const auto& [tensor, path] : options.assets)
+    need_edge("save_saved_model", where, tensor, concat("the edge of the file '", path, "'"));
+}
+
+// Adds the variables that the signatures and the initializer use. Local variables are not saved but
+// initialized.
+void add_variables(saved_model_contents& contents, const graph& model) {
+  std::vector<const node*> roots;
+  for (const auto& [name, signature] : contents.signatures)
+    for (const auto& [key, output] : signature.outputs)
+      roots.push_back(output.node);
+  if (contents.initializer)
+    roots.push_back(contents.initializer);
+  auto variables = variables_behind(roots);
+  auto local = std::ranges::stable_partition(
+      variables, [](edge variable) { return !detail::is_local_variable(*variable.node); });
+  for (const auto& variable : model.variables())
+    if (variable.initializer && find_edge(local, variable.ref) != local.end())
+      contents.local_initializers.push_back(variable.initializer);
+  variables.erase(local.begin(), local.end());
+  for (const auto& variable : variables) {
+    auto whole_name = text_of(variable, "_slice_of");
+    if (whole_name.empty())
+      contents.variables.push_back({variable, variable.node->name(), {}});
+    else
+      contents.variables.push_back({variable, whole_name, text_of(variable, "_slice")});
+  }
+}
+
+status add_assets(saved_model_contents& contents, const save_model_options& options) {
+  std::set<std::string> names;
+  for (const auto& [tensor, path] : options.assets) {
+    std::string name{name_of_file(path)};
+    if (!names.insert(name).second)
+      return invalid("two assets are called '", name, "'");
+    contents.assets.push_back({tensor, std::move(name)});
+  }
+  return {};
+}
+
+status save_variables(session& in, const std::vector<saved_model_contents::variable>& variables,
+                      const std::string& folder, std::source_location where) {
+  std::vector<edge> outputs;
+  for (const auto& variable : variables)
+    outputs.push_back(variable.output);
+  auto& files = real_files();
+  auto values = in.run({}, outputs, {}, {}, where);
+  TROUPE_TRY(make_folder_durably(files, path_in(folder, "variables")));
+  TROUPE_ASSIGN(auto writer, tensor_bundle_writer::begin(files, saved_variables_path(folder)));
+  for (size_t i = 0; i < values.size(); ++i) {
+    TROUPE_ASSIGN(auto slice, slice_spec::parse(variables[i].slice));
+    TROUPE_TRY(slice ? writer.add_slice(variables[i].name, slice->full_shape, slice->slice.offset,
+                                        values[i])
+                     : writer.add(variables[i].name, values[i]));
+  }
+  return writer.finish();
+}
+
+status copy_assets(const saved_model_contents& contents, const save_model_options& options,
+                   const std::string& folder) {
+  auto& files = real_files();
+  if (!options.assets.empty())
+    TROUPE_TRY(make_folder_durably(files, saved_assets_path(folder)));
+  for (size_t i = 0; i < options.assets.size(); ++i) {
+    TROUPE_ASSIGN(auto content, read_whole(files, options.assets[i].second, uint64_t{1} << 34));
+    TROUPE_TRY(
+        replace_file(files, path_in(saved_assets_path(folder), contents.assets[i].file), content));
+  }
+  return {};
+}
+
+status save_files(session& in, const graph& model, const std::string& folder,
+                  const save_model_options& options, std::source_location where) {
+  auto& files = real_files();
+  if (auto entries = files.list(folder); entries && !entries->empty())
+    return failure(error_kind::already_exists, folder, ": the folder is not empty");
+  saved_model_contents contents{
+      .signatures = options.signatures, .initializer = options.initializer, .tags = options.tags};
+  add_variables(contents, model);
+  TROUPE_TRY(add_assets(contents, options));
+  TROUPE_ASSIGN(auto bytes, write_saved_model(model, contents));
+  TROUPE_TRY(make_folder_durably(files, folder));
+  if (!contents.variables.empty())
+    TROUPE_TRY(save_variables(in, contents.variables, folder, where));
+  TROUPE_TRY(copy_assets(contents, options, folder));
+  // Last: the file marks completion.
+  return replace_file(files, path_in(folder, "saved_model.pb"), bytes);
+}
+
 } // namespace
 
 saved_model::saved_model(imported_saved_model imported)
@@ -81,77 +178,9 @@ saved_model load_saved_model(graph_builder& to, const std::string& folder,
 
 void save_saved_model(session& in, const graph& model, const std::string& folder,
                       const save_model_options& options, std::source_location where) {
-  auto must = [&](status outcome) {
-    if (!outcome)
-      throw error{
-          std::move(outcome).with_context(concat("save_saved_model (", to_string(where), ')'))};
-  };
-  auto must_have = [&](auto outcome) {
-    must(outcome.status());
-    return *std::move(outcome);
-  };
-  if (options.signatures.empty())
-    reject("save_saved_model", where, "there are no signatures");
-  for (const auto& [name, signature] : options.signatures)
-    for (const auto* edges : {&signature.inputs, &signature.outputs})
-      for (const auto& [key, signature_edge] : *edges)
-        need_edge("save_saved_model", where, signature_edge,
-                  concat("'", key, "' of the signature '", name, "'"));
-  for (const auto& [tensor, path] : options.assets)
-    need_edge("save_saved_model", where, tensor, concat("the edge of the file '", path, "'"));
-  auto& files = real_files();
-  if (auto entries = files.list(folder); entries && !entries->empty())
-    must(failure(error_kind::already_exists, folder, ": the folder is not empty"));
-  std::vector<const node*> roots;
-  for (const auto& [name, signature] : options.signatures)
-    for (const auto& [key, output] : signature.outputs)
-      roots.push_back(output.node);
-  if (options.initializer)
-    roots.push_back(options.initializer);
-  saved_model_contents contents{
-      .signatures = options.signatures, .initializer = options.initializer, .tags = options.tags};
-  auto variables = variables_behind(roots);
-  auto local = std::ranges::stable_partition(
-      variables, [](edge variable) { return !detail::is_local_variable(*variable.node); });
-  for (const auto& variable : model.variables())
-    if (variable.initializer && find_edge(local, variable.ref) != local.end())
-      contents.local_initializers.push_back(variable.initializer);
-  variables.erase(local.begin(), local.end());
-  for (const auto& variable : variables) {
-    auto whole_name = text_of(variable, "_slice_of");
-    if (whole_name.empty())
-      contents.variables.push_back({variable, variable.node->name(), {}});
-    else
-      contents.variables.push_back({variable, whole_name, text_of(variable, "_slice")});
-  }
-  std::set<std::string> names;
-  for (const auto& [tensor, path] : options.assets) {
-    std::string name{name_of_file(path)};
-    if (!names.insert(name).second)
-      must(invalid("two assets are called '", name, "'"));
-    contents.assets.push_back({tensor, std::move(name)});
-  }
-  auto bytes = must_have(write_saved_model(model, contents));
-  must(make_folder_durably(files, folder));
-  if (!variables.empty()) {
-    auto values = in.run({}, variables, {}, {}, where);
-    must(make_folder_durably(files, path_in(folder, "variables")));
-    auto writer = must_have(tensor_bundle_writer::begin(files, saved_variables_path(folder)));
-    for (size_t i = 0; i < values.size(); ++i)
-      if (auto slice = must_have(slice_spec::parse(contents.variables[i].slice)))
-        must(writer.add_slice(contents.variables[i].name, slice->full_shape, slice->slice.offset,
-                              values[i]));
-      else
-        must(writer.add(contents.variables[i].name, values[i]));
-    must(writer.finish());
-  }
-  if (!options.assets.empty())
-    must(make_folder_durably(files, saved_assets_path(folder)));
-  for (size_t i = 0; i < options.assets.size(); ++i) {
-    auto content = must_have(read_whole(files, options.assets[i].second, uint64_t{1} << 34));
-    must(replace_file(files, path_in(saved_assets_path(folder), contents.assets[i].file), content));
-  }
-  must(replace_file(files, path_in(folder, "saved_model.pb"), bytes)); // last: it marks completion
+  check_edges(options, where);
+  if (auto saved = save_files(in, model, folder, options, where); !saved)
+    throw error{std::move(saved).with_context(concat("save_saved_model (", to_string(where), ')'))};
 }
 
 } // namespace troupe

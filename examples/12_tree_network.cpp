@@ -15,6 +15,8 @@
 using namespace troupe;
 
 constexpr int32_t modulus = 3, plus = modulus; // symbols: the numbers below 3, then + and *
+constexpr int batch_size = 16;
+constexpr int64_t vector_size = 8; // of the vector of an expression
 
 // Expressions as a list of nodes: each has a symbol, and the indices of its operands.
 struct expressions {
@@ -38,36 +40,22 @@ struct expressions {
     roots.push_back(static_cast<int32_t>(symbols.size()));
     values.push_back(draw(depth, random));
   }
+  std::vector<tensor> feeds() const {
+    return {tensor::vector(symbols), tensor::vector(left), tensor::vector(right),
+            tensor::vector(roots), tensor::vector(values)};
+  }
 };
 
-int main() {
-  constexpr int batch = 16, steps = 1500;
-  constexpr int64_t classes = modulus, operators = 2, size = 8, hidden = 32, pair_size = 2 * size;
-  graph_builder g;
-  g.set_random_seed(3);
-  auto vectors = g.variable(truncated_normal(g, {classes, size}, dtype::f32), "vectors");
-  auto inner =
-      g.variable(truncated_normal(g, {operators, pair_size, hidden}, dtype::f32) * 0.4f, "inner");
-  auto outer =
-      g.variable(truncated_normal(g, {operators, hidden, size}, dtype::f32) * 0.3f, "outer");
-  auto answer = g.variable(truncated_normal(g, {size, classes}, dtype::f32) * 0.5f, "answer");
-
-  auto symbols = g.placeholder(dtype::i32, {-1}, "symbols");
-  auto left = g.placeholder(dtype::i32, {-1}, "left"),
-       right = g.placeholder(dtype::i32, {-1}, "right");
-  auto roots = g.placeholder(dtype::i32, {batch}, "roots");
-  auto values = g.placeholder(dtype::i32, {batch}, "values");
-
-  // The vector of the expression with this index, the first argument. A recursive function captures
-  // nothing: all that it uses is an argument.
-  std::vector<edge> arguments{g.constant(0), symbols, left, right, vectors, inner, outer};
-  auto meaning = define_recursive(
+// A function that computes the vector of the expression with an index, its first argument. A
+// recursive function captures nothing: all that it uses is an argument.
+auto define_meaning(graph_builder& g, const std::vector<edge>& arguments) {
+  return define_recursive(
       g, "meaning", {arguments.begin(), arguments.end()}, {dtype::f32}, [&](auto& self, auto& v) {
         auto symbol = gather(v[1], v[0]);
         auto operand_meaning = [&](edge side) {
           auto operand_arguments = v;
           operand_arguments[0] = gather(side, v[0]);
-          return ensure_shape(call(g, self, operand_arguments)[0], {1, size});
+          return ensure_shape(call(g, self, operand_arguments)[0], {1, vector_size});
         };
         return std::vector<edge>{cond(
             less(symbol, modulus), [&] { return gather(v[4], expand_dims(symbol, 0)); },
@@ -78,10 +66,47 @@ int main() {
                                  gather(v[6], operator_index)));
             })};
       });
+}
+
+// The share of expressions of a depth whose value the network predicts.
+double correct_share(step& evaluate, int depth, std::mt19937& random) {
+  int correct = 0, tested = 0;
+  while (tested < 320) {
+    expressions samples;
+    for (int i = 0; i < batch_size; ++i)
+      samples.draw_root(depth, random);
+    auto predicted = evaluate.run(samples.feeds())[0];
+    for (auto value : samples.values)
+      correct += predicted.data<int64_t>()[tested++ % batch_size] == value;
+  }
+  return static_cast<double>(correct) / tested;
+}
+
+int main() {
+  constexpr int steps = 1500;
+  constexpr int64_t classes = modulus, operators = 2, hidden = 32, pair_size = 2 * vector_size;
+  graph_builder g;
+  g.set_random_seed(3);
+  auto vectors = g.variable(truncated_normal(g, {classes, vector_size}, dtype::f32), "vectors");
+  auto inner =
+      g.variable(truncated_normal(g, {operators, pair_size, hidden}, dtype::f32) * 0.4f, "inner");
+  auto outer =
+      g.variable(truncated_normal(g, {operators, hidden, vector_size}, dtype::f32) * 0.3f, "outer");
+  auto answer =
+      g.variable(truncated_normal(g, {vector_size, classes}, dtype::f32) * 0.5f, "answer");
+
+  auto symbols = g.placeholder(dtype::i32, {-1}, "symbols");
+  auto left = g.placeholder(dtype::i32, {-1}, "left"),
+       right = g.placeholder(dtype::i32, {-1}, "right");
+  auto roots = g.placeholder(dtype::i32, {batch_size}, "roots");
+  auto values = g.placeholder(dtype::i32, {batch_size}, "values");
+
+  std::vector<edge> arguments{g.constant(0), symbols, left, right, vectors, inner, outer};
+  auto meaning = define_meaning(g, arguments);
   std::vector<edge> meanings;
-  for (const auto& root : unpack(roots, batch)) {
+  for (const auto& root : unpack(roots, batch_size)) {
     arguments[0] = root;
-    meanings.push_back(ensure_shape(call(g, meaning, arguments)[0], {1, size}));
+    meanings.push_back(ensure_shape(call(g, meaning, arguments)[0], {1, vector_size}));
   }
   auto logits = matmul(concatenate(meanings, 0), answer);
   auto loss = softmax_loss(logits, values);
@@ -90,32 +115,18 @@ int main() {
   auto s = session::local();
   s.run(g.initializer());
   std::mt19937 random{1};
-  auto feed = [&](const expressions& samples) {
-    return std::vector{tensor::vector(samples.symbols), tensor::vector(samples.left),
-                       tensor::vector(samples.right), tensor::vector(samples.roots),
-                       tensor::vector(samples.values)};
-  };
   auto train_step = s.prepare({symbols, left, right, roots, values}, {}, {train});
   for (int step = 0; step < steps; ++step) {
     expressions samples;
-    for (int i = 0; i < batch; ++i)
+    for (int i = 0; i < batch_size; ++i)
       samples.draw_root(1 + i % 3, random);
-    train_step.run(feed(samples));
+    train_step.run(samples.feeds());
   }
 
   auto evaluate = s.prepare({symbols, left, right, roots, values}, {arg_max(logits, 1)}, {});
   for (int depth : {1, 3, 6}) {
-    int correct = 0, tested = 0;
-    while (tested < 320) {
-      expressions samples;
-      for (int i = 0; i < batch; ++i)
-        samples.draw_root(depth, random);
-      auto predicted = evaluate.run(feed(samples))[0];
-      for (auto value : samples.values)
-        correct += predicted.data<int64_t>()[tested++ % batch] == value;
-    }
-    std::cout << "up to " << depth
-              << " deep: " << (correct * 20 > tested * 19 ? "more than 95 %" : "too few")
+    std::cout << "up to " << depth << " deep: "
+              << (correct_share(evaluate, depth, random) > 0.95 ? "more than 95 %" : "too few")
               << " are right\n";
   }
 }

@@ -69,6 +69,125 @@ inline_actor* task_program::add_waitable_resource(const caf::actor& handle) {
   return waitable_resource;
 }
 
+// Connects the waits, exports and collective operations of the programs.
+class task_program::linker {
+public:
+  linker(task_program& linked, const task_name& self, const std::vector<device_name>& devices,
+         const waitable_finder& find_waitable_resource)
+      : linked_(linked), self_(self), devices_(devices),
+        find_waitable_resource_(find_waitable_resource) {}
+
+  // Links the waits of program `p`. Call it for all programs before link_exports().
+  status link_waits(uint32_t p) {
+    linked_.waitable_resources_.emplace_back();
+    linked_.sources_.emplace_back();
+    for (const auto& wait : linked_.programs_[p]->waits())
+      TROUPE_TRY(link_wait(p, wait));
+    return {};
+  }
+
+  status link_exports(const troupe::program& part) {
+    auto& routes = linked_.exports_.emplace_back();
+    for (const auto& outgoing : part.exports()) {
+      TROUPE_ASSIGN(auto to, device_name::parse(outgoing.to));
+      if (to.name_of_task() != self_) {
+        routes.push_back(
+            {.remote = true, .peer = add_peer(to.name_of_task()), .key = outgoing.key});
+        continue;
+      }
+      auto receiver = receives_.find({outgoing.key, outgoing.to});
+      if (receiver == receives_.end())
+        return invalid(outgoing.origin->description(), ": no receive on ", outgoing.to, " has key ",
+                       outgoing.key);
+      routes.push_back({.program = receiver->second.program,
+                        .region = receiver->second.region,
+                        .slot = receiver->second.slot,
+                        .wait = receiver->second.wait,
+                        .key = outgoing.key});
+    }
+    return {};
+  }
+
+  status link_collectives() {
+    auto& collectives = linked_.collectives_;
+    for (const auto& part : linked_.programs_)
+      linked_.collective_slots_.emplace_back(part->waits().size());
+    TROUPE_ASSIGN(collectives, find_collectives(linked_.programs_, devices_));
+    for (uint32_t g = 0; g < collectives.size(); ++g)
+      for (uint32_t m = 0; m < collectives[g].members.size(); ++m) {
+        const auto& member = collectives[g].members[m];
+        linked_.collective_slots_[member.program][member.wait] = {g, m};
+      }
+    return {};
+  }
+
+private:
+  status link_wait(uint32_t p, const wait_point& wait) {
+    linked_.waitable_resources_[p].emplace_back();
+    linked_.sources_[p].emplace_back();
+    if (wait.answered_by == answer_source::state || wait.answered_by == answer_source::work)
+      return link_waitable_resource(p, wait);
+    if (wait.answered_by == answer_source::group || wait.answered_by == answer_source::frame)
+      return {};
+    import_route route{p, wait.region, wait.slots.empty() ? token::no_slot : wait.slots[0],
+                       static_cast<uint32_t>(&wait - linked_.programs_[p]->waits().data())};
+    return wait.answered_by == answer_source::caller ? add_argument(wait, route)
+                                                     : add_receive(wait, route);
+  }
+
+  status link_waitable_resource(uint32_t p, const wait_point& wait) {
+    TROUPE_ASSIGN(auto actor, find_waitable_resource_(wait.state ? *wait.state : *wait.origin));
+    linked_.waitable_resources_[p].back() = linked_.add_waitable_resource(actor);
+    if (wait.source) {
+      auto& source = linked_.sources_[p].back();
+      TROUPE_ASSIGN(source, find_waitable_resource_(*wait.source));
+      linked_.add_waitable_resource(source);
+    }
+    linked_.has_revocable_inputs_ |= wait.origin->op().returns_answer_on_failure;
+    return {};
+  }
+
+  status add_argument(const wait_point& wait, const import_route& route) {
+    auto& arguments = linked_.arguments_;
+    auto index = static_cast<size_t>(wait.origin->attr<int64_t>("index"));
+    if (index >= max_fetches)
+      return invalid(wait.origin->description(), ": is argument ", index, ", at most ",
+                     max_fetches - 1, " are allowed");
+    arguments.resize(std::max(arguments.size(), index + 1));
+    arguments[index] = route;
+    return {};
+  }
+
+  status add_receive(const wait_point& wait, const import_route& route) {
+    auto key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
+    receives_[{key, to_string(devices_[route.program])}] = route;
+    auto from = device_name::parse(wait.origin->attr<std::string>("from"));
+    if (!from || from->name_of_task() == self_)
+      return {};
+    linked_.partners_.emplace(to_string(from->name_of_task()), 0);
+    linked_.senders_.insert(to_string(from->name_of_task()));
+    if (!linked_.imports_.emplace(key, route).second)
+      return invalid("two receives have the key ", key);
+    return {};
+  }
+
+  // Returns the index of a task that the programs send to.
+  size_t add_peer(const task_name& task) {
+    auto& peers = linked_.peers_;
+    auto peer = std::ranges::find(peers, task);
+    if (peer == peers.end())
+      peer = peers.insert(peers.end(), task);
+    linked_.partners_.emplace(to_string(task), 0);
+    return static_cast<size_t>(peer - peers.begin());
+  }
+
+  task_program& linked_;
+  const task_name& self_;
+  const std::vector<device_name>& devices_;
+  const waitable_finder& find_waitable_resource_;
+  std::map<std::pair<uint32_t, std::string>, import_route> receives_; // by key and device
+};
+
 status task_program::link(const task_name& self, const std::vector<device_name>& devices,
                           const waitable_finder& find_waitable_resource) {
   if (fetches_ > max_fetches)
@@ -77,81 +196,12 @@ status task_program::link(const task_name& self, const std::vector<device_name>&
   task_ = to_string(self);
   for (const auto& name : devices)
     device_names_.push_back(to_string(name));
-  std::map<std::pair<uint32_t, std::string>, import_route> receives; // by key and device
-  for (uint32_t p = 0; p < programs_.size(); ++p) {
-    auto& waitable_resources = waitable_resources_.emplace_back();
-    auto& sources = sources_.emplace_back();
-    for (const auto& wait : programs_[p]->waits()) {
-      waitable_resources.emplace_back();
-      sources.emplace_back();
-      if (wait.answered_by == answer_source::state || wait.answered_by == answer_source::work) {
-        TROUPE_ASSIGN(auto actor, find_waitable_resource(wait.state ? *wait.state : *wait.origin));
-        waitable_resources.back() = add_waitable_resource(actor);
-        if (wait.source) {
-          TROUPE_ASSIGN(sources.back(), find_waitable_resource(*wait.source));
-          add_waitable_resource(sources.back());
-        }
-        has_revocable_inputs_ |= wait.origin->op().returns_answer_on_failure;
-        continue;
-      }
-      if (wait.answered_by == answer_source::group || wait.answered_by == answer_source::frame)
-        continue;
-      import_route route{p, wait.region, wait.slots.empty() ? token::no_slot : wait.slots[0],
-                         static_cast<uint32_t>(&wait - programs_[p]->waits().data())};
-      if (wait.answered_by == answer_source::caller) {
-        auto index = static_cast<size_t>(wait.origin->attr<int64_t>("index"));
-        if (index >= max_fetches)
-          return invalid(wait.origin->description(), ": is argument ", index, ", at most ",
-                         max_fetches - 1, " are allowed");
-        arguments_.resize(std::max(arguments_.size(), index + 1));
-        arguments_[index] = route;
-        continue;
-      }
-      auto key = static_cast<uint32_t>(wait.origin->attr<int64_t>("key"));
-      receives[{key, to_string(devices[p])}] = route;
-      auto from = device_name::parse(wait.origin->attr<std::string>("from"));
-      if (from && from->name_of_task() != self) {
-        partners_.emplace(to_string(from->name_of_task()), 0);
-        senders_.insert(to_string(from->name_of_task()));
-        if (!imports_.emplace(key, route).second)
-          return invalid("two receives have the key ", key);
-      }
-    }
-  }
-  for (const auto& part : programs_) {
-    auto& routes = exports_.emplace_back();
-    for (const auto& outgoing : part->exports()) {
-      TROUPE_ASSIGN(auto to, device_name::parse(outgoing.to));
-      if (to.name_of_task() == self) {
-        auto receiver = receives.find({outgoing.key, outgoing.to});
-        if (receiver == receives.end())
-          return invalid(outgoing.origin->description(), ": no receive on ", outgoing.to,
-                         " has key ", outgoing.key);
-        routes.push_back({.program = receiver->second.program,
-                          .region = receiver->second.region,
-                          .slot = receiver->second.slot,
-                          .wait = receiver->second.wait,
-                          .key = outgoing.key});
-        continue;
-      }
-      auto peer = std::ranges::find(peers_, to.name_of_task());
-      if (peer == peers_.end())
-        peer = peers_.insert(peers_.end(), to.name_of_task());
-      partners_.emplace(to_string(to.name_of_task()), 0);
-      routes.push_back({.remote = true,
-                        .peer = static_cast<size_t>(peer - peers_.begin()),
-                        .key = outgoing.key});
-    }
-  }
+  linker linking{*this, self, devices, find_waitable_resource};
+  for (uint32_t p = 0; p < programs_.size(); ++p)
+    TROUPE_TRY(linking.link_waits(p));
   for (const auto& part : programs_)
-    collective_slots_.emplace_back(part->waits().size());
-  TROUPE_ASSIGN(collectives_, find_collectives(programs_, devices));
-  for (uint32_t g = 0; g < collectives_.size(); ++g)
-    for (uint32_t m = 0; m < collectives_[g].members.size(); ++m) {
-      const auto& member = collectives_[g].members[m];
-      collective_slots_[member.program][member.wait] = {g, m};
-    }
-  return {};
+    TROUPE_TRY(linking.link_exports(*part));
+  return linking.link_collectives();
 }
 
 // The waitable resources and receivers of its functions count as those of its steps.

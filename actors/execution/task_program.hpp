@@ -220,6 +220,8 @@ public:
   }
 
 private:
+  class linker;
+
   void append_subjects(std::vector<span_subject>& to) const;
   status check_retirements(uint64_t retirements) const;
   inline_actor* add_waitable_resource(const caf::actor& handle);

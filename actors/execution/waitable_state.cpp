@@ -40,6 +40,58 @@ struct clear_at_exit {
 template <class List>
 clear_at_exit(List**) -> clear_at_exit<List>;
 
+struct requester {
+  uint32_t wait = 0;
+  const troupe::node* origin = nullptr;
+  caf::actor region; // or a waitable resource, for a deferred operation
+  caf::actor source; // the waitable resource that this one may ask
+  caf::actor keep;   // owns the region of `origin`, for a deferred operation
+  usage_meter::side side = usage_meter::neither;
+};
+struct waiter {
+  requester from;
+  std::optional<deadlines::key> due;
+};
+struct delivery {
+  caf::actor region;
+  wait_answer answer;
+};
+// A deferred operation: a request to another waitable resource, or an access to files.
+struct pending_operation {
+  deferred_operation operation;
+  requester from;
+};
+// Most requests have one answer.
+struct deliveries {
+  boost::container::small_vector<delivery, 2> answers;
+  std::vector<pending_operation> operations;
+};
+
+usage_meter::side side_of(const wait_request& request) {
+  if (request.origin->op().returns_answer_on_failure)
+    return usage_meter::takes;
+  return request.inputs.empty() ? usage_meter::neither : usage_meter::puts;
+}
+
+requester requester_of(wait_request& request) {
+  auto side = side_of(request);
+  return {request.wait, request.origin, std::move(request.region), std::move(request.source), {},
+          side};
+}
+
+requester requester_of(source_request& request) {
+  return {request.operation_number,  request.origin,    std::move(request.asker), {},
+          std::move(request.region), usage_meter::takes};
+}
+
+// Errors name the requesting node when they reach it. The waitable resource adds its own name.
+delivery delivery_to(requester& receiver, answer& result) {
+  auto outcome = receiver.keep ? std::move(result.outcome)
+                               : with_node_context(*receiver.origin, std::move(result.outcome));
+  return {std::move(receiver.region),
+          {receiver.wait, std::move(outcome), std::move(result.tensors), result.id.step}};
+}
+
 // Handles a message on its sender's thread, as regions do: a thread that enqueues an element
 // delivers it to the region that waits for it. The lock is held only while the rules of the
 // waitable resource run. Answers are sent after it is released.
@@ -69,57 +121,17 @@ public:
   }
 
 private:
-  struct requester {
-    uint32_t wait = 0;
-    const troupe::node* origin = nullptr;
-    caf::actor region; // or a waitable resource, for a deferred operation
-    caf::actor source; // the waitable resource that this one may ask
-    caf::actor keep;   // owns the region of `origin`, for a deferred operation
-    usage_meter::side side = usage_meter::neither;
-  };
-  struct waiter {
-    requester from;
-    std::optional<deadlines::key> due;
-  };
-  struct delivery {
-    caf::actor region;
-    wait_answer answer;
-  };
-  // A deferred operation: a request to another waitable resource, or an access to files.
-  struct pending_operation {
-    deferred_operation operation;
-    requester from;
-  };
-  // Most requests have one answer.
-  struct deliveries {
-    boost::container::small_vector<delivery, 2> answers;
-    std::vector<pending_operation> operations;
-  };
-
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override {
     deliveries out;
     step_id current_step;
     if (auto* request = content_if<wait_request>(message)) {
       current_step = request->step;
-      auto side = request->origin->op().returns_answer_on_failure ? usage_meter::takes
-                  : request->inputs.empty()                       ? usage_meter::neither
-                                                                  : usage_meter::puts;
-      put({request->wait,
-           request->origin,
-           std::move(request->region),
-           std::move(request->source),
-           {},
-           side},
-          current_step, request->origin->op().start_operation, std::move(request->inputs), out);
+      auto from = requester_of(*request);
+      put(std::move(from), current_step, request->origin->op().start_operation,
+          std::move(request->inputs), out);
     } else if (auto* source_request = content_if<troupe::source_request>(message)) {
       current_step = source_request->step;
-      put({source_request->operation_number,
-           source_request->origin,
-           std::move(source_request->asker),
-           {},
-           std::move(source_request->region),
-           usage_meter::takes},
-          current_step, source_request->operation, {}, out);
+      put(requester_of(*source_request), current_step, source_request->operation, {}, out);
     } else if (auto* withdrawal = content_if<withdraw_question>(message)) {
       current_step = withdrawal->step;
       under_lock(out, [&](answers& done) { withdraw(*withdrawal, done); });
@@ -134,17 +146,7 @@ private:
         machine_->operation_ended(ended->number, std::move(ended->outcome), {}, done);
       });
     } else if (auto* step_end = content_if<step_ended>(message)) {
-      under_lock(out, [&](answers& done) {
-        using outcome_kind = step_ended::outcome_kind;
-        if (step_end->outcome == outcome_kind::failing || step_end->outcome == outcome_kind::failed)
-          machine_->cancel(step_end->step, failure(error_kind::cancelled, "the step has failed"),
-                           done);
-        if (step_end->outcome == outcome_kind::succeeded_locally &&
-            machine_->holds_for(step_end->step))
-          *step_end->keeps_inputs = true;
-        else if (step_end->outcome != outcome_kind::failing)
-          machine_->end_step(step_end->step, step_end->outcome == outcome_kind::failed, done);
-      });
+      under_lock(out, [&](answers& done) { end_step(*step_end, done); });
     } else if (content_if<waitable_reset>(message)) {
       under_lock(out, [&](answers& done) {
         machine_->reset(
@@ -173,6 +175,16 @@ private:
     }
     send_all(out, current_step, unit);
     return true;
+  }
+
+  void end_step(const step_ended& ended, answers& done) {
+    using outcome_kind = step_ended::outcome_kind;
+    if (ended.outcome == outcome_kind::failing || ended.outcome == outcome_kind::failed)
+      machine_->cancel(ended.step, failure(error_kind::cancelled, "the step has failed"), done);
+    if (ended.outcome == outcome_kind::succeeded_locally && machine_->holds_for(ended.step))
+      *ended.keeps_inputs = true;
+    else if (ended.outcome != outcome_kind::failing)
+      machine_->end_step(ended.step, ended.outcome == outcome_kind::failed, done);
   }
 
   waitable_stats count() {
@@ -397,14 +409,6 @@ private:
                              machine_->name(), "' gave no answer within ", timeout_ms,
                              " ms: it has ", machine_->describe()),
                      *overdue_);
-  }
-
-  // Errors name the requesting node when they reach it. The waitable resource adds its own name.
-  static delivery delivery_to(requester& receiver, answer& result) {
-    auto outcome = receiver.keep ? std::move(result.outcome)
-                                 : with_node_context(*receiver.origin, std::move(result.outcome));
-    return {std::move(receiver.region),
-            {receiver.wait, std::move(outcome), std::move(result.tensors), result.id.step}};
   }
 
   // Moves the answers of waiting requests to `out`.

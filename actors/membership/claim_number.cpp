@@ -146,6 +146,43 @@ void take_answer(claimant_self self, const number_grant& grant) {
   self->delayed_send(self, pause, retry_atom::value);
 }
 
+void introduced(claimant_self self, const peer_ready& ready) {
+  if (ready.peer_hello.role != "task")
+    return;
+  self->state.introduced = true;
+  self->send(self->state.exchange, outgoing{self->state.options.claim});
+}
+
+void disconnected(claimant_self self, const peer_gone& gone) {
+  auto& state = self->state;
+  state.exchange = nullptr;
+  if (gone.reason.kind() != error_kind::cancelled)
+    state.last_error = gone.reason;
+  if (gone.reason.kind() == error_kind::failed_precondition)
+    return settle(self, gone.reason);
+  if (!state.outcome)
+    self->delayed_send(self, pause, retry_atom::value);
+}
+
+// Ends the current call, if it has that number, its peer has not introduced itself as a task, and
+// another address can be called.
+void hang_up_unless_introduced(claimant_self self, uint64_t number) {
+  auto& state = self->state;
+  const auto& seeds = state.options.seeds;
+  auto has_others = seeds.size() > 1 || state.called_address != seeds[0];
+  if (number != state.calls || state.introduced || !has_others)
+    return;
+  state.last_error =
+      failure(error_kind::unavailable, state.called_address, " has not introduced itself");
+  hang_up(self);
+}
+
+status timeout_error(const claimant_state& state) {
+  return failure(error_kind::unavailable, "no number was given at ", list_of(state.options.seeds),
+                 " within ", state.options.patience.count(), " ms",
+                 state.last_error.ok() ? "" : concat(": ", state.last_error.message()));
+}
+
 caf::behavior claimant_behavior(claimant_self self, claim_options options) {
   auto& state = self->state;
   state.options = std::move(options);
@@ -162,26 +199,12 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
   call(self);
   return {
       [=](dial_result& call) { connected(self, call); },
-      [=](const peer_ready& ready) {
-        if (ready.peer_hello.role != "task")
-          return;
-        self->state.introduced = true;
-        self->send(self->state.exchange, outgoing{self->state.options.claim});
-      },
+      [=](const peer_ready& ready) { introduced(self, ready); },
       [=](const incoming& received) {
         if (const auto* grant = std::get_if<number_grant>(&received.content))
           take_answer(self, *grant);
       },
-      [=](const peer_gone& gone) {
-        auto& current = self->state;
-        current.exchange = nullptr;
-        if (gone.reason.kind() != error_kind::cancelled)
-          current.last_error = gone.reason;
-        if (gone.reason.kind() == error_kind::failed_precondition)
-          return settle(self, gone.reason);
-        if (!current.outcome)
-          self->delayed_send(self, pause, retry_atom::value);
-      },
+      [=](const peer_gone& gone) { disconnected(self, gone); },
       [=](retry_atom) {
         if (self->state.outcome)
           return;
@@ -190,30 +213,14 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
         else if (self->state.introduced)
           self->send(self->state.exchange, outgoing{self->state.options.claim});
       },
-      [=](const check_introduced& call_to_check) {
-        auto& current = self->state;
-        const auto& seeds = current.options.seeds;
-        auto has_others = seeds.size() > 1 || current.called_address != seeds[0];
-        if (call_to_check.number != current.calls || current.introduced || !has_others)
-          return;
-        current.last_error =
-            failure(error_kind::unavailable, current.called_address, " has not introduced itself");
-        hang_up(self);
-      },
+      [=](const check_introduced& call) { hang_up_unless_introduced(self, call.number); },
       [=](check_wanted_atom) {
         if (self->state.options.give_up())
           settle(self, failure(error_kind::cancelled, "the request for a number was cancelled"));
         else if (!self->state.outcome)
           self->delayed_send(self, pause, check_wanted_atom::value);
       },
-      [=](time_out_atom) {
-        const auto& current = self->state;
-        settle(self,
-               failure(error_kind::unavailable, "no number was given at ",
-                       list_of(current.options.seeds), " within ", current.options.patience.count(),
-                       " ms",
-                       current.last_error.ok() ? "" : concat(": ", current.last_error.message())));
-      },
+      [=](time_out_atom) { settle(self, timeout_error(self->state)); },
       [=](await_number_atom) -> caf::result<number_grant> {
         auto promise = self->make_response_promise<number_grant>();
         if (self->state.outcome)

@@ -524,6 +524,20 @@ void lost(membership_self self, const peer_gone& gone) {
     std::erase_if(self->state.members, [](const auto& entry) { return is_unused(entry.second); });
 }
 
+// Ends all connections and calls, and the membership.
+void shut_down(membership_self self, const caf::error& reason) {
+  self->state.stop_calls();
+  refuse_all(self, failure(error_kind::cancelled, "this process or its session is shutting down"));
+  for (auto& [task, link] : self->state.members)
+    if (link.exchange)
+      self->send_exit(link.exchange, reason);
+  if (self->state.seeds)
+    for (const auto& exchange : self->state.seeds->exchanges())
+      self->send_exit(exchange, reason);
+  self->state.seeds.reset(); // ends its calls
+  self->quit(reason);
+}
+
 caf::behavior membership_behavior(membership_self self, membership_options options) {
   auto& state = self->state;
   state.options = std::move(options);
@@ -541,19 +555,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
     refuse_all(self, from_caf(why));
     return why;
   });
-  self->set_exit_handler([=](const caf::exit_msg& message) {
-    self->state.stop_calls();
-    refuse_all(self,
-               failure(error_kind::cancelled, "this process or its session is shutting down"));
-    for (auto& [task, link] : self->state.members)
-      if (link.exchange)
-        self->send_exit(link.exchange, message.reason);
-    if (self->state.seeds)
-      for (const auto& exchange : self->state.seeds->exchanges())
-        self->send_exit(exchange, message.reason);
-    self->state.seeds.reset(); // ends its calls
-    self->quit(message.reason);
-  });
+  self->set_exit_handler([=](const caf::exit_msg& message) { shut_down(self, message.reason); });
   return {
       [=](const connect_request& request) { return connect(self, request); },
       [=](dial_result& call) { connected(self, call); },

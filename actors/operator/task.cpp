@@ -55,6 +55,89 @@ struct log_closer {
   std::shared_ptr<event_log> log;
 };
 
+// The address at which other tasks reach the task, which listens at `port`.
+result<std::string> address_for_others(const task_options& options, const address& listen_address,
+                                       uint16_t port) {
+  if (!options.advertise.empty())
+    return options.advertise;
+  if (listen_address.host == "0.0.0.0" || listen_address.host == "::")
+    return invalid("a task that listens at all addresses of its machine needs the address at "
+                   "which other tasks reach it: set advertise to one of them");
+  return to_string(address{listen_address.host, port});
+}
+
+size_t count_busy_connections(step_server& server) {
+  size_t busy = 0;
+  for (const auto& connection : server.connections().open())
+    busy += !link_stats_of(*connection).drained;
+  return busy;
+}
+
+result<connection_trust> load_trust(const task_options& options) {
+  connection_trust trust{.tls = {}, .insecure = options.insecure};
+  if (!options.tls.empty()) {
+    TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
+                                                 .cluster = options.cluster.known.cluster,
+                                                 .self = options.self,
+                                                 .on_warning = options.on_warning}));
+  }
+  return trust;
+}
+
+// The part of the membership's options that follows from the task's options.
+membership_options membership_options_of(const task_options& options) {
+  membership_options membership;
+  membership.cluster = options.cluster;
+  membership.role = "task";
+  membership.self = options.self;
+  membership.peer_timeout = options.peer_timeout;
+  membership.same_host_reads = options.same_host_reads;
+  membership.own_thread = true;
+  return membership;
+}
+
+// Likewise of the worker. Moves the hook for drains.
+worker_options worker_options_of(task_options& options, caf::actor_system& system) {
+  auto threads = count_threads(options.inter_op_threads);
+  worker_options worker;
+  worker.ops = options.ops;
+  worker.on_drain = std::move(options.on_drain);
+  worker.regions = region_options_for(system, threads);
+  worker.deterministic = options.deterministic;
+  worker.launch_threads = options.gpu_launch_threads;
+  worker.own_thread = true;
+  worker.kernel_threads = threads;
+  return worker;
+}
+
+// Likewise of the exchanges with peers that connect to the task. Reads the access list.
+result<exchange_options> exchange_options_of(const task_options& options,
+                                             const address& listen_address) {
+  exchange_options exchange;
+  exchange.self.software = library_version;
+  exchange.self.role = "task";
+  exchange.self.job = options.self.job;
+  exchange.self.task = options.self.task;
+  exchange.self.cluster = options.cluster.known.cluster;
+  exchange.address = to_string(listen_address);
+  exchange.peer_timeout = options.peer_timeout;
+  exchange.same_host_reads = options.same_host_reads;
+  exchange.on_warning = options.on_warning;
+  if (!options.access_list.empty()) {
+    TROUPE_ASSIGN(exchange.access_control,
+                  access_control::load(options.access_list, options.on_warning));
+  }
+  return exchange;
+}
+
+void log_start(event_log& log, const task& started, const std::string& address) {
+  log.write(log_level::info, "task_started",
+            {{"address", address},
+             {"http_port", int64_t{started.http_port()}},
+             {"incarnation", std::to_string(started.incarnation())},
+             {"version", std::string{library_version}}});
+}
+
 class running_task final : public task {
 public:
   // Kernels have other threads (worker_options::kernel_threads).
@@ -82,13 +165,8 @@ public:
                std::shared_ptr<event_log> log) {
     TROUPE_ASSIGN(auto listening, listen_at(listen_address));
     port_ = listening.second;
-    join_options join;
     auto fail = std::make_shared<failure_hook>(std::move(options.on_failure));
-    if (!options.cluster.seeds.empty()) {
-      TROUPE_ASSIGN(join, this->join(options, listen_address));
-    } else if (options.cluster.source && options.cluster.source->takes_announcements()) {
-      TROUPE_TRY(announce(options, listen_address, fail));
-    }
+    TROUPE_ASSIGN(auto join, enter_cluster(options, listen_address, fail));
     self_ = options.self;
     log->set_task(to_string(self_));
     TROUPE_ASSIGN(auto devices, options.make_devices());
@@ -99,89 +177,46 @@ public:
     state_ = std::make_shared<resources>(system_);
     auto known = std::make_shared<incarnations>();
     auto loop = io_loop::make();
-    connection_trust trust{.tls = {}, .insecure = options.insecure};
-    if (!options.tls.empty()) {
-      TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
-                                                   .cluster = options.cluster.known.cluster,
-                                                   .self = options.self,
-                                                   .on_warning = options.on_warning}));
-    }
+    TROUPE_ASSIGN(auto trust, load_trust(options));
     view_ = std::make_shared<cluster_view>(options.cluster.known);
-    membership_ = spawn_membership(system_, {.cluster = options.cluster,
-                                             .role = "task",
-                                             .self = options.self,
-                                             .incarnation = incarnation_,
-                                             .peer_timeout = options.peer_timeout,
-                                             .owner = {},
-                                             .server = server_,
-                                             .incarnations = known,
-                                             .transport = socket_transport(loop, trust),
-                                             .same_host_reads = options.same_host_reads,
-                                             .own_thread = true,
-                                             .view = view_,
-                                             .join = std::move(join)});
-    auto inspector = std::make_shared<task_inspector>(
-        task_inspector::parts{.address = to_string(address{listen_address.host, port_}),
-                              .server = server_,
-                              .state = state_,
-                              .devices = devices,
-                              .cluster = view_});
+    auto membership = membership_options_of(options);
+    membership.incarnation = incarnation_;
+    membership.server = server_;
+    membership.incarnations = known;
+    membership.transport = socket_transport(loop, trust);
+    membership.view = view_;
+    membership.join = std::move(join);
+    membership_ = spawn_membership(system_, std::move(membership));
+    const auto address_text = to_string(address{listen_address.host, port_});
+    auto inspector = std::make_shared<task_inspector>(task_inspector::parts{.address = address_text,
+                                                                            .server = server_,
+                                                                            .state = state_,
+                                                                            .devices = devices,
+                                                                            .cluster = view_});
     host_ = make_host(options, trust, devices);
-    auto threads = count_threads(options.inter_op_threads);
-    worker_options worker{.ops = options.ops,
-                          .devices = std::move(devices),
-                          .membership = membership_,
-                          .server = server_,
-                          .state = state_,
-                          .inspector = inspector,
-                          .on_drain = std::move(options.on_drain),
-                          .regions = region_options_for(system_, threads),
-                          .deterministic = options.deterministic,
-                          .launch_threads = options.gpu_launch_threads,
-                          .own_thread = true,
-                          .kernel_threads = threads};
+    auto worker = worker_options_of(options, system_);
+    worker.devices = std::move(devices);
+    worker.membership = membership_;
+    worker.server = server_;
+    worker.state = state_;
+    worker.inspector = inspector;
     worker_ = spawn_worker(system_, std::move(worker));
     caf::anon_send(membership_, membership_owner{worker_});
-    exchange_options exchange;
-    exchange.self.software = library_version;
-    exchange.self.role = "task";
-    exchange.self.job = options.self.job;
-    exchange.self.task = options.self.task;
+    TROUPE_ASSIGN(auto exchange, exchange_options_of(options, listen_address));
     exchange.self.incarnation = incarnation_;
-    exchange.address = to_string(listen_address);
     exchange.owner = worker_;
     exchange.opener = membership_.address();
     exchange.server = server_;
-    exchange.self.cluster = options.cluster.known.cluster;
-    exchange.peer_timeout = options.peer_timeout;
     exchange.incarnations = known;
-    exchange.same_host_reads = options.same_host_reads;
     exchange.loop = loop;
     exchange.tls = trust.tls;
-    if (!options.access_list.empty()) {
-      TROUPE_ASSIGN(exchange.access_control,
-                    access_control::load(options.access_list, options.on_warning));
-    }
-    exchange.on_warning = options.on_warning;
     exchange.session_handler = host_;
     TROUPE_ASSIGN(listener_,
                   spawn_listener(system_, listening.first.release(), std::move(exchange)));
-    supervisor_ = spawn_supervisor(
-        system_,
-        {{concat("the worker of ", options.self), worker_},
-         {concat("the membership of ", options.self), membership_},
-         {concat("the listener of ", options.self), listener_}},
-        [server = server_, fail](const status& why) {
-          server->log().write(log_level::error, "task_failed", {{"why", why.message()}});
-          fail->call(why);
-        });
+    watch_actors(fail);
     if (!options.http.empty())
       TROUPE_TRY(open_operator_port(options, std::move(inspector)));
-    server_->log().write(log_level::info, "task_started",
-                         {{"address", to_string(address{listen_address.host, port_})},
-                          {"http_port", int64_t{http_port()}},
-                          {"incarnation", std::to_string(incarnation_)},
-                          {"version", std::string{library_version}}});
+    log_start(server_->log(), *this, address_text);
     return {};
   }
 
@@ -203,7 +238,7 @@ public:
     for (;;) {
       // Steps before connections: an answer is sent before its step has ended.
       auto steps = host_->in_flight() + server_->in_flight();
-      drain_result left{steps, busy_connections()};
+      drain_result left{steps, count_busy_connections(*server_)};
       if (left.none() || std::chrono::steady_clock::now() >= end)
         return left;
       std::this_thread::sleep_for(period);
@@ -230,19 +265,33 @@ private:
                                .trust = trust});
   }
 
-  result<std::string> advertised(const task_options& options, const address& listen_address) const {
-    if (!options.advertise.empty())
-      return options.advertise;
-    if (listen_address.host == "0.0.0.0" || listen_address.host == "::")
-      return invalid("a task that listens at all addresses of its machine needs the address at "
-                     "which other tasks reach it: set advertise to one of them");
-    return to_string(address{listen_address.host, port_});
+  // Takes the place in the cluster that the options request. Without seeds, the result is empty.
+  result<join_options> enter_cluster(task_options& options, const address& listen_address,
+                                     const std::shared_ptr<failure_hook>& fail) {
+    if (!options.cluster.seeds.empty())
+      return join(options, listen_address);
+    if (options.cluster.source && options.cluster.source->takes_announcements())
+      TROUPE_TRY(announce(options, listen_address, fail));
+    return join_options{};
+  }
+
+  // Reports the first actor that ends before the task does.
+  void watch_actors(const std::shared_ptr<failure_hook>& fail) {
+    supervisor_ = spawn_supervisor(
+        system_,
+        {{concat("the worker of ", self_), worker_},
+         {concat("the membership of ", self_), membership_},
+         {concat("the listener of ", self_), listener_}},
+        [server = server_, fail](const status& why) {
+          server->log().write(log_level::error, "task_failed", {{"why", why.message()}});
+          fail->call(why);
+        });
   }
 
   // Announces this task at a source of which tasks are the entries.
   status announce(task_options& options, const address& listen_address,
                   const std::shared_ptr<failure_hook>& fail) {
-    TROUPE_ASSIGN(auto address, advertised(options, listen_address));
+    TROUPE_ASSIGN(auto address, address_for_others(options, listen_address, port_));
     TROUPE_ASSIGN(announced_, options.cluster.source->announce(
                                   {.claim = {options.self.job, options.self.task, incarnation_,
                                              std::move(address)},
@@ -256,7 +305,7 @@ private:
 
   // Requests a number for this task, or the confirmation of the number that it has.
   result<join_options> join(task_options& options, const address& listen_address) {
-    TROUPE_ASSIGN(auto address, advertised(options, listen_address));
+    TROUPE_ASSIGN(auto address, address_for_others(options, listen_address, port_));
     join_options joining{.seeds = options.cluster.seeds,
                          .address = std::move(address),
                          .times = options.member_times,
@@ -314,13 +363,6 @@ private:
     };
     TROUPE_ASSIGN(operators_, operator_port::open(parsed, std::move(parts)));
     return {};
-  }
-
-  size_t busy_connections() const {
-    size_t busy = 0;
-    for (const auto& connection : server_->connections().open())
-      busy += !link_stats_of(*connection).drained;
-    return busy;
   }
 
   log_closer log_; // closes after all actors have ended

@@ -43,6 +43,38 @@ void log_end(event_log& log, const event_names& event, step_id step, bool retrie
   log.write_step(level, event, static_cast<int64_t>(step.sequence), std::move(fields));
 }
 
+result<program_store::program_ptr> find_program(const program_store& programs,
+                                                const run_request& request, peer_connection& owner,
+                                                const std::string& task) {
+  TROUPE_ASSIGN(auto program, programs.find(request.handle, owner));
+  if (program->session() != request.step.session)
+    return invalid(task, ": program ", request.handle, " is of another session than step ",
+                   request.step);
+  return program;
+}
+
+// Counts a step of the owner, with `fed` bytes of feeds, if that exceeds no limit.
+status reserve_step(peer_connection& owner, uint64_t fed, const std::string& task) {
+  if (owner.running.fetch_add(1, std::memory_order_relaxed) >= max_running) {
+    owner.running.fetch_sub(1, std::memory_order_relaxed);
+    return failure(error_kind::resource_exhausted, owner.peer, " has ", max_running, " steps on ",
+                   task, " already, which is the limit");
+  }
+  if (auto* account = owner.account.get();
+      account && !acquire_slot(account->steps, account->rights.steps)) {
+    owner.running.fetch_sub(1, std::memory_order_relaxed);
+    return failure(error_kind::resource_exhausted, "client '", account->name, "' has ",
+                   account->rights.steps, " steps on ", task, " already, which is its limit");
+  }
+  if (!owner.take_feeds(fed, step_server::max_fed)) {
+    owner.end_step();
+    return failure(error_kind::resource_exhausted, owner.peer, " has fed steps on ", task, " with ",
+                   owner.feed_bytes.load(), " bytes that are still in use: ", fed,
+                   " more are over the limit of ", step_server::max_fed);
+  }
+  return {};
+}
+
 constexpr event_names step_failed{"step_failed", "steps_failed"},
     step_refused{"step_refused", "steps_refused"};
 
@@ -139,12 +171,9 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
     return refuse(deadline_passed_before_start());
   if (auto outcome = refusal(); !outcome)
     return refuse(std::move(outcome));
-  auto program = programs_.find(request.handle, *owner);
+  auto program = find_program(programs_, request, *owner, name_);
   if (!program)
     return refuse(program.status());
-  if ((*program)->session() != request.step.session)
-    return refuse(invalid(name_, ": program ", request.handle, " is of another session than step ",
-                          request.step));
   if (initialization_.closed() && (*program)->has_state()) {
     auto admission =
         initialization_.admit(request.initializes, owner.get(), owner->peer, name_, now_());
@@ -159,24 +188,8 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
       steps_->end(request.step, true);
     return refuse(failure(error_kind::cancelled, "the step was cancelled before it came"));
   }
-  if (owner->running.fetch_add(1, std::memory_order_relaxed) >= max_running) {
-    owner->running.fetch_sub(1, std::memory_order_relaxed);
-    return refuse(failure(error_kind::resource_exhausted, owner->peer, " has ", max_running,
-                          " steps on ", name_, " already, which is the limit"));
-  }
-  if (auto* account = owner->account.get();
-      account && !acquire_slot(account->steps, account->rights.steps)) {
-    owner->running.fetch_sub(1, std::memory_order_relaxed);
-    return refuse(failure(error_kind::resource_exhausted, "client '", account->name, "' has ",
-                          account->rights.steps, " steps on ", name_,
-                          " already, which is its limit"));
-  }
-  if (!owner->take_feeds(fed, max_fed)) {
-    owner->end_step();
-    return refuse(failure(error_kind::resource_exhausted, owner->peer, " has fed steps on ", name_,
-                          " with ", owner->feed_bytes.load(), " bytes that are still in use: ", fed,
-                          " more are over the limit of ", max_fed));
-  }
+  if (auto reserved = reserve_step(*owner, fed, name_); !reserved)
+    return refuse(std::move(reserved));
   // A step whose part here has ended counts until it is settled.
   auto ended = [owner, stage, fed, kept_program = *program, step = request.step,
                 retried = request.retried, unsettled = unsettled_, counts = counts_,

@@ -48,6 +48,16 @@ double seconds_between(std::chrono::steady_clock::time_point from,
   return std::chrono::duration<double>(to - from).count();
 }
 
+status not_found(const inspection_ref& ref) {
+  return failure(error_kind::not_found, to_string(ref), " does not exist (any more)");
+}
+
+inspection empty_part(const inspection_ref& ref) { return {to_string(ref), ref.parts.back().kind}; }
+
+std::string device_id(const device& subject) {
+  return concat(to_string(subject.kind()), ':', subject.ordinal());
+}
+
 } // namespace
 
 // Builds one inspection. Each function makes a part, with children down to `depth`. Below zero, the
@@ -92,14 +102,6 @@ public:
   }
 
 private:
-  static status not_found(const inspection_ref& ref) {
-    return failure(error_kind::not_found, to_string(ref), " does not exist (any more)");
-  }
-
-  static inspection empty_part(const inspection_ref& ref) {
-    return {to_string(ref), ref.parts.back().kind};
-  }
-
   // Returns whether a child of that kind is in the scope, and reserves room for it.
   bool reserve_child(inspection& parent, std::string_view kind) {
     if (!scope_.includes(kind))
@@ -116,6 +118,12 @@ private:
     auto part = empty_part(task_.self_);
     if (depth < 0)
       return part;
+    add_properties_of_task(part);
+    add_children_of_task(part, depth - 1);
+    return part;
+  }
+
+  void add_properties_of_task(inspection& part) const {
     auto now = std::chrono::steady_clock::now();
     auto process = process_stats::now();
     const auto& counts = server_.counts();
@@ -152,32 +160,30 @@ private:
     part.add("cpu_seconds", process.cpu_seconds);
     part.add("threads", process.threads);
     part.add("descriptors", process.descriptors);
-    for (const auto& device_of_task : parts_.devices)
-      if (reserve_child(part, "device"))
-        part.children.push_back(device_part(*device_of_task, depth - 1));
-    for (const auto& connection : server_.connections().open())
-      if (reserve_child(part, "link"))
-        part.children.push_back(link(*connection, depth - 1));
-    for (const auto& program : server_.programs().list())
-      if (reserve_child(part, "program"))
-        part.children.push_back(program_part(program, depth - 1));
-    for (const auto& session : server_.hosted().open())
-      if (reserve_child(part, "hosted_session"))
-        part.children.push_back(hosted_part(*session, depth - 1));
-    for (const auto& connection : server_.connections().open())
-      if (auto waits = connection->waits.now(); !waits.empty() && reserve_child(part, "client"))
-        part.children.push_back(client_part(*connection, waits, depth - 1));
-    for (const auto& running : server_.steps().running())
-      if (reserve_child(part, "step"))
-        part.children.push_back(step_part(running, depth - 1));
-    for (const auto& [name, states] : parts_.state->all())
-      if (reserve_child(part, "container"))
-        part.children.push_back(container_part(name, states, depth - 1));
-    return part;
   }
 
-  static std::string device_id(const device& subject) {
-    return concat(to_string(subject.kind()), ':', subject.ordinal());
+  void add_children_of_task(inspection& part, int depth) {
+    for (const auto& device_of_task : parts_.devices)
+      if (reserve_child(part, "device"))
+        part.children.push_back(device_part(*device_of_task, depth));
+    for (const auto& connection : server_.connections().open())
+      if (reserve_child(part, "link"))
+        part.children.push_back(link(*connection, depth));
+    for (const auto& program : server_.programs().list())
+      if (reserve_child(part, "program"))
+        part.children.push_back(program_part(program, depth));
+    for (const auto& session : server_.hosted().open())
+      if (reserve_child(part, "hosted_session"))
+        part.children.push_back(hosted_part(*session, depth));
+    for (const auto& connection : server_.connections().open())
+      if (auto waits = connection->waits.now(); !waits.empty() && reserve_child(part, "client"))
+        part.children.push_back(client_part(*connection, waits, depth));
+    for (const auto& running : server_.steps().running())
+      if (reserve_child(part, "step"))
+        part.children.push_back(step_part(running, depth));
+    for (const auto& [name, states] : parts_.state->all())
+      if (reserve_child(part, "container"))
+        part.children.push_back(container_part(name, states, depth));
   }
 
   inspection device_part(const device& subject, int depth) {

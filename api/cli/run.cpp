@@ -164,15 +164,7 @@ void print_placement(const text_run& run, session& in) {
   std::cout << "# the run at line " << run.line << '\n' << to_string(report);
 }
 
-bool run_file(command_options arguments) {
-  arguments.file = folder_of_model(arguments.file);
-  if (is_saved_model(arguments.file) && !arguments.selection.selects_anything() &&
-      arguments.model.signature.empty()) {
-    std::cout << list_signatures(arguments.file);
-    return true;
-  }
-  graph_builder g;
-  auto runs = load(arguments, g);
+session_options session_options_of(const command_options& arguments) {
   session_options options{
       .memory = {.gpu_limit = arguments.gpu_memory_limit,
                  .gpu_reserve = arguments.gpu_memory_reserve},
@@ -191,6 +183,19 @@ bool run_file(command_options arguments) {
     options.passes.mixed_precision = *dtype_from(arguments.mixed_precision);
   if (arguments.swap != "off")
     options.passes.swap.mode = arguments.swap == "on" ? swap_mode::on : swap_mode::automatic;
+  return options;
+}
+
+bool run_file(command_options arguments) {
+  arguments.file = folder_of_model(arguments.file);
+  if (is_saved_model(arguments.file) && !arguments.selection.selects_anything() &&
+      arguments.model.signature.empty()) {
+    std::cout << list_signatures(arguments.file);
+    return true;
+  }
+  graph_builder g;
+  auto runs = load(arguments, g);
+  auto options = session_options_of(arguments);
   auto s = arguments.cluster.empty() ? session::local(options, no_line)
                                      : session::connect(arguments.cluster, options, no_line);
   std::vector<step_statistics> steps;
@@ -226,6 +231,75 @@ bool run_file(command_options arguments) {
   return file_runner.all_as_expected();
 }
 
+void add_selection_options(CLI::App& command, command_options& chosen) {
+  auto add = [&](const char* name, std::vector<std::string>& words, const char* help) {
+    command.add_option(name, words, help)->allow_extra_args(false);
+  };
+  add("--feed", chosen.selection.feeds, "NAME=VALUE or NAME=@FILE.npy, once for each input");
+  add("--fetch", chosen.selection.fetches, "NAME or NAME:1, once for each result");
+  add("--target", chosen.selection.targets,
+      "NAME of a node to run for its effect, with the fetches");
+  add("--init", chosen.selection.inits, "NAME of a node to run first, in a separate step");
+  add("--save", chosen.selection.saves, "NAME=@FILE.npy: save a result instead of printing it");
+  command.add_option("--signature", chosen.model.signature,
+                     "The function of a SavedModel; --feed and --fetch take its names");
+  command.add_option("--tags", chosen.model.tags,
+                     "The graph of a SavedModel, such as serve,gpu; by default the only one");
+  command.add_option("--out", chosen.selection.out, "Folder to save all results in, as NAME.npy");
+}
+
+void add_session_options(CLI::App& command, command_options& chosen) {
+  command.add_option("--cluster", chosen.cluster,
+                     std::string{"By default in this process. "} + session_help);
+  add_security(command, chosen.security);
+  command.add_option("--timeout", chosen.timeout, "Seconds for each run")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 1e6));
+  command.add_option("--gpus", chosen.gpus, "Number of GPUs of this machine; -1: all")
+      ->capture_default_str();
+  command
+      .add_option("--gpu-memory-limit", chosen.gpu_memory_limit,
+                  "Bytes of each GPU to use at most, such as 40GB; 0: nine tenths")
+      ->transform(CLI::AsSizeValue{false});
+  command
+      .add_option("--gpu-memory-reserve", chosen.gpu_memory_reserve,
+                  "Bytes of each GPU to allocate at the start; 0: on demand")
+      ->transform(CLI::AsSizeValue{false});
+  command.add_option("--trace", chosen.trace,
+                     "Write a trace of the run to this file, for ui.perfetto.dev");
+}
+
+void add_graph_options(CLI::App& command, command_options& chosen) {
+  command.add_flag("--check-numerics", chosen.check_numerics,
+                   "Fail at the first node that produces a NaN or an infinity");
+  command.add_flag("--deterministic", chosen.deterministic,
+                   "Compute the same bits for any number of threads");
+  command.add_flag("!--no-passes", chosen.passes,
+                   "Run the graph as it was written (docs/passes.md)");
+  command
+      .add_option("--mixed-precision", chosen.mixed_precision,
+                  "Compute matrix products and convolutions in 16 bits (docs/mixed-precision.md)")
+      ->check(CLI::IsMember({"none", "bf16", "f16"}))
+      ->capture_default_str();
+  command
+      .add_option("--swap", chosen.swap,
+                  "Move tensors of GPUs to the host's memory (docs/memory.md)")
+      ->check(CLI::IsMember({"off", "auto", "on"}))
+      ->capture_default_str();
+  command.add_flag("--dump", chosen.dump, "Print the optimized graph, for one device");
+  command
+      .add_option("--placement", chosen.placement,
+                  "How nodes that name no device get one (docs/placement.md)")
+      ->check(CLI::IsMember({"first-worker", "greedy"}))
+      ->capture_default_str();
+  command.add_flag("--soft-placement", chosen.soft_placement,
+                   "Run nodes that name a missing device on the most similar one");
+  command.add_flag("--late-receives", chosen.late_receives,
+                   "Request large tensors of other tasks only shortly before they are read");
+  command.add_flag("--explain-placement", chosen.explain_placement,
+                   "Print the device of each node and the reason, without running anything");
+}
+
 } // namespace
 
 void add_run(CLI::App& app, int& exit_code) {
@@ -236,66 +310,9 @@ void add_run(CLI::App& app, int& exit_code) {
                    "A text graph (docs/text-graphs.md), TensorFlow's .pb, .pbtxt or .meta, or the "
                    "folder of a SavedModel, whose signatures are listed if nothing is selected")
       ->required();
-  auto add = [&](const char* name, std::vector<std::string>& words, const char* help) {
-    command->add_option(name, words, help)->allow_extra_args(false);
-  };
-  add("--feed", chosen->selection.feeds, "NAME=VALUE or NAME=@FILE.npy, once for each input");
-  add("--fetch", chosen->selection.fetches, "NAME or NAME:1, once for each result");
-  add("--target", chosen->selection.targets,
-      "NAME of a node to run for its effect, with the fetches");
-  add("--init", chosen->selection.inits, "NAME of a node to run first, in a separate step");
-  add("--save", chosen->selection.saves, "NAME=@FILE.npy: save a result instead of printing it");
-  command->add_option("--signature", chosen->model.signature,
-                      "The function of a SavedModel; --feed and --fetch take its names");
-  command->add_option("--tags", chosen->model.tags,
-                      "The graph of a SavedModel, such as serve,gpu; by default the only one");
-  command->add_option("--out", chosen->selection.out, "Folder to save all results in, as NAME.npy");
-  command->add_option("--cluster", chosen->cluster,
-                      std::string{"By default in this process. "} + session_help);
-  add_security(*command, chosen->security);
-  command->add_option("--timeout", chosen->timeout, "Seconds for each run")
-      ->capture_default_str()
-      ->check(CLI::Range(0.001, 1e6));
-  command->add_option("--gpus", chosen->gpus, "Number of GPUs of this machine; -1: all")
-      ->capture_default_str();
-  command
-      ->add_option("--gpu-memory-limit", chosen->gpu_memory_limit,
-                   "Bytes of each GPU to use at most, such as 40GB; 0: nine tenths")
-      ->transform(CLI::AsSizeValue{false});
-  command
-      ->add_option("--gpu-memory-reserve", chosen->gpu_memory_reserve,
-                   "Bytes of each GPU to allocate at the start; 0: on demand")
-      ->transform(CLI::AsSizeValue{false});
-  command->add_option("--trace", chosen->trace,
-                      "Write a trace of the run to this file, for ui.perfetto.dev");
-  command->add_flag("--check-numerics", chosen->check_numerics,
-                    "Fail at the first node that produces a NaN or an infinity");
-  command->add_flag("--deterministic", chosen->deterministic,
-                    "Compute the same bits for any number of threads");
-  command->add_flag("!--no-passes", chosen->passes,
-                    "Run the graph as it was written (docs/passes.md)");
-  command
-      ->add_option("--mixed-precision", chosen->mixed_precision,
-                   "Compute matrix products and convolutions in 16 bits (docs/mixed-precision.md)")
-      ->check(CLI::IsMember({"none", "bf16", "f16"}))
-      ->capture_default_str();
-  command
-      ->add_option("--swap", chosen->swap,
-                   "Move tensors of GPUs to the host's memory (docs/memory.md)")
-      ->check(CLI::IsMember({"off", "auto", "on"}))
-      ->capture_default_str();
-  command->add_flag("--dump", chosen->dump, "Print the optimized graph, for one device");
-  command
-      ->add_option("--placement", chosen->placement,
-                   "How nodes that name no device get one (docs/placement.md)")
-      ->check(CLI::IsMember({"first-worker", "greedy"}))
-      ->capture_default_str();
-  command->add_flag("--soft-placement", chosen->soft_placement,
-                    "Run nodes that name a missing device on the most similar one");
-  command->add_flag("--late-receives", chosen->late_receives,
-                    "Request large tensors of other tasks only shortly before they are read");
-  command->add_flag("--explain-placement", chosen->explain_placement,
-                    "Print the device of each node and the reason, without running anything");
+  add_selection_options(*command, *chosen);
+  add_session_options(*command, *chosen);
+  add_graph_options(*command, *chosen);
   command->callback([chosen, &exit_code] { exit_code = run_file(*chosen) ? 0 : 1; });
 }
 

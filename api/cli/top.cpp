@@ -26,73 +26,96 @@ struct top_options : cluster_connection {
   bool once = false, json = false;
 };
 
+json as_json(const task_row& task) {
+  if (!task.problem.empty())
+    return {{"task", task.task}, {"problem", task.problem}};
+  return {{"task", task.task},
+          {"draining", task.draining},
+          {"initialized", task.is_initialized},
+          {"uptime_seconds", task.uptime},
+          {"steps_per_second", task.steps_rate},
+          {"failed_per_second", task.failed_rate},
+          {"steps_running", task.running},
+          {"connections", task.connections},
+          {"received_bytes_per_second", task.in_rate},
+          {"sent_bytes_per_second", task.out_rate},
+          {"queued_bytes", task.queued},
+          {"resident_bytes", task.resident},
+          {"device_bytes", task.device_bytes},
+          {"processors", task.busy}};
+}
+
+json as_json(const queue_row& queue) {
+  return {{"task", queue.task},
+          {"name", queue.name},
+          {"size", queue.size},
+          {"mean_size", queue.mean_size},
+          {"puts_per_second", queue.puts_rate},
+          {"takes_per_second", queue.takes_rate},
+          {"puts_waiting", queue.puts_waiting},
+          {"takes_waiting", queue.takes_waiting}};
+}
+
+json as_json(const session_row& session) {
+  return {{"task", session.task},
+          {"client", session.client},
+          {"age_seconds", session.age},
+          {"steps_per_second", session.steps_rate},
+          {"failed_per_second", session.failed_rate},
+          {"steps_running", session.running},
+          {"queued_steps", session.queued_steps},
+          {"bytes", session.bytes}};
+}
+
+json as_json(const link_row& link) {
+  return {{"task", link.task},
+          {"peer", link.peer},
+          {"last_heard_seconds", link.last_heard},
+          {"received_bytes_per_second", link.in_rate},
+          {"sent_bytes_per_second", link.out_rate},
+          {"queued_bytes", link.queued}};
+}
+
+json as_json(const wait_summary& wait) {
+  return {{"task", wait.task},
+          {"target", wait.target},
+          {"steps", wait.steps},
+          {"longest_seconds", wait.longest}};
+}
+
+json as_json(const member_row& member) {
+  return {{"member", member.member},
+          {"presence", member.presence},
+          {"incarnation", member.incarnation},
+          {"address", member.address}};
+}
+
+template <class Row>
+json as_json(const std::vector<Row>& rows) {
+  auto array = json::array();
+  for (const auto& row : rows)
+    array.push_back(as_json(row));
+  return array;
+}
+
+// Returns null if the cluster is not joined.
+json members_as_json(const cluster_frame& frame) {
+  const auto& counts = frame.members;
+  if (counts.coordinator.empty())
+    return nullptr;
+  return {{"coordinator", counts.coordinator}, {"changes", counts.change}, {"here", counts.present},
+          {"unreachable", counts.unreachable}, {"left", counts.left},      {"gone", counts.gone},
+          {"away", as_json(frame.away)}};
+}
+
 json as_json(const cluster_frame& frame) {
-  auto tasks = json::array(), queues = json::array(), sessions = json::array(),
-       links = json::array(), waits = json::array(), away = json::array();
-  for (const auto& task : frame.tasks)
-    if (!task.problem.empty())
-      tasks.push_back({{"task", task.task}, {"problem", task.problem}});
-    else
-      tasks.push_back({{"task", task.task},
-                       {"draining", task.draining},
-                       {"initialized", task.is_initialized},
-                       {"uptime_seconds", task.uptime},
-                       {"steps_per_second", task.steps_rate},
-                       {"failed_per_second", task.failed_rate},
-                       {"steps_running", task.running},
-                       {"connections", task.connections},
-                       {"received_bytes_per_second", task.in_rate},
-                       {"sent_bytes_per_second", task.out_rate},
-                       {"queued_bytes", task.queued},
-                       {"resident_bytes", task.resident},
-                       {"device_bytes", task.device_bytes},
-                       {"processors", task.busy}});
-  for (const auto& queue : frame.queues)
-    queues.push_back({{"task", queue.task},
-                      {"name", queue.name},
-                      {"size", queue.size},
-                      {"mean_size", queue.mean_size},
-                      {"puts_per_second", queue.puts_rate},
-                      {"takes_per_second", queue.takes_rate},
-                      {"puts_waiting", queue.puts_waiting},
-                      {"takes_waiting", queue.takes_waiting}});
-  for (const auto& session : frame.sessions)
-    sessions.push_back({{"task", session.task},
-                        {"client", session.client},
-                        {"age_seconds", session.age},
-                        {"steps_per_second", session.steps_rate},
-                        {"failed_per_second", session.failed_rate},
-                        {"steps_running", session.running},
-                        {"queued_steps", session.queued_steps},
-                        {"bytes", session.bytes}});
-  for (const auto& link : frame.links)
-    links.push_back({{"task", link.task},
-                     {"peer", link.peer},
-                     {"last_heard_seconds", link.last_heard},
-                     {"received_bytes_per_second", link.in_rate},
-                     {"sent_bytes_per_second", link.out_rate},
-                     {"queued_bytes", link.queued}});
-  for (const auto& wait : frame.waits)
-    waits.push_back({{"task", wait.task},
-                     {"target", wait.target},
-                     {"steps", wait.steps},
-                     {"longest_seconds", wait.longest}});
-  json members; // null: the cluster is not joined
-  for (const auto& member : frame.away)
-    away.push_back({{"member", member.member},
-                    {"presence", member.presence},
-                    {"incarnation", member.incarnation},
-                    {"address", member.address}});
-  if (const auto& counts = frame.members; !counts.coordinator.empty())
-    members = {{"coordinator", counts.coordinator},
-               {"changes", counts.change},
-               {"here", counts.present},
-               {"unreachable", counts.unreachable},
-               {"left", counts.left},
-               {"gone", counts.gone},
-               {"away", away}};
-  return {{"seconds", frame.seconds},    {"tasks", tasks}, {"members", members}, {"queues", queues},
-          {"hosted_sessions", sessions}, {"links", links}, {"waits", waits}};
+  return {{"seconds", frame.seconds},
+          {"tasks", as_json(frame.tasks)},
+          {"members", members_as_json(frame)},
+          {"queues", as_json(frame.queues)},
+          {"hosted_sessions", as_json(frame.sessions)},
+          {"links", as_json(frame.links)},
+          {"waits", as_json(frame.waits)}};
 }
 
 struct timed_inspection {

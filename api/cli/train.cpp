@@ -156,6 +156,62 @@ void train(train_options& options) {
         failure(error_kind::out_of_range, "the loss of step ", report.step, " is ", report.loss)};
 }
 
+void add_node_options(CLI::App& command, train_options& options) {
+  auto add = [&](const char* name, std::vector<std::string>& words, const char* help) {
+    return command.add_option(name, words, help)->allow_extra_args(false);
+  };
+  add("--target", options.targets, "NAME of a node to run in each step")->required();
+  add("--feed", options.feeds, "NAME=VALUE or NAME=@FILE.npy, the same in each step");
+  add("--enqueue", options.enqueues,
+      "NAME of a node that fills a queue, run in parallel with the steps");
+  command.add_option("--init", options.init, "NAME of the node that initializes all variables")
+      ->required();
+  command.add_option("--local-init", options.local_init,
+                     "NAME of a node that initializes tables, run at each start");
+  command.add_option("--loss", options.loss, "NAME of the loss, a scalar");
+}
+
+void add_checkpoint_options(CLI::App& command, training_options& training) {
+  auto* folder = command.add_option("--checkpoint", training.checkpoints,
+                                    "Save the variables in this folder, and resume from it");
+  command
+      .add_option("--checkpoint-steps", training.checkpoint_steps,
+                  "Steps between two checkpoints; 0: only at the end")
+      ->needs(folder)
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--checkpoint-seconds", training.checkpoint_seconds,
+                  "Seconds between two checkpoints; 0: not by time")
+      ->needs(folder)
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_flag("--save-input", training.save_input,
+                "Also save the contents of queues and the positions of readers")
+      ->needs(folder);
+  command
+      .add_flag("!--no-resume", training.resume,
+                "Start from the beginning even if there is a checkpoint")
+      ->needs(folder);
+  command
+      .add_flag("--partial", training.partial,
+                "Accept a checkpoint that does not match: missing variables get initial values")
+      ->needs(folder);
+  command.add_flag("--take-over", training.checkpoint_options.take_over,
+                   "Take over a folder to which another process writes, which then fails");
+}
+
+void add_summary_options(CLI::App& command, train_options& options) {
+  auto& training = options.training;
+  auto* logs = command.add_option("--summaries", training.summaries,
+                                  "Write the loss to this folder, for TensorBoard");
+  command.add_option("--summary", options.summary, "NAME of a Summary to write as well")
+      ->needs(logs);
+  command.add_option("--summary-steps", training.summary_steps, "Steps between two summaries")
+      ->needs(logs)
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+}
+
 } // namespace
 
 void add_train(CLI::App& app) {
@@ -167,18 +223,7 @@ void add_train(CLI::App& app) {
       ->add_option("GRAPH", options->file,
                    "A text graph (docs/text-graphs.md), or TensorFlow's .pb or .pbtxt")
       ->required();
-  auto add = [&](const char* name, std::vector<std::string>& words, const char* help) {
-    return command->add_option(name, words, help)->allow_extra_args(false);
-  };
-  add("--target", options->targets, "NAME of a node to run in each step")->required();
-  add("--feed", options->feeds, "NAME=VALUE or NAME=@FILE.npy, the same in each step");
-  add("--enqueue", options->enqueues,
-      "NAME of a node that fills a queue, run in parallel with the steps");
-  command->add_option("--init", options->init, "NAME of the node that initializes all variables")
-      ->required();
-  command->add_option("--local-init", options->local_init,
-                      "NAME of a node that initializes tables, run at each start");
-  command->add_option("--loss", options->loss, "NAME of the loss, a scalar");
+  add_node_options(*command, *options);
   command
       ->add_option("--steps", training.last_step,
                    "Total number of steps, including earlier runs; -1: no limit")
@@ -186,40 +231,8 @@ void add_train(CLI::App& app) {
   command->add_option("--seconds", training.time_limit, "Time limit in seconds; 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  auto* folder = command->add_option("--checkpoint", training.checkpoints,
-                                     "Save the variables in this folder, and resume from it");
-  command
-      ->add_option("--checkpoint-steps", training.checkpoint_steps,
-                   "Steps between two checkpoints; 0: only at the end")
-      ->needs(folder)
-      ->check(CLI::NonNegativeNumber);
-  command
-      ->add_option("--checkpoint-seconds", training.checkpoint_seconds,
-                   "Seconds between two checkpoints; 0: not by time")
-      ->needs(folder)
-      ->check(CLI::NonNegativeNumber);
-  command
-      ->add_flag("--save-input", training.save_input,
-                 "Also save the contents of queues and the positions of readers")
-      ->needs(folder);
-  command
-      ->add_flag("!--no-resume", training.resume,
-                 "Start from the beginning even if there is a checkpoint")
-      ->needs(folder);
-  command
-      ->add_flag("--partial", training.partial,
-                 "Accept a checkpoint that does not match: missing variables get initial values")
-      ->needs(folder);
-  command->add_flag("--take-over", training.checkpoint_options.take_over,
-                    "Take over a folder to which another process writes, which then fails");
-  auto* logs = command->add_option("--summaries", training.summaries,
-                                   "Write the loss to this folder, for TensorBoard");
-  command->add_option("--summary", options->summary, "NAME of a Summary to write as well")
-      ->needs(logs);
-  command->add_option("--summary-steps", training.summary_steps, "Steps between two summaries")
-      ->needs(logs)
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  add_checkpoint_options(*command, training);
+  add_summary_options(*command, *options);
   command->add_option("--max-retries", training.max_retries, "Retries after a temporary error")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);

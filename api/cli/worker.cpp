@@ -151,141 +151,167 @@ void serve(const worker_options& options) {
   drain(*running, stop, options.drain_seconds);
 }
 
-} // namespace
-
-void add_worker(CLI::App& app) {
-  auto options = std::make_shared<worker_options>();
-  auto* command = app.add_subcommand("worker", "Run one task of a cluster, until SIGTERM");
-  command->add_option("--job", options->job,
-                      "The job of the task; by default from the environment, or "
-                      "worker");
+void add_cluster_options(CLI::App& command, worker_options& options) {
+  command.add_option("--job", options.job,
+                     "The job of the task; by default from the environment, or "
+                     "worker");
   command
-      ->add_option(
-          "--task", options->task,
-          "Its index within the job; by default from the environment, or 0; with --join or "
-          "etcd, a free one")
+      .add_option("--task", options.task,
+                  "Its index within the job; by default from the environment, or 0; with --join or "
+                  "etcd, a free one")
       ->check(CLI::NonNegativeNumber);
-  command->add_option(
-      "--cluster", options->cluster,
+  command.add_option(
+      "--cluster", options.cluster,
       "The tasks (docs/clusters.md): a file with their addresses, "
       R"(the text of such a file, {"worker": ["127.0.0.1:7001"]}, or file:PATH, dns:..., )"
       "slurm:..., kubernetes:..., etcd:...");
-  command->add_option(
-      "--join", options->join,
+  command.add_option(
+      "--join", options.join,
       "host:port,... of tasks that know the others, instead of --cluster: the task at "
       "the first assigns the index of this task, if it has none");
   command
-      ->add_option_function<double>(
+      .add_option_function<double>(
           "--join-timeout",
-          [options](double seconds) {
-            options->join_timeout = std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
+          [&options](double seconds) {
+            options.join_timeout = std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
           },
           "Timeout in seconds until a file names this task, or it has an index")
       ->check(CLI::Range(0.0, 1e6));
-  command->add_option("--listen", options->listen,
-                      "host:port instead of the address in the cluster");
-  command->add_option("--advertise", options->advertise,
-                      "host:port by which others reach this task, with --join or etcd; by default "
-                      "that of --listen");
-  command->add_option("--http", options->http,
-                      "host:port where /metrics, /healthz, /readyz and /v1/node/ are served; "
-                      "port 0: any");
-  command->add_flag("--http-allow-remote", options->http_allow_remote,
-                    "Serve it beyond loopback, too: every client can see the work of the task, and "
-                    "cannot change anything");
+  command.add_option("--listen", options.listen, "host:port instead of the address in the cluster");
+  command.add_option("--advertise", options.advertise,
+                     "host:port by which others reach this task, with --join or etcd; by default "
+                     "that of --listen");
+}
+
+void add_operator_options(CLI::App& command, worker_options& options) {
+  command.add_option("--http", options.http,
+                     "host:port where /metrics, /healthz, /readyz and /v1/node/ are served; "
+                     "port 0: any");
+  command.add_flag("--http-allow-remote", options.http_allow_remote,
+                   "Serve it beyond loopback, too: every client can see the work of the task, and "
+                   "cannot change anything");
   command
-      ->add_option("--drain", options->drain_seconds,
-                   "Seconds after SIGTERM for running steps to end; no new steps begin")
+      .add_option("--drain", options.drain_seconds,
+                  "Seconds after SIGTERM for running steps to end; no new steps begin")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command
-      ->add_option("--log", options->log,
-                   "Format of events on standard error: text or json "
-                   "lines, or none")
+      .add_option("--log", options.log,
+                  "Format of events on standard error: text or json "
+                  "lines, or none")
       ->capture_default_str()
       ->check(CLI::IsMember({"text", "json", "none"}));
-  command->add_option("--log-level", options->log_level, "Lowest level of events to write")
+  command.add_option("--log-level", options.log_level, "Lowest level of events to write")
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
-  add_security(*command, options->security);
-  command->add_option("--access", options->access,
-                      "File with the rights of clients; without one, clients of the authority may "
-                      "do all");
+}
+
+void add_client_options(CLI::App& command, worker_options& options) {
+  add_security(command, options.security);
+  command.add_option("--access", options.access,
+                     "File with the rights of clients; without one, clients of the authority may "
+                     "do all");
   command
-      ->add_option("--host-sessions", options->hosting.sessions,
-                   "Sessions of clients whose master is in this task (master:host:port); 0: none")
+      .add_option("--host-sessions", options.hosting.sessions,
+                  "Sessions of clients whose master is in this task (master:host:port); 0: none")
       ->capture_default_str();
   command
-      ->add_option("--host-steps", options->hosting.max_concurrent_steps,
-                   "Steps of such sessions that run at once; further ones wait, and clients take "
-                   "turns")
+      .add_option("--host-steps", options.hosting.max_concurrent_steps,
+                  "Steps of such sessions that run at once; further ones wait, and clients take "
+                  "turns")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command
-      ->add_option_function<double>(
+      .add_option_function<double>(
           "--initialize-before-serving",
-          [options](double seconds) {
-            options->initialize_before_serving =
+          [&options](double seconds) {
+            options.initialize_before_serving =
                 std::chrono::milliseconds{static_cast<int64_t>(seconds * 1000)};
           },
           "Run no step that uses the task's state before a session has restored or initialized "
           "it; for this many seconds other steps fail with a retryable error")
       ->check(CLI::Range(0.0, 1e6));
+}
+
+void add_processor_options(CLI::App& command, worker_options& options) {
   command
-      ->add_option("--intra-op-threads", options->devices.intra_op_threads,
-                   "Threads that one op may use; 0: one per core")
+      .add_option("--intra-op-threads", options.devices.intra_op_threads,
+                  "Threads that one op may use; 0: one per core")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--inter-op-threads", options->inter_op_threads,
-                      "Threads that run ops in parallel; 0: one per core");
-  command->add_flag("--deterministic", options->deterministic,
-                    "Compute the same bits for any number of threads, for all sessions");
+  command.add_option("--inter-op-threads", options.inter_op_threads,
+                     "Threads that run ops in parallel; 0: one per core");
+  command.add_flag("--deterministic", options.deterministic,
+                   "Compute the same bits for any number of threads, for all sessions");
   command
-      ->add_option("--memory-limit", options->devices.memory_limit,
-                   "Bytes for tensors of ops, such as 2GB; 0: no limit")
+      .add_option("--memory-limit", options.devices.memory_limit,
+                  "Bytes for tensors of ops, such as 2GB; 0: no limit")
       ->transform(CLI::AsSizeValue{false});
-  command->add_option("--swap-folder", options->devices.swap_space.folder,
-                      "Folder for values that loops with swap_memory keep for gradients; default: "
-                      "$TMPDIR, else /var/tmp");
+  command.add_option("--swap-folder", options.devices.swap_space.folder,
+                     "Folder for values that loops with swap_memory keep for gradients; default: "
+                     "$TMPDIR, else /var/tmp");
   command
-      ->add_option("--swap-limit", options->devices.swap_space.limit,
-                   "Bytes in that folder, such as 20GB; 0: no limit")
+      .add_option("--swap-limit", options.devices.swap_space.limit,
+                  "Bytes in that folder, such as 20GB; 0: no limit")
       ->transform(CLI::AsSizeValue{false});
-  command->add_option("--gpus", options->devices.gpus, "Number of GPUs; -1: all")
+}
+
+void add_gpu_options(CLI::App& command, worker_options& options) {
+  command.add_option("--gpus", options.devices.gpus, "Number of GPUs; -1: all")
       ->capture_default_str();
   command
-      ->add_option("--devices-per-gpu", options->devices.devices_per_gpu,
-                   "Devices that share each GPU, for tests with several devices")
+      .add_option("--devices-per-gpu", options.devices.devices_per_gpu,
+                  "Devices that share each GPU, for tests with several devices")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_flag("--gpu-launch-threads", options->gpu_launch_threads,
-                    "Launch the kernels of each GPU from a separate thread");
+  command.add_flag("--gpu-launch-threads", options.gpu_launch_threads,
+                   "Launch the kernels of each GPU from a separate thread");
+}
+
+void add_gpu_kernel_options(CLI::App& command, worker_options& options) {
+  command.add_flag("--tf32", options.devices.tf32,
+                   "GPUs may round the operands of products of f32 to 10 bits");
+  command.add_flag_callback(
+      "--cudnn-heuristics", [&options] { options.devices.measure_convolutions = false; },
+      "Choose convolution algorithms by cuDNN's heuristic instead of measuring them; run other "
+      "layers by kernels without cuDNN");
+}
+
+void add_gpu_memory_options(CLI::App& command, worker_options& options) {
+  command
+      .add_option(
+          "--gpu-memory-limit", options.devices.gpu_memory_limit,
+          "Bytes of each GPU's device to use at most, such as 40GB; 0: a share of nine tenths")
+      ->transform(CLI::AsSizeValue{false});
+  command
+      .add_option("--gpu-memory-reserve", options.devices.gpu_memory_reserve,
+                  "Bytes of each GPU's device to allocate at the start; 0: on demand")
+      ->transform(CLI::AsSizeValue{false});
+  command
+      .add_option_function<int64_t>(
+          "--gpu-memory-idle-timeout",
+          [&options](int64_t ms) {
+            options.devices.gpu_memory_idle = std::chrono::milliseconds{ms};
+          },
+          "Milliseconds without a new tensor until a GPU releases its cached memory; 0: never")
+      ->check(CLI::NonNegativeNumber);
+}
+
+} // namespace
+
+void add_worker(CLI::App& app) {
+  auto options = std::make_shared<worker_options>();
+  auto* command = app.add_subcommand("worker", "Run one task of a cluster, until SIGTERM");
+  add_cluster_options(*command, *options);
+  add_operator_options(*command, *options);
+  add_client_options(*command, *options);
+  add_processor_options(*command, *options);
+  add_gpu_options(*command, *options);
   command->add_flag(
       "!--no-same-host-reads", options->same_host_reads,
       "Send large tensors through the socket also to processes of this machine, instead "
       "of reading them from their memory");
-  command->add_flag("--tf32", options->devices.tf32,
-                    "GPUs may round the operands of products of f32 to 10 bits");
-  command->add_flag_callback(
-      "--cudnn-heuristics", [options] { options->devices.measure_convolutions = false; },
-      "Choose convolution algorithms by cuDNN's heuristic instead of measuring them; run other "
-      "layers by kernels without cuDNN");
-  command
-      ->add_option(
-          "--gpu-memory-limit", options->devices.gpu_memory_limit,
-          "Bytes of each GPU's device to use at most, such as 40GB; 0: a share of nine tenths")
-      ->transform(CLI::AsSizeValue{false});
-  command
-      ->add_option("--gpu-memory-reserve", options->devices.gpu_memory_reserve,
-                   "Bytes of each GPU's device to allocate at the start; 0: on demand")
-      ->transform(CLI::AsSizeValue{false});
-  command
-      ->add_option_function<int64_t>(
-          "--gpu-memory-idle-timeout",
-          [options](int64_t ms) {
-            options->devices.gpu_memory_idle = std::chrono::milliseconds{ms};
-          },
-          "Milliseconds without a new tensor until a GPU releases its cached memory; 0: never")
-      ->check(CLI::NonNegativeNumber);
+  add_gpu_kernel_options(*command, *options);
+  add_gpu_memory_options(*command, *options);
   command->callback([options] { serve(*options); });
 }
 

@@ -128,6 +128,12 @@ void report(troupe::edge prediction, troupe::edge images, troupe::session& in,
               100.0 * static_cast<double>(correct) / static_cast<double>(test.rows()));
 }
 
+/// Runs a training, which SIGINT and SIGTERM stop. Returns its report.
+auto run_until_signal(auto& training, troupe::session& session, const sigset_t& blocked_signals) {
+  examples::stop_signals stops{blocked_signals, [&] { training.request_stop(); }};
+  return training.run(session);
+}
+
 /// Trains with replicas on several tasks. Returns true if all epochs were completed.
 bool run_replicas(const options& chosen, const std::string& spec, const digits::parts& data,
                   const sigset_t& blocked_signals) {
@@ -162,10 +168,7 @@ bool run_replicas(const options& chosen, const std::string& spec, const digits::
            },
        .on_event = print_replica_event}};
   auto session = troupe::session::connect(spec);
-  std::optional<examples::stop_signals> stops;
-  stops.emplace(blocked_signals, [&] { training.request_stop(); });
-  auto report_of_run = training.run(session);
-  stops.reset();
+  auto report_of_run = run_until_signal(training, session, blocked_signals);
   bar.finish();
   for (size_t i = 0; i < report_of_run.replicas.size(); ++i)
     std::printf("replica %zu: %lld steps\n", i,
@@ -176,6 +179,40 @@ bool run_replicas(const options& chosen, const std::string& spec, const digits::
   }
   report(training.chief().extra_fetches[0], training.chief().feeds[0], session, data.test);
   return true;
+}
+
+/// Builds the model, once for each worker. Replicas share the variables: they have the same names.
+std::vector<digits::model> build_replicas(const options& chosen) {
+  auto model = chosen.model;
+  std::vector<digits::model> replicas;
+  if (chosen.workers <= 0) {
+    replicas.push_back(digits::build(model));
+    return replicas;
+  }
+  for (int i = 0; i < chosen.parameter_servers; ++i)
+    model.parameters.push_back("/job:ps/task:" + std::to_string(i));
+  for (int i = 0; i < chosen.workers; ++i) {
+    model.compute = "/job:worker/task:" + std::to_string(i);
+    replicas.push_back(digits::build(model));
+  }
+  return replicas;
+}
+
+std::vector<troupe::training_step> steps_of(const std::vector<digits::model>& replicas) {
+  std::vector<troupe::training_step> steps;
+  for (const auto& replica : replicas)
+    steps.push_back({.feeds = {replica.images, replica.labels},
+                     .loss = replica.loss,
+                     .train = {replica.train}});
+  return steps;
+}
+
+troupe::edge summary_of(const digits::model& model) {
+  troupe::summaries run_summaries;
+  run_summaries.scalar("loss", model.loss);
+  for (const auto& weight : model.weights)
+    run_summaries.histogram(weight.name(), weight);
+  return run_summaries.merged();
 }
 
 /// Returns true if all epochs were completed.
@@ -197,19 +234,7 @@ bool run(const options& chosen) {
 
   if (!chosen.mode.empty())
     return run_replicas(chosen, spec, data, blocked_signals);
-  auto model = chosen.model;
-  std::vector<digits::model> replicas;
-  if (chosen.workers > 0) {
-    for (int i = 0; i < chosen.parameter_servers; ++i)
-      model.parameters.push_back("/job:ps/task:" + std::to_string(i));
-    for (int i = 0; i < chosen.workers; ++i) {
-      model.compute = "/job:worker/task:" + std::to_string(i);
-      replicas.push_back(digits::build(model));
-    }
-  } else {
-    replicas.push_back(digits::build(model));
-  }
-
+  auto replicas = build_replicas(chosen);
   batches training_batches{data.training, chosen};
   examples::progress bar{training_batches.count()};
   auto& first = replicas.front();
@@ -227,26 +252,12 @@ bool run(const options& chosen) {
           },
       .on_event = print_event,
       .trace_steps = chosen.trace.empty() ? 0 : 100};
-  if (!chosen.summaries.empty()) {
-    troupe::summaries run_summaries;
-    run_summaries.scalar("loss", first.loss);
-    for (const auto& weight : first.weights)
-      run_summaries.histogram(weight.name(), weight);
-    settings.summary = run_summaries.merged();
-  }
-  // Replicas share the variables: they have the same names.
-  std::vector<troupe::training_step> steps;
-  for (const auto& replica : replicas)
-    steps.push_back({.feeds = {replica.images, replica.labels},
-                     .loss = replica.loss,
-                     .train = {replica.train}});
-  troupe::training_run training{*first.graph, std::move(steps), std::move(settings)};
+  if (!chosen.summaries.empty())
+    settings.summary = summary_of(first);
+  troupe::training_run training{*first.graph, steps_of(replicas), std::move(settings)};
 
   auto session = chosen.workers > 0 ? troupe::session::connect(spec) : troupe::session::local();
-  std::optional<examples::stop_signals> stops;
-  stops.emplace(blocked_signals, [&] { training.request_stop(); });
-  auto report_of_run = training.run(session);
-  stops.reset();
+  auto report_of_run = run_until_signal(training, session, blocked_signals);
   bar.finish();
   if (!chosen.trace.empty()) {
     troupe::throw_if_failed(troupe::write_trace(chosen.trace, report_of_run.trace));

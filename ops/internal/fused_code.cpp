@@ -77,90 +77,124 @@ std::string_view name_of(std::string_view function) {
   return function.substr(0, function.find(' '));
 }
 
-} // namespace
-
-result<std::string> fused_code(const fused_stages& stages, std::span<const dtype> inputs,
-                               const registry& ops, const fused_variant& variant) {
-  std::ostringstream out;
-  out << preamble << scalar_functions_text << "\nnamespace troupe::ops {\n";
-  std::vector<std::string_view> functions;
-  std::set<std::string_view> written;
-  for (const auto& stage : stages.stages) {
-    auto* kernel = ops.find_kernel(stage.op->name, device_kind::gpu);
-    auto* entry = kernel ? kernel->find(stage.operand_type) : nullptr;
-    if (!entry || !entry->code)
-      return failure(error_kind::unimplemented, stage.op->name, " of ", stage.operand_type,
-                     " cannot be part of an expression on a GPU");
-    functions.emplace_back(entry->code);
-    if (written.insert(functions.back()).second)
-      out << functions.back() << '\n';
+// Writes the parts of a kernel's source.
+class kernel_source {
+public:
+  kernel_source(const fused_stages& stages, std::span<const dtype> inputs,
+                const fused_variant& variant)
+      : stages_(stages), inputs_(inputs), variant_(variant),
+        result_type_(c_name(stages.stages.back().type)) {
+    out_ << preamble << scalar_functions_text << "\nnamespace troupe::ops {\n";
   }
-  auto result_type = c_name(stages.stages.back().type);
 
-  // One element.
-  out << "__device__ inline " << result_type << " compute(";
-  for (size_t i = 0; i < inputs.size(); ++i)
-    out << (i ? ", " : "") << c_name(inputs[i]) << " x" << i;
-  out << ") {\n";
-  for (size_t i = 0; i < inputs.size(); ++i)
-    out << "  auto v" << i << " = load(x" << i << ");\n";
-  for (size_t s = 0; s < stages.stages.size(); ++s) {
-    const auto& stage = stages.stages[s];
-    out << "  auto v" << inputs.size() + s << " = load(storing<" << c_name(stage.type)
-        << ">::store(" << name_of(functions[s]) << "{}(v" << stage.operands[0];
-    if (stage.arity == 2)
-      out << ", v" << stage.operands[1];
-    out << ")));\n";
+  // Writes the function of each stage's op.
+  status write_functions(const registry& ops) {
+    std::set<std::string_view> written;
+    for (const auto& stage : stages_.stages) {
+      auto* kernel = ops.find_kernel(stage.op->name, device_kind::gpu);
+      auto* entry = kernel ? kernel->find(stage.operand_type) : nullptr;
+      if (!entry || !entry->code)
+        return failure(error_kind::unimplemented, stage.op->name, " of ", stage.operand_type,
+                       " cannot be part of an expression on a GPU");
+      functions_.emplace_back(entry->code);
+      if (written.insert(functions_.back()).second)
+        out_ << functions_.back() << '\n';
+    }
+    return {};
   }
-  out << "  return storing<" << result_type << ">::store(v"
-      << inputs.size() + stages.stages.size() - 1 << ");\n}\n} // namespace troupe::ops\n";
 
-  auto step_type = [&](size_t i) {
-    return variant.inputs[i] == beside::strided ? "steps" : "long";
-  };
-  out << "extern \"C\" __global__ void fused(long packs, long count, " << result_type << "* out";
-  for (size_t i = 0; i < inputs.size(); ++i)
-    out << ", const " << c_name(inputs[i]) << "* in" << i << ", " << step_type(i) << " step" << i;
-  out << ") {\n  typedef " << (variant.narrow ? "unsigned" : "unsigned long") << " index;\n"
-      << "  const long thread = (long)blockIdx.x * blockDim.x + threadIdx.x;\n";
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (variant.inputs[i] == beside::single)
-      out << "  const auto one" << i << " = *in" << i << ";\n";
+  // Writes the function that computes one element.
+  void write_compute() {
+    out_ << "__device__ inline " << result_type_ << " compute(";
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      out_ << (i ? ", " : "") << c_name(inputs_[i]) << " x" << i;
+    out_ << ") {\n";
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      out_ << "  auto v" << i << " = load(x" << i << ");\n";
+    for (size_t s = 0; s < stages_.stages.size(); ++s) {
+      const auto& stage = stages_.stages[s];
+      out_ << "  auto v" << inputs_.size() + s << " = load(storing<" << c_name(stage.type)
+           << ">::store(" << name_of(functions_[s]) << "{}(v" << stage.operands[0];
+      if (stage.arity == 2)
+        out_ << ", v" << stage.operands[1];
+      out_ << ")));\n";
+    }
+    out_ << "  return storing<" << result_type_ << ">::store(v"
+         << inputs_.size() + stages_.stages.size() - 1 << ");\n}\n} // namespace troupe::ops\n";
+  }
 
+  void write_kernel() {
+    auto step_type = [&](size_t i) {
+      return variant_.inputs[i] == beside::strided ? "steps" : "long";
+    };
+    out_ << "extern \"C\" __global__ void fused(long packs, long count, " << result_type_
+         << "* out";
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      out_ << ", const " << c_name(inputs_[i]) << "* in" << i << ", " << step_type(i) << " step"
+           << i;
+    out_ << ") {\n  typedef " << (variant_.narrow ? "unsigned" : "unsigned long") << " index;\n"
+         << "  const long thread = (long)blockIdx.x * blockDim.x + threadIdx.x;\n";
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (variant_.inputs[i] == beside::single)
+        out_ << "  const auto one" << i << " = *in" << i << ";\n";
+
+    out_ << "  for (long p = thread; p < packs; p += (long)blockDim.x * gridDim.x) {\n"
+         << "    const long first = p * " << variant_.width << ";\n";
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      auto type = concat("const pack<", c_name(inputs_[i]), ", ", variant_.width, '>');
+      if (variant_.inputs[i] == beside::elementwise)
+        out_ << "    const auto x" << i << " = ((" << type << "*)in" << i << ")[p];\n";
+      else if (variant_.inputs[i] == beside::row)
+        out_ << "    const auto x" << i << " = *(" << type << "*)(in" << i
+             << " + (index)first % (index)step" << i << ");\n";
+    }
+    out_ << "    pack<" << result_type_ << ", " << variant_.width << "> made;\n"
+         << "#pragma unroll\n    for (int k = 0; k < " << variant_.width << "; ++k)\n"
+         << "      made.items[k] = troupe::ops::compute(";
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      auto packed = variant_.inputs[i] == beside::elementwise || variant_.inputs[i] == beside::row;
+      out_ << (i ? ", " : "") << (packed ? concat('x', i, ".items[k]") : element(i, "first + k"));
+    }
+    out_ << ");\n    ((pack<" << result_type_ << ", " << variant_.width
+         << ">*)out)[p] = made;\n  }\n"
+         << "  const long rest = packs * " << variant_.width << " + thread;\n"
+         << "  if (rest < count)\n    out[rest] = troupe::ops::compute(";
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      out_ << (i ? ", " : "") << element(i, "rest");
+    out_ << ");\n}\n";
+  }
+
+  std::string take() { return std::move(out_).str(); }
+
+private:
   // The offset of input i's element for the output index `at`.
-  auto element = [&](size_t i, std::string_view at) {
-    switch (variant.inputs[i]) {
+  std::string element(size_t i, std::string_view at) const {
+    switch (variant_.inputs[i]) {
       case beside::elementwise: return concat("in", i, '[', at, ']');
       case beside::single: return concat("one", i);
       case beside::row: return concat("in", i, "[(index)(", at, ") % (index)step", i, ']');
       case beside::strided: break;
     }
     return concat("in", i, "[place(step", i, ", (index)(", at, "))]");
-  };
-  out << "  for (long p = thread; p < packs; p += (long)blockDim.x * gridDim.x) {\n"
-      << "    const long first = p * " << variant.width << ";\n";
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    auto type = concat("const pack<", c_name(inputs[i]), ", ", variant.width, '>');
-    if (variant.inputs[i] == beside::elementwise)
-      out << "    const auto x" << i << " = ((" << type << "*)in" << i << ")[p];\n";
-    else if (variant.inputs[i] == beside::row)
-      out << "    const auto x" << i << " = *(" << type << "*)(in" << i
-          << " + (index)first % (index)step" << i << ");\n";
   }
-  out << "    pack<" << result_type << ", " << variant.width << "> made;\n"
-      << "#pragma unroll\n    for (int k = 0; k < " << variant.width << "; ++k)\n"
-      << "      made.items[k] = troupe::ops::compute(";
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    auto packed = variant.inputs[i] == beside::elementwise || variant.inputs[i] == beside::row;
-    out << (i ? ", " : "") << (packed ? concat('x', i, ".items[k]") : element(i, "first + k"));
-  }
-  out << ");\n    ((pack<" << result_type << ", " << variant.width << ">*)out)[p] = made;\n  }\n"
-      << "  const long rest = packs * " << variant.width << " + thread;\n"
-      << "  if (rest < count)\n    out[rest] = troupe::ops::compute(";
-  for (size_t i = 0; i < inputs.size(); ++i)
-    out << (i ? ", " : "") << element(i, "rest");
-  out << ");\n}\n";
-  return std::move(out).str();
+
+  const fused_stages& stages_;
+  const std::span<const dtype> inputs_;
+  const fused_variant& variant_;
+  const std::string_view result_type_;
+  std::ostringstream out_;
+  std::vector<std::string_view> functions_; // of the stages
+};
+
+} // namespace
+
+result<std::string> fused_code(const fused_stages& stages, std::span<const dtype> inputs,
+                               const registry& ops, const fused_variant& variant) {
+  kernel_source source{stages, inputs, variant};
+  TROUPE_TRY(source.write_functions(ops));
+  source.write_compute();
+  source.write_kernel();
+  return source.take();
 }
 
 } // namespace troupe::ops

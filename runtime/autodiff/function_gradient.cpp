@@ -310,82 +310,111 @@ result<edges> call_gradient(gradient_context& at) {
 
 // -- branches -------------------------------------------------------------------------------------
 
-result<edges> branches_gradient(gradient_context& at) {
-  auto& branch = at.mutable_node();
-  const auto first = static_cast<size_t>(first_argument(branch.op()));
-  std::vector<std::shared_ptr<const function>> bodies;
+using body_list = std::vector<std::shared_ptr<const function>>;
+
+result<body_list> bodies_of_branches(const node& branch) {
+  body_list bodies;
   for (const auto* callee : functions_of(branch)) {
     if (!callee->body)
       return failure(error_kind::unimplemented, "a branch is a function that is not known here");
     TROUPE_ASSIGN(auto body, wrap_custom_gradient(callee->body));
     bodies.push_back(body);
   }
-  place_list result_indices, argument_indices;
-  std::vector<bool> is_needed(bodies.front()->arguments());
-  for (const auto& body : bodies) {
-    auto used_by_result = arguments_of_results(*body);
+  return bodies;
+}
+
+// The forward and backward functions of all branches, which take the same arguments.
+struct split_branches {
+  place_list results, arguments; // those that have gradients
+  place_list kept;               // the arguments that backward functions take unchanged
+  std::vector<function_gradients::forward_backward> splits = {};
+  bool has_saved = false; // whether a forward function saves values
+};
+
+// Finds the results with a gradient, and the arguments that need one. Argument 0 of the branches is
+// input `first` of the node.
+split_branches find_gradients_of_branches(gradient_context& at, const body_list& bodies,
+                                          size_t first) {
+  const auto& body = *bodies.front();
+  std::vector<bool> is_needed(body.arguments());
+  for (const auto& branch_body : bodies) {
+    auto used_by_result = arguments_of_results(*branch_body);
     for (size_t i = 0; i < used_by_result.size(); ++i)
       for (size_t k = 0; at.has_output_gradient(static_cast<int>(i)) && k < is_needed.size(); ++k)
         is_needed[k] = is_needed[k] || used_by_result[i][k];
   }
-  for (size_t i = 0; i < bodies.front()->results(); ++i)
-    if (at.has_output_gradient(static_cast<int>(i)) &&
-        carries_gradients(bodies.front()->result_type(i)))
-      result_indices.push_back(i);
+  split_branches split;
+  for (size_t i = 0; i < body.results(); ++i)
+    if (at.has_output_gradient(static_cast<int>(i)) && carries_gradients(body.result_type(i)))
+      split.results.push_back(i);
   for (size_t i = 0; i < is_needed.size(); ++i)
-    if (is_needed[i] && at.needs_gradient(static_cast<int>(first + i)) &&
-        takes_gradients(*bodies.front(), i))
-      argument_indices.push_back(i);
-  edges gradients(branch.inputs().size());
-  if (argument_indices.empty())
-    return gradients;
-  std::vector<function_gradients::forward_backward> splits;
-  std::map<size_t, size_t> kept_places; // the arguments passed unchanged, and their positions
-  bool has_saved = false;
+    if (is_needed[i] && at.needs_gradient(static_cast<int>(first + i)) && takes_gradients(body, i))
+      split.arguments.push_back(i);
+  return split;
+}
+
+// Appends the arguments that the backward function takes unchanged, each once.
+void add_kept_arguments(place_list& kept, const function_gradients::forward_backward& split) {
+  for (const auto& need : split.needs)
+    if (need.is_argument && std::ranges::find(kept, need.index) == kept.end())
+      kept.push_back(need.index);
+}
+
+status split_bodies(split_branches& split, const body_list& bodies, function_gradients& state) {
   for (const auto& body : bodies) {
-    TROUPE_ASSIGN(auto split,
-                  at.functions()->split_forward_backward(*body, result_indices, argument_indices,
-                                                         [](size_t) { return true; }));
-    for (const auto& need : split.needs)
-      if (need.is_argument)
-        kept_places.try_emplace(need.index, kept_places.size());
-    has_saved = has_saved || !split.saved.empty();
-    splits.push_back(std::move(split));
+    TROUPE_ASSIGN(auto functions,
+                  state.split_forward_backward(*body, split.results, split.arguments,
+                                               [](size_t) { return true; }));
+    add_kept_arguments(split.kept, functions);
+    split.has_saved = split.has_saved || !functions.saved.empty();
+    split.splits.push_back(std::move(functions));
   }
-  std::vector<edge> inputs{branch.inputs()[0]};
-  for (auto position : result_indices)
-    inputs.push_back(at.output_gradient(static_cast<int>(position)));
-  std::vector<size_t> kept_arguments(kept_places.size());
-  for (auto [argument, kept_place] : kept_places)
-    kept_arguments[kept_place] = argument;
+  return {};
+}
+
+// Makes the function of a branch of the gradient. It takes the gradients of results, the tuple of
+// saved values if a branch has any, and the kept arguments.
+result<function_value> make_backward_branch(const std::string& name, const split_branches& branches,
+                                            const function_gradients::forward_backward& split,
+                                            edge tuple) {
+  auto body = std::make_unique<graph>(split.forward.body->ops());
+  std::vector<edge> gradients;
+  std::map<size_t, edge> arguments;
+  size_t next = 0;
+  for (auto position : branches.results) {
+    TROUPE_ASSIGN(auto argument,
+                  add_value_argument(*body, next++, split.forward.results[position]));
+    gradients.push_back(argument);
+  }
+  edge saved;
+  if (branches.has_saved) {
+    TROUPE_ASSIGN(saved, add_value_argument(*body, next++, tuple));
+  }
+  for (auto position : branches.kept) {
+    TROUPE_ASSIGN(arguments[position],
+                  add_value_argument(*body, next++, split.forward.arguments[position]));
+  }
+  TROUPE_ASSIGN(auto* call, call_backward(split, gradients, saved, arguments, *body));
+  TROUPE_ASSIGN(auto backward, function::make(name, std::move(body), outputs_of(*call)));
+  return function_value{name, backward};
+}
+
+// Makes the functions of the gradient. Makes the branches of the node save values if a backward
+// function needs any.
+result<std::vector<function_value>> make_backward_branches(node& branch, const body_list& bodies,
+                                                           split_branches& branches) {
   std::vector<function_value> forward, backward;
-  for (size_t i = 0; i < splits.size(); ++i) {
-    auto& split = splits[i];
-    auto backward_body = std::make_unique<graph>(branch.graph().ops());
-    std::vector<edge> gradient_arguments;
-    std::map<size_t, edge> arguments;
-    size_t next = 0;
-    for (auto position : result_indices) {
-      TROUPE_ASSIGN(auto argument,
-                    add_value_argument(*backward_body, next++, split.forward.results[position]));
-      gradient_arguments.push_back(argument);
-    }
-    edge tuple, saved;
-    if (has_saved) {
+  for (size_t i = 0; i < branches.splits.size(); ++i) {
+    auto& split = branches.splits[i];
+    edge tuple;
+    if (branches.has_saved) {
       TROUPE_ASSIGN(tuple, add_tuple(*split.forward.body, split.saved));
-      TROUPE_ASSIGN(saved, add_value_argument(*backward_body, next++, tuple));
     }
-    for (auto position : kept_arguments) {
-      TROUPE_ASSIGN(arguments[position],
-                    add_value_argument(*backward_body, next++, split.forward.arguments[position]));
-    }
-    TROUPE_ASSIGN(auto* call,
-                  call_backward(split, gradient_arguments, saved, arguments, *backward_body));
-    auto name = concat(bodies[i]->name(), "_gradient");
-    TROUPE_ASSIGN(auto backward_function,
-                  function::make(name, std::move(backward_body), outputs_of(*call)));
-    backward.push_back({name, backward_function});
-    if (!has_saved)
+    TROUPE_ASSIGN(
+        auto backward_function,
+        make_backward_branch(concat(bodies[i]->name(), "_gradient"), branches, split, tuple));
+    backward.push_back(std::move(backward_function));
+    if (!branches.has_saved)
       continue;
     split.forward.results.push_back(tuple);
     TROUPE_ASSIGN(auto forward_function,
@@ -393,12 +422,28 @@ result<edges> branches_gradient(gradient_context& at) {
                                  std::move(split.forward.body), split.forward.results));
     forward.push_back({forward_function->name(), forward_function});
   }
-  if (has_saved) {
-    auto tuple_index = branch.outputs();
+  if (branches.has_saved)
     TROUPE_TRY(branch.graph().widen(branch, {}, with_functions(branch, forward)));
+  return backward;
+}
+
+result<edges> branches_gradient(gradient_context& at) {
+  auto& branch = at.mutable_node();
+  const auto first = static_cast<size_t>(first_argument(branch.op()));
+  TROUPE_ASSIGN(auto bodies, bodies_of_branches(branch));
+  auto split = find_gradients_of_branches(at, bodies, first);
+  edges gradients(branch.inputs().size());
+  if (split.arguments.empty())
+    return gradients;
+  TROUPE_TRY(split_bodies(split, bodies, *at.functions()));
+  std::vector<edge> inputs{branch.inputs()[0]};
+  for (auto position : split.results)
+    inputs.push_back(at.output_gradient(static_cast<int>(position)));
+  const auto tuple_index = branch.outputs();
+  TROUPE_ASSIGN(auto backward, make_backward_branches(branch, bodies, split));
+  if (split.has_saved)
     inputs.push_back(branch.output(tuple_index));
-  }
-  for (auto position : kept_arguments)
+  for (auto position : split.kept)
     inputs.push_back(branch.inputs()[first + position]);
   auto has_effects =
       std::ranges::any_of(backward, [](auto& value) { return value.body->has_effects(); });
@@ -409,8 +454,8 @@ result<edges> branches_gradient(gradient_context& at) {
                                                         : "StatelessIf",
                                     .inputs = inputs,
                                     .attrs = with_functions(branch, backward)}));
-  for (size_t i = 0; i < argument_indices.size(); ++i)
-    gradients[first + argument_indices[i]] = backward_node->output(static_cast<int>(i));
+  for (size_t i = 0; i < split.arguments.size(); ++i)
+    gradients[first + split.arguments[i]] = backward_node->output(static_cast<int>(i));
   return gradients;
 }
 
@@ -486,101 +531,104 @@ status save_iterations(node& loop, function_gradients::forward_backward& split) 
                                             {body_function->name(), body_function}}));
 }
 
+// The forward and backward functions of a loop's body.
+struct split_loop {
+  function_gradients::forward_backward functions;
+  place_list carried; // loop variables whose gradients the backward loop carries
+  place_list kept;    // loop variables that the backward loop takes unchanged
+};
+
+// Adds the arguments of a function of the backward loop: the list of saved values, the gradients,
+// and the kept loop variables.
+result<std::vector<edge>> add_arguments_of_backward_loop(graph& target, const split_loop& split) {
+  TROUPE_ASSIGN(auto* list, target.add({.op = "_Feed",
+                                        .name = "argument_0",
+                                        .attrs = {{"index", int64_t{0}},
+                                                  {"dtype", dtype::variant},
+                                                  {"shape", partial_shape{shape{}}}}}));
+  std::vector<edge> arguments{list->output(0)};
+  for (const auto* group : {&split.carried, &split.kept})
+    for (auto position : *group) {
+      TROUPE_ASSIGN(auto argument, add_value_argument(target, arguments.size(),
+                                                      split.functions.forward.arguments[position]));
+      arguments.push_back(argument);
+    }
+  return arguments;
+}
+
+// The backward loop runs while the list has items.
+result<std::shared_ptr<const function>> make_backward_condition(std::string name,
+                                                                const split_loop& split) {
+  auto body = std::make_unique<graph>(split.functions.forward.body->ops());
+  TROUPE_ASSIGN(auto arguments, add_arguments_of_backward_loop(*body, split));
+  TROUPE_ASSIGN(auto remaining, add(*body, {.op = "TensorListLength", .inputs = {arguments[0]}}));
+  TROUPE_ASSIGN(auto zero, integers(*body, {0}, true));
+  TROUPE_ASSIGN(auto has_items, add(*body, {.op = "Greater", .inputs = {remaining, zero}}));
+  return function::make(std::move(name), std::move(body), {has_items});
+}
+
+result<std::shared_ptr<const function>> make_backward_body(std::string name,
+                                                           const split_loop& split) {
+  auto body = std::make_unique<graph>(split.functions.forward.body->ops());
+  TROUPE_ASSIGN(auto arguments, add_arguments_of_backward_loop(*body, split));
+  TROUPE_ASSIGN(auto dims, integers(*body, {}));
+  TROUPE_ASSIGN(auto* popped, body->add({.op = "TensorListPopBack",
+                                         .inputs = {arguments[0], dims},
+                                         .attrs = {{"element_dtype", dtype::variant}}}));
+  const auto kept_begin = arguments.begin() + 1 + std::ssize(split.carried);
+  std::map<size_t, edge> kept;
+  for (size_t i = 0; i < split.kept.size(); ++i)
+    kept[split.kept[i]] = kept_begin[static_cast<std::ptrdiff_t>(i)];
+  TROUPE_ASSIGN(auto* call, call_backward(split.functions, {arguments.begin() + 1, kept_begin},
+                                          popped->output(1), kept, *body));
+  std::vector<edge> results{popped->output(0)};
+  for (const auto& output : outputs_of(*call))
+    results.push_back(output);
+  results.insert(results.end(), kept_begin, arguments.end());
+  return function::make(std::move(name), std::move(body), results);
+}
+
 result<edges> loop_gradient(gradient_context& at) {
   auto& loop = at.mutable_node();
   auto functions = functions_of(loop);
   if (!functions[0]->body || !functions[1]->body)
     return failure(error_kind::unimplemented, "its body is a function that is not known here");
   TROUPE_ASSIGN(const auto body, wrap_custom_gradient(functions[1]->body));
-  const auto name = functions[1]->name;
   edges gradients(loop.inputs().size());
   auto carried = carried_variables(at, *body);
   if (carried.empty())
     return gradients;
   auto recomputes = loop.attr<bool>("_recompute");
   auto stays = [&](size_t i) { return body->passed_through(i) == static_cast<int>(i); };
-  TROUPE_ASSIGN(auto split,
+  TROUPE_ASSIGN(auto split_body,
                 at.functions()->split_forward_backward(*body, carried, carried, stays, recomputes));
-  std::map<size_t, size_t> kept_places; // the arguments passed unchanged, and their positions
-  for (const auto& need : split.needs)
-    if (need.is_argument)
-      kept_places.try_emplace(need.index, kept_places.size());
-  place_list kept_arguments(kept_places.size());
-  for (auto [argument, kept_place] : kept_places)
-    kept_arguments[kept_place] = argument;
+  split_loop split{std::move(split_body), std::move(carried), {}};
+  add_kept_arguments(split.kept, split.functions);
+  TROUPE_ASSIGN(auto condition,
+                make_backward_condition(concat(functions[0]->name, "_gradient"), split));
+  TROUPE_ASSIGN(auto backward_body,
+                make_backward_body(concat(functions[1]->name, "_gradient"), split));
 
-  // Both functions of the backward loop take the list, the gradients, and the kept arguments.
   auto list_index = loop.outputs();
-  auto condition_body = std::make_unique<graph>(loop.graph().ops());
-  auto backward_body = std::make_unique<graph>(loop.graph().ops());
-  std::vector<edge> body_arguments;
-  edge has_items;
-  for (auto* target : {condition_body.get(), backward_body.get()}) {
-    body_arguments.clear();
-    size_t next = 0;
-    TROUPE_ASSIGN(auto* list_argument, target->add({.op = "_Feed",
-                                                    .name = concat("argument_", next),
-                                                    .attrs = {{"index", static_cast<int64_t>(next)},
-                                                              {"dtype", dtype::variant},
-                                                              {"shape", partial_shape{shape{}}}}}));
-    ++next;
-    body_arguments.push_back(list_argument->output(0));
-    for (const auto& group : {carried, kept_arguments})
-      for (auto position : group) {
-        TROUPE_ASSIGN(auto argument,
-                      add_value_argument(*target, next++, split.forward.arguments[position]));
-        body_arguments.push_back(argument);
-      }
-    if (target != condition_body.get())
-      continue;
-    TROUPE_ASSIGN(auto remaining,
-                  add(*target, {.op = "TensorListLength", .inputs = {body_arguments[0]}}));
-    TROUPE_ASSIGN(auto zero, integers(*target, {0}, true));
-    TROUPE_ASSIGN(has_items, add(*target, {.op = "Greater", .inputs = {remaining, zero}}));
-  }
-  TROUPE_ASSIGN(auto condition, function::make(concat(functions[0]->name, "_gradient"),
-                                               std::move(condition_body), {has_items}));
-  TROUPE_ASSIGN(auto dims, integers(*backward_body, {}));
-  TROUPE_ASSIGN(auto* popped, backward_body->add({.op = "TensorListPopBack",
-                                                  .inputs = {body_arguments[0], dims},
-                                                  .attrs = {{"element_dtype", dtype::variant}}}));
-  std::map<size_t, edge> arguments;
-  for (size_t i = 0; i < kept_arguments.size(); ++i)
-    arguments[kept_arguments[i]] = body_arguments[1 + carried.size() + i];
-  TROUPE_ASSIGN(auto* call, call_backward(split,
-                                          {body_arguments.begin() + 1,
-                                           body_arguments.begin() + 1 +
-                                               static_cast<std::ptrdiff_t>(carried.size())},
-                                          popped->output(1), arguments, *backward_body));
-  std::vector<edge> results{popped->output(0)};
-  for (const auto& output : outputs_of(*call))
-    results.push_back(output);
-  results.insert(results.end(),
-                 body_arguments.begin() + 1 + static_cast<std::ptrdiff_t>(carried.size()),
-                 body_arguments.end());
-  TROUPE_ASSIGN(auto backward_function,
-                function::make(concat(name, "_gradient"), std::move(backward_body), results));
-
   auto parallel_iterations = loop.attr<int64_t>("parallel_iterations");
-  TROUPE_TRY(save_iterations(loop, split));
+  TROUPE_TRY(save_iterations(loop, split.functions));
   std::vector<edge> inputs{loop.output(list_index)};
-  for (auto position : carried)
+  for (auto position : split.carried)
     inputs.push_back(at.output_gradient(static_cast<int>(position)));
-  for (auto position : kept_arguments)
+  for (auto position : split.kept)
     inputs.push_back(loop.inputs()[position]);
   TROUPE_ASSIGN(
       auto* added,
-      loop.graph().add(
-          {.op = backward_function->has_effects() ? "While" : "StatelessWhile",
-           .inputs = inputs,
-           .attrs = {{"cond", function_value{condition->name(), condition}},
-                     {"body", function_value{backward_function->name(), backward_function}},
-                     {"parallel_iterations", parallel_iterations},
-                     {"_recompute", recomputes},
-                     {"_swap_memory", loop.attr<bool>("_swap_memory")}}}));
+      loop.graph().add({.op = backward_body->has_effects() ? "While" : "StatelessWhile",
+                        .inputs = inputs,
+                        .attrs = {{"cond", function_value{condition->name(), condition}},
+                                  {"body", function_value{backward_body->name(), backward_body}},
+                                  {"parallel_iterations", parallel_iterations},
+                                  {"_recompute", recomputes},
+                                  {"_swap_memory", loop.attr<bool>("_swap_memory")}}}));
   gradients.resize(loop.inputs().size()); // the list is an added input
-  for (size_t i = 0; i < carried.size(); ++i)
-    gradients[carried[i]] = added->output(static_cast<int>(1 + i));
+  for (size_t i = 0; i < split.carried.size(); ++i)
+    gradients[split.carried[i]] = added->output(static_cast<int>(1 + i));
   return gradients;
 }
 

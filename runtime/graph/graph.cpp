@@ -219,87 +219,106 @@ status graph::widen(node& target, const std::vector<edge>& new_inputs, attr_map 
   return {};
 }
 
+// Makes a node of a graph from its description. Errors have no context yet.
+class graph::node_maker {
+public:
+  node_maker(graph& target, node_spec& spec) : target_(target), spec_(spec) {}
+
+  // Moves `origin` into the node.
+  result<std::unique_ptr<node>> make(const std::string& name, std::string& origin) {
+    TROUPE_ASSIGN(const auto* op, target_.ops_->find_op(spec_.op));
+    TROUPE_TRY(import_inputs());
+    TROUPE_ASSIGN(auto matched, match_signature(*op, spec_.inputs, std::move(spec_.attrs)));
+    auto new_node = std::make_unique<node>();
+    new_node->id_ = static_cast<int>(target_.nodes_.size());
+    new_node->name_ = name;
+    new_node->op_ = op;
+    new_node->attrs_ = std::move(matched.attrs);
+    new_node->inputs_ = std::move(spec_.inputs);
+    new_node->where_ = spec_.where;
+    new_node->where_text_ = std::move(origin);
+    new_node->graph_ = &target_;
+    new_node->types_ = std::move(matched.output_types);
+    new_node->input_ports_ = std::move(matched.input_ports);
+    new_node->output_ports_ = std::move(matched.output_ports);
+    new_node->device_ =
+        device_in_scope(std::move(spec_.device),
+                        target_.devices_.empty() ? std::string{} : target_.devices_.back());
+    new_node->controls_ = std::move(spec_.controls);
+    TROUPE_TRY(complete_controls(*new_node));
+    TROUPE_TRY(infer_shapes(*new_node));
+    return new_node;
+  }
+
+private:
+  status import_inputs() {
+    for (auto& input : spec_.inputs) {
+      if (input && &input.node->graph() != &target_) {
+        TROUPE_ASSIGN(input, target_.import_edge(input));
+      }
+      if (input && !input.exists())
+        return invalid("there is no output '", input, "', ", input.node->description(), " has ",
+                       input.node->outputs());
+    }
+    return {};
+  }
+
+  // Adds the controls of the scopes, replaces those of other graphs, and sorts all.
+  status complete_controls(node& new_node) {
+    auto& controls = new_node.controls_;
+    for (const auto& scope : target_.control_scopes_)
+      controls.insert(controls.end(), scope.begin(), scope.end());
+    for (auto*& before : controls) {
+      if (before && before->graph_ == &target_)
+        continue;
+      TROUPE_TRY(before ? target_.run_after(*before) : invalid("a control input is no node"));
+      before = nullptr;
+    }
+    std::erase(controls, nullptr);
+    std::ranges::sort(controls, {}, &node::id);
+    auto duplicates = std::ranges::unique(controls);
+    controls.erase(duplicates.begin(), duplicates.end());
+    return {};
+  }
+
+  static status infer_shapes(node& new_node) {
+    if (new_node.op_->infer) {
+      TROUPE_ASSIGN(new_node.shapes_, new_node.op_->infer(infer_context{new_node}));
+      if (new_node.op_->outputs.empty())
+        new_node.shapes_.clear();
+    }
+    if (new_node.shapes_.size() != new_node.types_.size())
+      return failure(error_kind::internal, "its shape function returned ", new_node.shapes_.size(),
+                     " shapes for ", new_node.types_.size(), " outputs");
+    for (size_t i = 0; i < new_node.shapes_.size(); ++i)
+      if (auto checked = partial_shape::make(new_node.shapes_[i].extents()); !checked)
+        return checked.status().with_context(
+            concat("output ", i, " would have shape ", new_node.shapes_[i]));
+    return {};
+  }
+
+  graph& target_;
+  node_spec& spec_;
+};
+
 result<node*> graph::add_here(node_spec spec) {
   choose_seeds(spec);
   auto origin = has_user_line(spec.where) ? std::string{} : line_of_last_node(nodes_);
-  auto context = [&](const std::string& name) {
-    return concat(spec.op, " '", name, "' (", origin.empty() ? to_string(spec.where) : origin, ')');
+  auto with_origin = [&](status why, const std::string& name) {
+    return std::move(why)
+        .with_origin(spec.op, name)
+        .with_context(concat(spec.op, " '", name, "' (",
+                             origin.empty() ? to_string(spec.where) : origin, ')'));
   };
   auto name = name_for(spec);
   if (!name)
-    return name.status().with_origin(spec.op, spec.name).with_context(context(spec.name));
-  auto op = ops_->find_op(spec.op);
-  if (!op)
-    return op.status().with_origin(spec.op, *name).with_context(context(*name));
-  for (auto& input : spec.inputs) {
-    if (input && &input.node->graph() != this) {
-      auto converted = import_edge(input);
-      if (!converted)
-        return converted.status().with_origin(spec.op, *name).with_context(context(*name));
-      input = *converted;
-    }
-    if (input && !input.exists())
-      return invalid("there is no output '", input, "', ", input.node->description(), " has ",
-                     input.node->outputs())
-          .with_origin(spec.op, *name)
-          .with_context(context(*name));
-  }
-  auto matched = match_signature(**op, spec.inputs, std::move(spec.attrs));
-  if (!matched)
-    return matched.status().with_origin(spec.op, *name).with_context(context(*name));
-
-  auto new_node = std::make_unique<node>();
-  new_node->id_ = static_cast<int>(nodes_.size());
-  new_node->name_ = *name;
-  new_node->op_ = *op;
-  new_node->attrs_ = std::move(matched->attrs);
-  new_node->inputs_ = std::move(spec.inputs);
-  new_node->where_ = spec.where;
-  new_node->where_text_ = std::move(origin);
-  new_node->graph_ = this;
-  new_node->types_ = std::move(matched->output_types);
-  new_node->input_ports_ = std::move(matched->input_ports);
-  new_node->output_ports_ = std::move(matched->output_ports);
-  new_node->device_ =
-      device_in_scope(std::move(spec.device), devices_.empty() ? std::string{} : devices_.back());
-  new_node->controls_ = std::move(spec.controls);
-  for (const auto& scope : control_scopes_)
-    new_node->controls_.insert(new_node->controls_.end(), scope.begin(), scope.end());
-  for (auto*& before : new_node->controls_) {
-    if (before && before->graph_ == this)
-      continue;
-    auto ordered = before ? run_after(*before) : invalid("a control input is no node");
-    if (!ordered)
-      return std::move(ordered).with_origin(spec.op, *name).with_context(context(*name));
-    before = nullptr;
-  }
-  std::erase(new_node->controls_, nullptr);
-  std::ranges::sort(new_node->controls_, {}, &node::id);
-  auto duplicates = std::ranges::unique(new_node->controls_);
-  new_node->controls_.erase(duplicates.begin(), duplicates.end());
-
-  if ((*op)->infer) {
-    auto inferred = (*op)->infer(infer_context{*new_node});
-    if (!inferred)
-      return inferred.status().with_origin(spec.op, *name).with_context(context(*name));
-    new_node->shapes_ = *std::move(inferred);
-    if ((*op)->outputs.empty())
-      new_node->shapes_.clear();
-  }
-  if (new_node->shapes_.size() != new_node->types_.size())
-    return failure(error_kind::internal, "its shape function returned ", new_node->shapes_.size(),
-                   " shapes for ", new_node->types_.size(), " outputs")
-        .with_origin(spec.op, *name)
-        .with_context(context(*name));
-  for (size_t i = 0; i < new_node->shapes_.size(); ++i)
-    if (auto checked = partial_shape::make(new_node->shapes_[i].extents()); !checked)
-      return checked.status()
-          .with_origin(spec.op, *name)
-          .with_context(
-              concat(context(*name), ": output ", i, " would have shape ", new_node->shapes_[i]));
-  auto* added = new_node.get();
+    return with_origin(name.status(), spec.name);
+  auto new_node = node_maker{*this, spec}.make(*name, origin);
+  if (!new_node)
+    return with_origin(new_node.status(), *name);
+  auto* added = new_node->get();
   by_name_.emplace(added->name_, added);
-  nodes_.push_back(std::move(new_node));
+  nodes_.push_back(*std::move(new_node));
   version_ = next_version();
   return added;
 }

@@ -246,6 +246,7 @@ protected:
   /// it stays there. May change the node.
   virtual bool keeps_in_outer_graph(node_spec&) { return false; }
   /// Adds to this graph even while a function is being built within it.
+  class node_maker;
   result<node*> add_here(node_spec spec);
 
 private:

@@ -79,10 +79,7 @@ std::vector<node*> delay_updates(const graph& source, const std::vector<node*>& 
   return result_order;
 }
 
-} // namespace
-
-result<std::vector<node*>> prune(const graph& source, const step_signature& signature) {
-  auto is_fed = [&](edge candidate) { return contains_edge(signature.feeds, candidate); };
+status check_feeds(const graph& source, const step_signature& signature) {
   for (size_t i = 0; i < signature.feeds.size(); ++i) {
     auto fed = signature.feeds[i];
     if (!fed.exists() || &fed.node->graph() != &source)
@@ -94,6 +91,14 @@ result<std::vector<node*>> prune(const graph& source, const step_signature& sign
     if (contains_edge(std::span{signature.feeds}.first(i), fed))
       return invalid("'", fed, "' is fed twice");
   }
+  return {};
+}
+
+} // namespace
+
+result<std::vector<node*>> prune(const graph& source, const step_signature& signature) {
+  auto is_fed = [&](edge candidate) { return contains_edge(signature.feeds, candidate); };
+  TROUPE_TRY(check_feeds(source, signature));
   std::vector<node*> pending;
   for (size_t i = 0; i < signature.fetches.size(); ++i) {
     auto fetched = signature.fetches[i];

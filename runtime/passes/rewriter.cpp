@@ -260,6 +260,55 @@ void rewriter::set_controls(node& target, std::vector<node*> controls) {
   changed_ = true;
 }
 
+namespace {
+
+// Moves nodes from their list to another one, in which each follows the nodes that it depends on.
+class dependency_order {
+public:
+  dependency_order(std::vector<std::unique_ptr<node>>& unsorted,
+                   std::vector<std::unique_ptr<node>>& sorted)
+      : unsorted_(unsorted), sorted_(sorted), on_path_(unsorted.size(), false) {}
+
+  // Moves node `start`, after all nodes that it depends on.
+  void append(size_t start) {
+    path_.push_back(start);
+    while (!path_.empty()) {
+      auto& visited = unsorted_[path_.back()];
+      if (!visited) {
+        path_.pop_back();
+        continue;
+      }
+      auto size_before = path_.size();
+      bool is_repeated = on_path_[path_.back()]; // a copy, because the next line changes it
+      on_path_[path_.back()] = true;
+      for (const auto& input : visited->inputs())
+        follow(*input.node);
+      for (auto* predecessor : visited->controls())
+        follow(*predecessor);
+      if (path_.size() == size_before) {
+        path_.pop_back();
+        sorted_.push_back(std::move(visited));
+      } else if (is_repeated) { // its dependencies have not come first
+        throw std::logic_error{concat("a pass made a cycle through ", visited->description())};
+      }
+    }
+  }
+
+private:
+  void follow(const node& dependency) {
+    auto index = static_cast<size_t>(dependency.id());
+    if (unsorted_[index])
+      path_.push_back(index);
+  }
+
+  std::vector<std::unique_ptr<node>>& unsorted_;
+  std::vector<std::unique_ptr<node>>& sorted_;
+  std::vector<size_t> path_;
+  std::vector<bool> on_path_;
+};
+
+} // namespace
+
 void rewriter::finish() {
   if (!changed_)
     return;
@@ -291,38 +340,12 @@ void rewriter::finish() {
   // first node that depends on it. All other nodes keep their order.
   std::vector<std::unique_ptr<node>> unsorted;
   unsorted.swap(graph_.nodes_);
-  std::vector<size_t> path;
-  std::vector<bool> on_path(unsorted.size(), false);
-  auto emit = [&](size_t start) {
-    path.push_back(start);
-    while (!path.empty()) {
-      auto& visited = unsorted[path.back()];
-      if (!visited) {
-        path.pop_back();
-        continue;
-      }
-      auto size_before = path.size();
-      bool is_repeated = on_path[path.back()]; // a copy, because the next line changes it
-      on_path[path.back()] = true;
-      for (const auto& input : visited->inputs_)
-        if (unsorted[index(*input.node)])
-          path.push_back(index(*input.node));
-      for (auto* predecessor : visited->controls_)
-        if (unsorted[index(*predecessor)])
-          path.push_back(index(*predecessor));
-      if (path.size() == size_before) {
-        path.pop_back();
-        graph_.nodes_.push_back(std::move(visited));
-      } else if (is_repeated) { // its dependencies have not come first
-        throw std::logic_error{concat("a pass made a cycle through ", visited->description())};
-      }
-    }
-  };
+  dependency_order order{unsorted, graph_.nodes_};
   for (size_t i = 0; i < unsorted.size(); ++i)
     if (needed[i])
-      emit(i);
+      order.append(i);
     else if (auto replacement = by_[i].node; replacement && needed[index(*replacement)])
-      emit(index(*replacement));
+      order.append(index(*replacement));
   for (size_t i = 0; i < graph_.nodes_.size(); ++i)
     graph_.nodes_[i]->id_ = static_cast<int>(i);
   for (const auto& dead : unsorted)

@@ -188,15 +188,20 @@ status call(const block& called, std::span<tensor> arguments, tensor* outputs, c
   return {};
 }
 
+// Whether a variable takes the old value of another one.
+bool permutes_variables(const block& body) {
+  for (size_t i = 0; i < body.passed_arguments.size(); ++i)
+    if (body.passed_arguments[i] >= 0 && static_cast<size_t>(body.passed_arguments[i]) != i)
+      return true;
+  return false;
+}
+
 status loop(const instruction& code, const call_site& site, std::span<tensor> variables,
             tensor* outputs, const call_frame& frame) {
   const auto &condition = *site.blocks[0], &body = *site.blocks[1];
   tensors condition_slots{condition.slots}, body_slots{body.slots};
   tensors verdict{1}, results{body.passed_arguments.size()}, before{variables.size()};
-  auto swaps = false; // whether a variable takes the old value of another one
-  for (size_t i = 0; i < body.passed_arguments.size(); ++i)
-    swaps = swaps ||
-            (body.passed_arguments[i] >= 0 && static_cast<size_t>(body.passed_arguments[i]) != i);
+  const auto swaps = permutes_variables(body);
   int64_t iteration = 0;
   const auto held_before = frame.held_tensors ? frame.held_tensors->size() : 0;
   auto with_iteration = [&](status reason) {

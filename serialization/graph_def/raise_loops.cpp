@@ -17,6 +17,18 @@ struct frame {
   int64_t parallel = -1;
 };
 
+// Copies the items that both the condition and the body of a loop have. Returns the copy of each.
+std::map<int, int> copy_shared_items(flow_graph& graph, const std::set<int>& condition,
+                                     const std::set<int>& body) {
+  std::map<int, int> copies;
+  for (auto i : body)
+    if (condition.contains(i)) {
+      auto copy = graph.at(i);
+      copies[i] = graph.add(std::move(copy));
+    }
+  return copies;
+}
+
 class loop_raiser {
 public:
   explicit loop_raiser(flow_graph& graph) : graph_(graph) {}
@@ -574,12 +586,7 @@ private:
     auto part = graph_.at(loop_.loop).parts[static_cast<size_t>(part_index)];
     std::vector<std::pair<int, int>> moved_items; // the item, and the original item
     if (part_index == 0) {
-      copies_.clear();
-      for (auto i : chosen_[1])
-        if (chosen_[0].contains(i)) {
-          auto copy = graph_.at(i);
-          copies_[i] = graph_.add(std::move(copy));
-        }
+      copies_ = copy_shared_items(graph_, chosen_[0], chosen_[1]);
       inside_.resize(static_cast<size_t>(graph_.size()), -1);
       outside_.resize(static_cast<size_t>(graph_.size()), -1);
     }

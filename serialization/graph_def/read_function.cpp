@@ -62,6 +62,21 @@ struct open_body {
   std::vector<edge> results;
 };
 
+// Adds the argument, or the zero that the function gets instead.
+result<edge> add_argument(function_body& body, const function_argument& argument) {
+  if (argument.is_absent) {
+    TROUPE_ASSIGN(auto value, zero_of(argument.type));
+    TROUPE_ASSIGN(auto* zero,
+                  body.add({.op = "Const", .attrs = {{"value", value}, {"dtype", value.type()}}}));
+    return zero->output(0);
+  }
+  if (argument.state)
+    return body.add_state_argument(argument.state->op().state_kind, argument.type, argument.dims);
+  auto added = body.add_argument(argument.type, argument.dims);
+  TROUPE_TRY(body.take_error());
+  return added;
+}
+
 result<open_body> read_body(const NameAttrList& called, graph& outer,
                             const std::vector<function_argument>& arguments,
                             const function_source& source) {
@@ -86,20 +101,7 @@ result<open_body> read_body(const NameAttrList& called, graph& outer,
   *call.mutable_attr() = called.attr();
   std::map<std::string, edge> given;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const auto& argument = arguments[i];
-    edge argument_edge;
-    if (argument.is_absent) {
-      TROUPE_ASSIGN(auto value, zero_of(argument.type));
-      TROUPE_ASSIGN(auto* zero, body->add({.op = "Const",
-                                           .attrs = {{"value", value}, {"dtype", value.type()}}}));
-      argument_edge = zero->output(0);
-    } else if (argument.state) {
-      TROUPE_ASSIGN(argument_edge, body->add_state_argument(argument.state->op().state_kind,
-                                                            argument.type, argument.dims));
-    } else {
-      argument_edge = body->add_argument(argument.type, argument.dims);
-      TROUPE_TRY(body->take_error());
-    }
+    TROUPE_ASSIGN(auto argument_edge, add_argument(*body, arguments[i]));
     auto& placeholder = *local.nodes.add_node();
     placeholder.set_name(concat("_argument_", i));
     placeholder.set_op("NoOp");
@@ -149,6 +151,13 @@ std::vector<bool> wanted_by(const FunctionDef& gradient,
   return wanted;
 }
 
+bool reads_differentiable_variable(const std::vector<function_argument>& arguments) {
+  return std::ranges::any_of(arguments, [](const auto& argument) {
+    return argument.state && argument.state->op().state_kind == resource::variable &&
+           carries_gradients(argument.type);
+  });
+}
+
 // Reads the gradient function of a function, if the file has one. `results` describes the results
 // whose gradients it takes.
 result<custom_gradient> read_gradient(const NameAttrList& called, graph& outer,
@@ -162,12 +171,8 @@ result<custom_gradient> read_gradient(const NameAttrList& called, graph& outer,
   const auto* name = &entry->gradient_func();
   // The error when such a gradient is used: it was not read.
   const custom_gradient not_read{.backward = {}, .arguments = {0}};
-  if (std::ranges::count(source.gradients, *name) == most_orders)
-    return not_read;
-  if (std::ranges::any_of(arguments, [](const auto& argument) {
-        return argument.state && argument.state->op().state_kind == resource::variable &&
-               carries_gradients(argument.type);
-      }))
+  if (std::ranges::count(source.gradients, *name) == most_orders ||
+      reads_differentiable_variable(arguments))
     return not_read;
   if (source.gradients.size() == deepest_function)
     return failure(error_kind::unimplemented, "gradients of gradients go more than ",

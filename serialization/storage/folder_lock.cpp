@@ -355,6 +355,13 @@ std::shared_ptr<folder_lock> known_lock(const std::string& token) {
   return lock == locks.by_token.end() ? nullptr : lock->second.lock();
 }
 
+void add_known_lock(const std::string& token, const std::shared_ptr<folder_lock>& lock) {
+  auto& locks = known_locks();
+  std::lock_guard guard{locks.mutex};
+  std::erase_if(locks.by_token, [](const auto& entry) { return entry.second.expired(); });
+  locks.by_token[token] = lock;
+}
+
 } // namespace
 
 result<std::shared_ptr<folder_lock>> folder_lock::acquire(const std::string& folder,
@@ -404,12 +411,7 @@ result<std::shared_ptr<folder_lock>> folder_lock::acquire(const std::string& fol
   }
   auto* held = writer.get();
   std::shared_ptr<folder_lock> lock{new folder_lock{std::move(writer)}};
-  {
-    auto& locks = known_locks();
-    std::lock_guard guard{locks.mutex};
-    std::erase_if(locks.by_token, [](const auto& entry) { return entry.second.expired(); });
-    locks.by_token[held->self.token] = lock;
-  }
+  add_known_lock(held->self.token, lock);
   try {
     held->refreshes->thread = std::thread{[held] { held->refresh_until_end(); }};
   } catch (const std::system_error& error) {

@@ -21,215 +21,174 @@ status status_of(wire::Status::Reader from) {
   return from.getStateLost() ? std::move(outcome).with_lost_state() : outcome;
 }
 
-class reader {
-public:
-  explicit reader(std::span<const tensor> payloads) : payloads_(payloads), used_(payloads.size()) {}
+list_epoch epoch_of(wire::ListEpoch::Reader in) { return {in.getTerm(), in.getChange()}; }
 
-  result<message> read(wire::Envelope::Reader from) {
-    auto sizes = from.getOutside();
+std::vector<device_info> devices_of(capnp::List<wire::Device>::Reader from) {
+  std::vector<device_info> devices;
+  for (auto item : from)
+    devices.push_back({text_of(item.getName()), text_of(item.getKind()), item.getMemoryBytes(),
+                       text_of(item.getDescription())});
+  return devices;
+}
+
+message message_of(wire::Hello::Reader in) {
+  return message{hello{in.getVersion(),
+                       text_of(in.getSoftware()),
+                       text_of(in.getRole()),
+                       text_of(in.getJob()),
+                       in.getTask(),
+                       in.getIncarnation(),
+                       in.getMaxMessage(),
+                       in.getMaxTensorBytes(),
+                       text_of(in.getCluster()),
+                       in.getProcess(),
+                       in.getTokenAt(),
+                       {in.getToken0(), in.getToken1()},
+                       text_of(in.getAccessToken()),
+                       in.getSchema(),
+                       text_of(in.getBuild())}};
+}
+
+message message_of(wire::RegisterReply::Reader in) {
+  return message{register_reply{in.getRequest(), in.getHandle(), status_of(in.getOutcome())}};
+}
+
+message message_of(wire::SettleStep::Reader in) {
+  return message{settle_step{{in.getSession(), in.getStep()}, in.getRequest()}};
+}
+
+message message_of(wire::CancelStep::Reader in) {
+  return message{cancel_step{{in.getSession(), in.getStep()}, status_of(in.getWhy())}};
+}
+
+message message_of(wire::ContainerReset::Reader in) {
+  return message{container_reset{in.getRequest(), text_of(in.getContainer())}};
+}
+
+message message_of(wire::Reply::Reader in) {
+  return message{reply{in.getRequest(), status_of(in.getOutcome())}};
+}
+
+message message_of(wire::NumberClaim::Reader in) {
+  return message{number_claim{text_of(in.getJob()), in.getTask(), in.getIncarnation(),
+                              text_of(in.getAddress()), in.getHolds()}};
+}
+
+message message_of(wire::NumberGrant::Reader in) {
+  return message{number_grant{status_of(in.getOutcome()),
+                              {text_of(in.getJob()), in.getTask()},
+                              in.getIncarnation(),
+                              text_of(in.getAsk())}};
+}
+
+message message_of(wire::InspectRequest::Reader in) {
+  return message{
+      inspect_request{in.getRequest(), text_of(in.getRef()), in.getDepth(), text_of(in.getOnly())}};
+}
+
+message probe_request_of(wire::Probe::Reader in) {
+  return message{probe_request{{text_of(in.getJob()), in.getTask()}, in.getIncarnation()}};
+}
+
+message probe_answer_of(wire::Probe::Reader in) {
+  return message{
+      probe_answer{{text_of(in.getJob()), in.getTask()}, in.getIncarnation(), in.getReached()}};
+}
+
+message message_of(wire::Vote::Reader in) { return message{vote{in.getTerm(), in.getGranted()}}; }
+
+message message_of(wire::VoteRequest::Reader in) {
+  return message{vote_request{in.getTerm(), epoch_of(in.getHas())}};
+}
+
+message message_of(wire::FillEnd::Reader in) {
+  return message{initialization_end{in.getRequest(), in.getDone()}};
+}
+
+message message_of(wire::Ping::Reader in) { return message{ping{in.getNonce(), in.getSentNs()}}; }
+
+message message_of(wire::Lent::Reader in) {
+  return message{loan{in.getTransfer(), in.getAddress()}};
+}
+
+message message_of(capnp::List<wire::ClientWait>::Reader in) {
+  client_waits decoded;
+  for (auto wait : in)
+    decoded.waits.push_back(
+        {text_of(wait.getTarget()), text_of(wait.getReason()), wait.getSteps(), wait.getSeconds()});
+  return message{std::move(decoded)};
+}
+
+message message_of(wire::DeviceListReply::Reader in) {
+  return message{device_list_reply{in.getRequest(), devices_of(in.getDevices())}};
+}
+
+// Reads tensors, whose bytes are in the message or in its payloads.
+class tensor_reader {
+public:
+  explicit tensor_reader(std::span<const tensor> payloads)
+      : payloads_(payloads), used_(payloads.size()) {}
+
+  // Checks that the payloads have these sizes.
+  status check_payloads(capnp::List<uint64_t>::Reader sizes) const {
     if (sizes.size() != payloads_.size())
       return damaged_message(sizes.size(), " payloads belong to it, there are ", payloads_.size());
     for (unsigned i = 0; i < sizes.size(); ++i)
       if (sizes[i] != payloads_[i].bytes())
         return damaged_message("payload ", i, " must have ", sizes[i], " bytes, has ",
                                payloads_[i].bytes());
-    TROUPE_ASSIGN(auto decoded, body(from));
+    return {};
+  }
+
+  // Checks that each payload belongs to a tensor that was read.
+  status check_use_of_payloads() const {
     for (size_t i = 0; i < used_.size(); ++i)
       if (!used_[i])
         return damaged_message("payload ", i, " belongs to no tensor");
-    return decoded;
+    return {};
   }
 
-private:
-  result<message> body(wire::Envelope::Reader from) {
-    switch (from.which()) {
-      case wire::Envelope::HELLO: {
-        auto in = from.getHello();
-        return message{hello{in.getVersion(),
-                             text_of(in.getSoftware()),
-                             text_of(in.getRole()),
-                             text_of(in.getJob()),
-                             in.getTask(),
-                             in.getIncarnation(),
-                             in.getMaxMessage(),
-                             in.getMaxTensorBytes(),
-                             text_of(in.getCluster()),
-                             in.getProcess(),
-                             in.getTokenAt(),
-                             {in.getToken0(), in.getToken1()},
-                             text_of(in.getAccessToken()),
-                             in.getSchema(),
-                             text_of(in.getBuild())}};
-      }
-      case wire::Envelope::REFUSAL: return message{refusal{status_of(from.getRefusal())}};
-      case wire::Envelope::REGISTER_GRAPH: return read(from.getRegisterGraph());
-      case wire::Envelope::REGISTER_REPLY: {
-        auto in = from.getRegisterReply();
-        return message{register_reply{in.getRequest(), in.getHandle(), status_of(in.getOutcome())}};
-      }
-      case wire::Envelope::DEREGISTER_GRAPH:
-        return message{deregister_graph{from.getDeregisterGraph()}};
-      case wire::Envelope::RUN_STEP: {
-        auto in = from.getRunStep();
-        TROUPE_ASSIGN(auto feeds, read(in.getFeeds()));
-        return message{run_step{in.getRequest(),
-                                in.getHandle(),
-                                {in.getSession(), in.getStep()},
-                                in.getDeadlineMs(),
-                                std::move(feeds),
-                                in.getTimes(),
-                                in.getTrapNonfinite(),
-                                in.getIncarnation(),
-                                in.getFills(),
-                                in.getRetried()}};
-      }
-      case wire::Envelope::FILL_END:
-        return message{
-            initialization_end{from.getFillEnd().getRequest(), from.getFillEnd().getDone()}};
-      case wire::Envelope::PROGRAM_LOST: return message{program_lost{from.getProgramLost()}};
-      case wire::Envelope::CLIENT_WAITS: {
-        client_waits decoded;
-        for (auto wait : from.getClientWaits())
-          decoded.waits.push_back({text_of(wait.getTarget()), text_of(wait.getReason()),
-                                   wait.getSteps(), wait.getSeconds()});
-        return message{std::move(decoded)};
-      }
-      case wire::Envelope::STEP_DONE: {
-        auto in = from.getStepDone();
-        TROUPE_ASSIGN(auto fetches, read(in.getFetches()));
-        TROUPE_ASSIGN(auto statistics, read(in.getStatistics()));
-        if (!statistics.empty() && statistics.type() != dtype::u8)
-          return damaged_message("statistics are of type ", statistics.type());
-        TROUPE_ASSIGN(auto fill, read_stage(in.getFill()));
-        return message{step_done{in.getRequest(), status_of(in.getOutcome()), std::move(fetches),
-                                 std::move(statistics), in.getHolds(), fill}};
-      }
-      case wire::Envelope::SETTLE_STEP: {
-        auto in = from.getSettleStep();
-        return message{settle_step{{in.getSession(), in.getStep()}, in.getRequest()}};
-      }
-      case wire::Envelope::CANCEL_STEP: {
-        auto in = from.getCancelStep();
-        return message{cancel_step{{in.getSession(), in.getStep()}, status_of(in.getWhy())}};
-      }
-      case wire::Envelope::TENSOR_PUSH: {
-        auto in = from.getTensorPush();
-        TROUPE_ASSIGN(auto value, read(in.getValue()));
-        return message{tensor_push{{in.getSession(), in.getStep()},
-                                   in.getKey(),
-                                   in.getDead(),
-                                   std::move(value),
-                                   in.getFrame(),
-                                   in.getIteration()}};
-      }
-      case wire::Envelope::PULL: return message{pull{from.getPull()}};
-      case wire::Envelope::UNWANTED: return message{cancel_pull{from.getUnwanted()}};
-      case wire::Envelope::WITHDRAWN: return message{withdrawal{from.getWithdrawn()}};
-      case wire::Envelope::PING:
-        return message{ping{from.getPing().getNonce(), from.getPing().getSentNs()}};
-      case wire::Envelope::BORROW: return message{borrow_request{from.getBorrow()}};
-      case wire::Envelope::LENT:
-        return message{loan{from.getLent().getTransfer(), from.getLent().getAddress()}};
-      case wire::Envelope::RETURNED: return message{loan_return{from.getReturned()}};
-      case wire::Envelope::PONG: return message{pong{from.getPong()}};
-      case wire::Envelope::GOODBYE: return message{goodbye{text_of(from.getGoodbye())}};
-      case wire::Envelope::CONTAINER_RESET: {
-        auto in = from.getContainerReset();
-        return message{container_reset{in.getRequest(), text_of(in.getContainer())}};
-      }
-      case wire::Envelope::REPLY: {
-        auto in = from.getReply();
-        return message{reply{in.getRequest(), status_of(in.getOutcome())}};
-      }
-      case wire::Envelope::DEVICE_LIST_REQUEST:
-        return message{device_list_request{from.getDeviceListRequest()}};
-      case wire::Envelope::DEVICE_LIST_REPLY: return read(from.getDeviceListReply());
-      case wire::Envelope::STATE_LIST_REQUEST:
-        return message{state_list_request{from.getStateListRequest()}};
-      case wire::Envelope::STATE_LIST_REPLY: return read(from.getStateListReply());
-      case wire::Envelope::POSITIONS_REQUEST: {
-        auto in = from.getPositionsRequest();
-        TROUPE_ASSIGN(auto positions, read_positions(in.getGoOnFrom()));
-        return message{positions_request{in.getRequest(), in.getSession(), std::move(positions)}};
-      }
-      case wire::Envelope::POSITIONS_REPLY: {
-        auto in = from.getPositionsReply();
-        TROUPE_ASSIGN(auto positions, read_positions(in.getPositions()));
-        return message{positions_reply{in.getRequest(), in.getIncarnation(),
-                                       status_of(in.getOutcome()), std::move(positions)}};
-      }
-      case wire::Envelope::MEMBER_CHANGES: return read(from.getMemberChanges());
-      case wire::Envelope::NUMBER_CLAIM: {
-        auto in = from.getNumberClaim();
-        return message{number_claim{text_of(in.getJob()), in.getTask(), in.getIncarnation(),
-                                    text_of(in.getAddress()), in.getHolds()}};
-      }
-      case wire::Envelope::NUMBER_GRANT: {
-        auto in = from.getNumberGrant();
-        return message{number_grant{status_of(in.getOutcome()),
-                                    {text_of(in.getJob()), in.getTask()},
-                                    in.getIncarnation(),
-                                    text_of(in.getAsk())}};
-      }
-      case wire::Envelope::INSPECT_REQUEST: {
-        auto in = from.getInspectRequest();
-        return message{inspect_request{in.getRequest(), text_of(in.getRef()), in.getDepth(),
-                                       text_of(in.getOnly())}};
-      }
-      case wire::Envelope::INSPECT_REPLY: {
-        auto in = from.getInspectReply();
-        TROUPE_ASSIGN(auto tree, read(in.getTree()));
-        if (!tree.empty() && (tree.type() != dtype::u8 || tree.rank() != 1))
-          return damaged_message("an inspection is ", tree.type(), tree.dims());
-        return message{inspect_reply{in.getRequest(), status_of(in.getOutcome()), std::move(tree)}};
-      }
-      case wire::Envelope::DRAIN_REQUEST: return message{drain_request{from.getDrainRequest()}};
-      case wire::Envelope::PROBE_REQUEST: {
-        auto in = from.getProbeRequest();
-        return message{probe_request{{text_of(in.getJob()), in.getTask()}, in.getIncarnation()}};
-      }
-      case wire::Envelope::PROBE_ANSWER: {
-        auto in = from.getProbeAnswer();
-        return message{probe_answer{
-            {text_of(in.getJob()), in.getTask()}, in.getIncarnation(), in.getReached()}};
-      }
-      case wire::Envelope::VOTE_REQUEST: {
-        auto in = from.getVoteRequest();
-        return message{vote_request{in.getTerm(), read(in.getHas())}};
-      }
-      case wire::Envelope::VOTE: {
-        auto in = from.getVote();
-        return message{vote{in.getTerm(), in.getGranted()}};
-      }
-      case wire::Envelope::SESSION_REQUEST: return read(from.getSessionRequest());
-      case wire::Envelope::SESSION_REPLY: return read(from.getSessionReply());
+  result<std::vector<indexed_tensor>> read(capnp::List<wire::IndexedTensor>::Reader from) {
+    std::vector<indexed_tensor> values;
+    for (auto item : from) {
+      TROUPE_ASSIGN(auto value, read(item.getValue()));
+      values.push_back({item.getIndex(), std::move(value)});
     }
-    return damaged_message("its kind is unknown");
+    return values;
   }
 
-  result<message> read(wire::RegisterGraph::Reader in) {
-    register_graph decoded{.request = in.getRequest()};
-    auto& settings = decoded.settings;
-    settings.session = in.getSession();
-    settings.container = text_of(in.getContainer());
-    settings.region_per_node = in.getRegionPerNode();
-    settings.deterministic = in.getDeterministic();
-    settings.replay = !in.getNoReplay();
-    settings.low_priority = in.getLowPriority();
-    settings.incarnation = in.getIncarnation();
-    for (auto partition : in.getPartitions()) {
-      TROUPE_ASSIGN(auto graph, read(partition.getGraph()));
-      if (graph.type() != dtype::u8)
-        return damaged_message("a graph is of type ", graph.type());
-      decoded.partitions.push_back({text_of(partition.getDevice()), std::move(graph),
-                                    partition.getFrame(), partition.getFunction(),
-                                    text_of(partition.getOfNode())});
+  result<std::vector<tensor>> read(capnp::List<wire::Tensor>::Reader from) {
+    std::vector<tensor> values;
+    for (auto item : from) {
+      TROUPE_ASSIGN(auto value, read(item));
+      values.push_back(std::move(value));
     }
-    for (auto peer : in.getPeers())
-      settings.peers.push_back({text_of(peer.getTask()), peer.getIncarnation()});
-    TROUPE_ASSIGN(settings.costs, read_costs<node_cost>(in, &node_cost::nanoseconds));
-    TROUPE_ASSIGN(settings.positions, read_positions(in.getPositions()));
-    return message{std::move(decoded)};
+    return values;
+  }
+
+  result<tensor> read(wire::Tensor::Reader from) {
+    if (from.isNothing())
+      return tensor{};
+    auto dims = from.getShape();
+    if (dims.size() > static_cast<unsigned>(max_rank))
+      return damaged_message("a tensor has ", dims.size(), " axes");
+    std::array<int64_t, max_rank> extents{};
+    for (unsigned axis = 0; axis < dims.size(); ++axis)
+      extents[axis] = dims[axis];
+    std::span<const int64_t> shape_extents{extents.data(), dims.size()};
+    if (from.isOutside()) {
+      // Each payload once: unpacking one payload for many tensors would multiply a peer's bytes.
+      if (from.getOutside() >= payloads_.size() || used_[from.getOutside()])
+        return damaged_message("it has no payload ", from.getOutside(), " for this tensor");
+      used_[from.getOutside()] = true;
+      return from_payload(from.getType(), shape_extents, payloads_[from.getOutside()]);
+    }
+    if (!from.isInlined())
+      return damaged_message("a tensor has a payload of unknown kind");
+    auto bytes = from.getInlined();
+    TROUPE_ASSIGN(auto payload, bytes_to_tensor({reinterpret_cast<const std::byte*>(bytes.begin()),
+                                                 bytes.size()}));
+    return from_payload(from.getType(), shape_extents, payload);
   }
 
   result<kernel_positions> read_positions(wire::Tensor::Reader in) {
@@ -268,16 +227,165 @@ private:
     return costs;
   }
 
-  result<message> read(wire::DeviceListReply::Reader in) {
-    return message{device_list_reply{in.getRequest(), read(in.getDevices())}};
+  // Reads a table of texts, and a table of numbers with the same number of rows.
+  status read_table(wire::Tensor::Reader texts_in, int64_t text_columns,
+                    wire::Tensor::Reader numbers_in, int64_t number_columns, tensor& texts,
+                    tensor& numbers) {
+    TROUPE_ASSIGN(texts, read(texts_in));
+    TROUPE_ASSIGN(numbers, read(numbers_in));
+    if (texts.type() != dtype::string || texts.rank() != 2 || texts.dims()[1] != text_columns ||
+        numbers.type() != dtype::f64 || numbers.elements() != texts.dims()[0] * number_columns)
+      return damaged_message("a report is ", texts.type(), texts.dims(), " and ", numbers.type(),
+                             numbers.dims());
+    return {};
   }
 
-  static std::vector<device_info> read(capnp::List<wire::Device>::Reader from) {
-    std::vector<device_info> devices;
-    for (auto item : from)
-      devices.push_back({text_of(item.getName()), text_of(item.getKind()), item.getMemoryBytes(),
-                         text_of(item.getDescription())});
-    return devices;
+private:
+  std::span<const tensor> payloads_;
+  std::vector<bool> used_;
+};
+
+// Reads a message with its tensors.
+class reader : private tensor_reader {
+public:
+  using tensor_reader::tensor_reader;
+
+  result<message> read(wire::Envelope::Reader from) {
+    TROUPE_TRY(check_payloads(from.getOutside()));
+    TROUPE_ASSIGN(auto decoded, body(from));
+    TROUPE_TRY(check_use_of_payloads());
+    return decoded;
+  }
+
+private:
+  using tensor_reader::read;
+
+  result<message> body(wire::Envelope::Reader from) {
+    switch (from.which()) {
+      case wire::Envelope::HELLO: return message_of(from.getHello());
+      case wire::Envelope::REFUSAL: return message{refusal{status_of(from.getRefusal())}};
+      case wire::Envelope::REGISTER_GRAPH: return read(from.getRegisterGraph());
+      case wire::Envelope::REGISTER_REPLY: return message_of(from.getRegisterReply());
+      case wire::Envelope::DEREGISTER_GRAPH:
+        return message{deregister_graph{from.getDeregisterGraph()}};
+      case wire::Envelope::RUN_STEP: return read(from.getRunStep());
+      case wire::Envelope::FILL_END: return message_of(from.getFillEnd());
+      case wire::Envelope::PROGRAM_LOST: return message{program_lost{from.getProgramLost()}};
+      case wire::Envelope::CLIENT_WAITS: return message_of(from.getClientWaits());
+      case wire::Envelope::STEP_DONE: return read(from.getStepDone());
+      case wire::Envelope::SETTLE_STEP: return message_of(from.getSettleStep());
+      case wire::Envelope::CANCEL_STEP: return message_of(from.getCancelStep());
+      case wire::Envelope::TENSOR_PUSH: return read(from.getTensorPush());
+      case wire::Envelope::PULL: return message{pull{from.getPull()}};
+      case wire::Envelope::UNWANTED: return message{cancel_pull{from.getUnwanted()}};
+      case wire::Envelope::WITHDRAWN: return message{withdrawal{from.getWithdrawn()}};
+      case wire::Envelope::PING: return message_of(from.getPing());
+      case wire::Envelope::BORROW: return message{borrow_request{from.getBorrow()}};
+      case wire::Envelope::LENT: return message_of(from.getLent());
+      case wire::Envelope::RETURNED: return message{loan_return{from.getReturned()}};
+      case wire::Envelope::PONG: return message{pong{from.getPong()}};
+      case wire::Envelope::GOODBYE: return message{goodbye{text_of(from.getGoodbye())}};
+      case wire::Envelope::CONTAINER_RESET: return message_of(from.getContainerReset());
+      case wire::Envelope::REPLY: return message_of(from.getReply());
+      case wire::Envelope::DEVICE_LIST_REQUEST:
+        return message{device_list_request{from.getDeviceListRequest()}};
+      case wire::Envelope::DEVICE_LIST_REPLY: return message_of(from.getDeviceListReply());
+      case wire::Envelope::STATE_LIST_REQUEST:
+        return message{state_list_request{from.getStateListRequest()}};
+      case wire::Envelope::STATE_LIST_REPLY: return read(from.getStateListReply());
+      case wire::Envelope::POSITIONS_REQUEST: return read(from.getPositionsRequest());
+      case wire::Envelope::POSITIONS_REPLY: return read(from.getPositionsReply());
+      case wire::Envelope::MEMBER_CHANGES: return read(from.getMemberChanges());
+      case wire::Envelope::NUMBER_CLAIM: return message_of(from.getNumberClaim());
+      case wire::Envelope::NUMBER_GRANT: return message_of(from.getNumberGrant());
+      case wire::Envelope::INSPECT_REQUEST: return message_of(from.getInspectRequest());
+      case wire::Envelope::INSPECT_REPLY: return read(from.getInspectReply());
+      case wire::Envelope::DRAIN_REQUEST: return message{drain_request{from.getDrainRequest()}};
+      case wire::Envelope::PROBE_REQUEST: return probe_request_of(from.getProbeRequest());
+      case wire::Envelope::PROBE_ANSWER: return probe_answer_of(from.getProbeAnswer());
+      case wire::Envelope::VOTE_REQUEST: return message_of(from.getVoteRequest());
+      case wire::Envelope::VOTE: return message_of(from.getVote());
+      case wire::Envelope::SESSION_REQUEST: return read(from.getSessionRequest());
+      case wire::Envelope::SESSION_REPLY: return read(from.getSessionReply());
+    }
+    return damaged_message("its kind is unknown");
+  }
+
+  result<message> read(wire::RunStep::Reader in) {
+    TROUPE_ASSIGN(auto feeds, read(in.getFeeds()));
+    return message{run_step{in.getRequest(),
+                            in.getHandle(),
+                            {in.getSession(), in.getStep()},
+                            in.getDeadlineMs(),
+                            std::move(feeds),
+                            in.getTimes(),
+                            in.getTrapNonfinite(),
+                            in.getIncarnation(),
+                            in.getFills(),
+                            in.getRetried()}};
+  }
+
+  result<message> read(wire::StepDone::Reader in) {
+    TROUPE_ASSIGN(auto fetches, read(in.getFetches()));
+    TROUPE_ASSIGN(auto statistics, read(in.getStatistics()));
+    if (!statistics.empty() && statistics.type() != dtype::u8)
+      return damaged_message("statistics are of type ", statistics.type());
+    TROUPE_ASSIGN(auto fill, read_stage(in.getFill()));
+    return message{step_done{in.getRequest(), status_of(in.getOutcome()), std::move(fetches),
+                             std::move(statistics), in.getHolds(), fill}};
+  }
+
+  result<message> read(wire::TensorPush::Reader in) {
+    TROUPE_ASSIGN(auto value, read(in.getValue()));
+    return message{tensor_push{{in.getSession(), in.getStep()},
+                               in.getKey(),
+                               in.getDead(),
+                               std::move(value),
+                               in.getFrame(),
+                               in.getIteration()}};
+  }
+
+  result<message> read(wire::PositionsRequest::Reader in) {
+    TROUPE_ASSIGN(auto positions, read_positions(in.getGoOnFrom()));
+    return message{positions_request{in.getRequest(), in.getSession(), std::move(positions)}};
+  }
+
+  result<message> read(wire::PositionsReply::Reader in) {
+    TROUPE_ASSIGN(auto positions, read_positions(in.getPositions()));
+    return message{positions_reply{in.getRequest(), in.getIncarnation(), status_of(in.getOutcome()),
+                                   std::move(positions)}};
+  }
+
+  result<message> read(wire::InspectReply::Reader in) {
+    TROUPE_ASSIGN(auto tree, read(in.getTree()));
+    if (!tree.empty() && (tree.type() != dtype::u8 || tree.rank() != 1))
+      return damaged_message("an inspection is ", tree.type(), tree.dims());
+    return message{inspect_reply{in.getRequest(), status_of(in.getOutcome()), std::move(tree)}};
+  }
+
+  result<message> read(wire::RegisterGraph::Reader in) {
+    register_graph decoded{.request = in.getRequest()};
+    auto& settings = decoded.settings;
+    settings.session = in.getSession();
+    settings.container = text_of(in.getContainer());
+    settings.region_per_node = in.getRegionPerNode();
+    settings.deterministic = in.getDeterministic();
+    settings.replay = !in.getNoReplay();
+    settings.low_priority = in.getLowPriority();
+    settings.incarnation = in.getIncarnation();
+    for (auto partition : in.getPartitions()) {
+      TROUPE_ASSIGN(auto graph, read(partition.getGraph()));
+      if (graph.type() != dtype::u8)
+        return damaged_message("a graph is of type ", graph.type());
+      decoded.partitions.push_back({text_of(partition.getDevice()), std::move(graph),
+                                    partition.getFrame(), partition.getFunction(),
+                                    text_of(partition.getOfNode())});
+    }
+    for (auto peer : in.getPeers())
+      settings.peers.push_back({text_of(peer.getTask()), peer.getIncarnation()});
+    TROUPE_ASSIGN(settings.costs, read_costs<node_cost>(in, &node_cost::nanoseconds));
+    TROUPE_ASSIGN(settings.positions, read_positions(in.getPositions()));
+    return message{std::move(decoded)};
   }
 
   result<message> read(wire::StateListReply::Reader in) {
@@ -380,19 +488,6 @@ private:
     return decoded;
   }
 
-  // Reads a table of texts, and a table of numbers with the same number of rows.
-  status read_table(wire::Tensor::Reader texts_in, int64_t text_columns,
-                    wire::Tensor::Reader numbers_in, int64_t number_columns, tensor& texts,
-                    tensor& numbers) {
-    TROUPE_ASSIGN(texts, read(texts_in));
-    TROUPE_ASSIGN(numbers, read(numbers_in));
-    if (texts.type() != dtype::string || texts.rank() != 2 || texts.dims()[1] != text_columns ||
-        numbers.type() != dtype::f64 || numbers.elements() != texts.dims()[0] * number_columns)
-      return damaged_message("a report is ", texts.type(), texts.dims(), " and ", numbers.type(),
-                             numbers.dims());
-    return {};
-  }
-
   result<placement_report> read(wire::PlacementReport::Reader in) {
     placement_report report{.strategy = text_of(in.getStrategy()),
                             .total_ns = in.getTotalNs(),
@@ -431,7 +526,7 @@ private:
         TROUPE_ASSIGN(decoded.content, read(in.getRan()));
         break;
       }
-      case wire::SessionReply::DEVICES: decoded.content = read(in.getDevices()); break;
+      case wire::SessionReply::DEVICES: decoded.content = devices_of(in.getDevices()); break;
       case wire::SessionReply::STATE: {
         TROUPE_ASSIGN(decoded.content, read_state(in.getState()));
         break;
@@ -456,8 +551,8 @@ private:
   }
 
   result<message> read(wire::MemberChanges::Reader in) {
-    member_changes decoded{read(in.getSince()),
-                           read(in.getEpoch()),
+    member_changes decoded{epoch_of(in.getSince()),
+                           epoch_of(in.getEpoch()),
                            {},
                            {text_of(in.getCoordinatorJob()), in.getCoordinatorTask()}};
     if (decoded.coordinator.job.empty())
@@ -483,54 +578,6 @@ private:
     }
     return message{std::move(decoded)};
   }
-
-  static list_epoch read(wire::ListEpoch::Reader in) { return {in.getTerm(), in.getChange()}; }
-
-  result<std::vector<indexed_tensor>> read(capnp::List<wire::IndexedTensor>::Reader from) {
-    std::vector<indexed_tensor> values;
-    for (auto item : from) {
-      TROUPE_ASSIGN(auto value, read(item.getValue()));
-      values.push_back({item.getIndex(), std::move(value)});
-    }
-    return values;
-  }
-
-  result<std::vector<tensor>> read(capnp::List<wire::Tensor>::Reader from) {
-    std::vector<tensor> values;
-    for (auto item : from) {
-      TROUPE_ASSIGN(auto value, read(item));
-      values.push_back(std::move(value));
-    }
-    return values;
-  }
-
-  result<tensor> read(wire::Tensor::Reader from) {
-    if (from.isNothing())
-      return tensor{};
-    auto dims = from.getShape();
-    if (dims.size() > static_cast<unsigned>(max_rank))
-      return damaged_message("a tensor has ", dims.size(), " axes");
-    std::array<int64_t, max_rank> extents{};
-    for (unsigned axis = 0; axis < dims.size(); ++axis)
-      extents[axis] = dims[axis];
-    std::span<const int64_t> shape_extents{extents.data(), dims.size()};
-    if (from.isOutside()) {
-      // Each payload once: unpacking one payload for many tensors would multiply a peer's bytes.
-      if (from.getOutside() >= payloads_.size() || used_[from.getOutside()])
-        return damaged_message("it has no payload ", from.getOutside(), " for this tensor");
-      used_[from.getOutside()] = true;
-      return from_payload(from.getType(), shape_extents, payloads_[from.getOutside()]);
-    }
-    if (!from.isInlined())
-      return damaged_message("a tensor has a payload of unknown kind");
-    auto bytes = from.getInlined();
-    TROUPE_ASSIGN(auto payload, bytes_to_tensor({reinterpret_cast<const std::byte*>(bytes.begin()),
-                                                 bytes.size()}));
-    return from_payload(from.getType(), shape_extents, payload);
-  }
-
-  std::span<const tensor> payloads_;
-  std::vector<bool> used_;
 };
 
 } // namespace

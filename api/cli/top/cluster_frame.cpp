@@ -210,6 +210,26 @@ std::string section(std::vector<std::string> head, const std::vector<Row>& rows,
   return rows.size() > max_rows ? concat(text, "and ", rows.size() - max_rows, " more\n") : text;
 }
 
+// Returns the table of tasks. A task that did not answer has a row with the problem.
+std::string text_of_tasks(const std::vector<task_row>& rows) {
+  table tasks{{"TASK", "UP", "STEPS/S", "RUN", "FAIL/S", "CONN", "IN/S", "OUT/S", "QUEUED", "RSS",
+               "DEVICES", "CPU", "STATE"}};
+  for (const auto& task : rows)
+    if (!task.problem.empty())
+      tasks.add({task.task, task.problem});
+    else
+      tasks.add({task.task, duration_text(task.uptime), digits(task.steps_rate),
+                 concat(task.running), digits(task.failed_rate), concat(task.connections),
+                 bytes_text(task.in_rate), bytes_text(task.out_rate),
+                 bytes_text(static_cast<double>(task.queued)),
+                 bytes_text(static_cast<double>(task.resident)),
+                 bytes_text(static_cast<double>(task.device_bytes)), digits(task.busy),
+                 task.draining         ? "draining"
+                 : task.is_initialized ? "ready"
+                                       : "uninitialized"});
+  return tasks.text();
+}
+
 } // namespace
 
 cluster_frame compare(const inspection& before, const inspection& now, double seconds) {
@@ -231,22 +251,7 @@ cluster_frame compare(const inspection& before, const inspection& now, double se
 }
 
 std::string print(const cluster_frame& frame, size_t max_lines) {
-  table tasks{{"TASK", "UP", "STEPS/S", "RUN", "FAIL/S", "CONN", "IN/S", "OUT/S", "QUEUED", "RSS",
-               "DEVICES", "CPU", "STATE"}};
-  for (const auto& task : frame.tasks)
-    if (!task.problem.empty())
-      tasks.add({task.task, task.problem});
-    else
-      tasks.add({task.task, duration_text(task.uptime), digits(task.steps_rate),
-                 concat(task.running), digits(task.failed_rate), concat(task.connections),
-                 bytes_text(task.in_rate), bytes_text(task.out_rate),
-                 bytes_text(static_cast<double>(task.queued)),
-                 bytes_text(static_cast<double>(task.resident)),
-                 bytes_text(static_cast<double>(task.device_bytes)), digits(task.busy),
-                 task.draining         ? "draining"
-                 : task.is_initialized ? "ready"
-                                       : "uninitialized"});
-  auto text = tasks.text();
+  auto text = text_of_tasks(frame.tasks);
   std::vector<member_counts> joined_clusters;
   if (!frame.members.coordinator.empty())
     joined_clusters.push_back(frame.members);

@@ -78,6 +78,71 @@ std::string join_names(const std::set<std::string>& names) {
 
 std::vector<int64_t> extents_of(const shape& dims) { return {dims.begin(), dims.end()}; }
 
+// Returns the value of a variable, or of its slice, from the value of a whole variable.
+result<tensor> fitting_part(const saved_variable& saved, tensor whole_value, std::string& unequal) {
+  const auto& variable_node = *saved.variable.node;
+  auto type = variable_node.attr<dtype>("dtype");
+  auto declared = saved.slice ? partial_shape{saved.slice->full_shape}
+                              : variable_node.attr<partial_shape>("shape");
+  if (whole_value.type() != type || !declared.compatible(whole_value.dims())) {
+    unequal = concat(variable_node.name(), ": ", type, declared, " in the graph, ",
+                     whole_value.type(), whole_value.dims(), " in the checkpoint");
+    return whole_value;
+  }
+  if (!saved.slice)
+    return whole_value;
+  TROUPE_ASSIGN(auto part, tensor::make(type, variable_node.attr<partial_shape>("shape").known()));
+  const std::vector<int64_t> begin(static_cast<size_t>(whole_value.rank()), 0);
+  copy_overlap(whole_value, begin, part, saved.slice->offset);
+  return part;
+}
+
+// The part of a step that assigns the values of a checkpoint.
+struct restored_values {
+  std::vector<feed> feeds;
+  std::vector<target> targets;
+};
+
+// Returns a report of a checkpoint from which nothing is restored yet.
+restore_report begin_report(const checkpoint_reader& from) {
+  const auto& manifest = from.manifest();
+  restore_report report{.step = manifest.step, .path = from.path()};
+  report.notes = positions_of(manifest, note_key);
+  if (auto entry = manifest.description.find(std::string{not_saved_key});
+      entry != manifest.description.end())
+    report.not_saved = entry->second;
+  return report;
+}
+
+status read_kept_values(const checkpoint_reader& from, const std::vector<kept_value>& kept,
+                        restored_values& values, restore_report& report) {
+  for (const auto& item : kept) {
+    if (!from.find(item.name)) {
+      report.missing.push_back(item.name);
+      continue;
+    }
+    TROUPE_ASSIGN(auto value, from.read(item.name));
+    values.feeds.push_back({item.placeholder, std::move(value)});
+    values.targets.push_back(item.restored);
+    report.restored.push_back(item.name);
+  }
+  return {};
+}
+
+// Returns the names of tensors of a checkpoint that the graph does not have, in order.
+std::vector<std::string> find_unexpected(const checkpoint_manifest& manifest,
+                                         const std::vector<saved_variable>& variables,
+                                         const std::vector<kept_value>& kept,
+                                         const std::set<std::string>& local_variables) {
+  std::set<std::string> unexpected;
+  for (const auto& stored : manifest.tensors)
+    if (std::ranges::find(variables, stored.name, &saved_variable::name) == variables.end() &&
+        std::ranges::find(kept, stored.name, &kept_value::name) == kept.end() &&
+        !local_variables.contains(stored.name))
+      unexpected.insert(stored.name);
+  return {unexpected.begin(), unexpected.end()};
+}
+
 } // namespace
 
 struct saver::state {
@@ -334,27 +399,6 @@ struct saver::state {
                    " takes what fits:", text);
   }
 
-  // Returns the value of a variable, or of its slice, from the value of a whole variable.
-  static result<tensor> fitting_part(const saved_variable& saved, tensor whole_value,
-                                     std::string& unequal) {
-    const auto& variable_node = *saved.variable.node;
-    auto type = variable_node.attr<dtype>("dtype");
-    auto declared = saved.slice ? partial_shape{saved.slice->full_shape}
-                                : variable_node.attr<partial_shape>("shape");
-    if (whole_value.type() != type || !declared.compatible(whole_value.dims())) {
-      unequal = concat(variable_node.name(), ": ", type, declared, " in the graph, ",
-                       whole_value.type(), whole_value.dims(), " in the checkpoint");
-      return whole_value;
-    }
-    if (!saved.slice)
-      return whole_value;
-    TROUPE_ASSIGN(auto part,
-                  tensor::make(type, variable_node.attr<partial_shape>("shape").known()));
-    const std::vector<int64_t> begin(static_cast<size_t>(whole_value.rank()), 0);
-    copy_overlap(whole_value, begin, part, saved.slice->offset);
-    return part;
-  }
-
   restore_report restore_from(session& in, const std::string& path, const import_options& settings,
                               location where) {
     auto fail = [&](status cause) {
@@ -438,43 +482,27 @@ struct saver::state {
       fail(written);
     if (auto outcome = check_shared(in, where); !outcome)
       fail(outcome);
-    auto found_name = name_to_restore(choice.best);
-    if ((!found_name && found_name.status().kind() == error_kind::not_found) ||
-        (found_name && !*found_name))
+    auto name = name_to_restore(choice.best);
+    if (!name && name.status().kind() != error_kind::not_found)
+      fail(name.status());
+    if (!name || !*name)
       return {};
-    if (!found_name)
-      fail(found_name.status());
-    const auto& name = *found_name;
-    auto from = checkpoint_reader::open(real_files(), folder.path_of(*name));
+    auto from = checkpoint_reader::open(real_files(), folder.path_of(**name));
     if (!from)
       fail(from.status());
     const auto& manifest = from->manifest();
-    restore_report report{.step = manifest.step, .path = from->path()};
+    auto report = begin_report(*from);
     report.same_graph = manifest.graph_digest.empty() || manifest.graph_digest == graph_digest();
-    report.notes = positions_of(manifest, note_key);
-    if (auto entry = manifest.description.find(std::string{not_saved_key});
-        entry != manifest.description.end())
-      report.not_saved = entry->second;
     std::vector<const saved_variable*> matching;
     for (const auto& saved : variables)
       if (fits(*from, saved, report))
         matching.push_back(&saved);
-    std::vector<feed> feeds;
-    std::vector<target> targets;
-    auto optional_missing = ptrdiff_t{0}; // number of missing values that may be missing
-    for (const auto& item : kept) {
-      if (!from->find(item.name)) {
-        optional_missing += item.may_be_missing;
-        report.missing.push_back(item.name);
-        continue;
-      }
-      auto value = from->read(item.name);
-      if (!value)
-        fail(value.status());
-      feeds.push_back({item.placeholder, *std::move(value)});
-      targets.push_back(item.restored);
-      report.restored.push_back(item.name);
-    }
+    restored_values values;
+    auto optional_missing = std::ranges::count_if(kept, [&](const kept_value& item) {
+      return item.may_be_missing && !from->find(item.name);
+    });
+    if (auto outcome = read_kept_values(*from, kept, values, report); !outcome)
+      fail(std::move(outcome));
     auto sharded_by_task = matching.size() == variables.size() && written_by_tasks(*from);
     for (const auto* saved : matching) {
       report.restored.push_back(saved->variable.node->name());
@@ -483,28 +511,19 @@ struct saver::state {
       auto value = value_for(*from, *saved);
       if (!value)
         fail(value.status());
-      feeds.push_back({saved->value, *std::move(value)});
-      targets.push_back(saved->assign);
+      values.feeds.push_back({saved->value, *std::move(value)});
+      values.targets.push_back(saved->assign);
     }
-    std::map<std::string_view, bool> extra;
-    const auto local = local_names();
-    for (const auto& stored : from->manifest().tensors)
-      extra[stored.name] =
-          std::ranges::find(variables, stored.name, &saved_variable::name) == variables.end() &&
-          std::ranges::find(kept, stored.name, &kept_value::name) == kept.end() &&
-          !local.contains(stored.name);
-    for (const auto& [tensor_name, is_extra] : extra)
-      if (is_extra)
-        report.unexpected.emplace_back(tensor_name);
+    report.unexpected = find_unexpected(manifest, variables, kept, local_names());
     if (!choice.partial &&
         (std::ssize(report.missing) > optional_missing || !report.mismatched.empty()))
       fail(does_not_fit(report, choice.partial_option, choice.mismatch_kind));
     if (sharded_by_task)
       tasks->restore(in, from->path(), step_options, where);
     if (saves_model)
-      std::ranges::copy(detail::local_initializers(*model), std::back_inserter(targets));
-    if (!targets.empty())
-      in.run(feeds, {}, targets, step_options, where);
+      std::ranges::copy(detail::local_initializers(*model), std::back_inserter(values.targets));
+    if (!values.targets.empty())
+      in.run(values.feeds, {}, values.targets, step_options, where);
     in.restore_random_state(positions_of(manifest, stream_key), where);
     return report;
   }

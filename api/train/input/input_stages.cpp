@@ -43,6 +43,59 @@ bool takes_from(const node& from, const node& queue) {
   return false;
 }
 
+void check_buckets(const std::vector<edge>& element, const std::vector<int64_t>& boundaries,
+                   const std::vector<int>& counts, const bucket_options& options,
+                   std::source_location where) {
+  const auto buckets = boundaries.size() + 1;
+  if (element.empty() || std::ranges::any_of(element, &edge::is_empty))
+    reject("bucket_by_length", where, "needs at least one tensor, and no empty edge");
+  if (std::ranges::adjacent_find(boundaries, std::greater_equal<>{}) != boundaries.end())
+    reject("bucket_by_length", where, "boundaries must increase");
+  if (counts.size() != 1 && counts.size() != buckets)
+    reject("bucket_by_length", where, "needs one count, or one for each of ", buckets,
+           " buckets, got ", counts.size());
+  if (options.concurrent_enqueues < 1 || options.batches < 1 ||
+      std::ranges::any_of(counts, [](int count) { return count < 1; }))
+    reject("bucket_by_length", where, "counts, concurrent_enqueues and batches must be positive");
+}
+
+std::vector<partial_shape> shapes_for_buckets(const std::vector<edge>& element,
+                                              const bucket_options& options,
+                                              std::source_location where) {
+  auto shapes = options.shapes;
+  if (shapes.empty())
+    for (const auto& component : element)
+      shapes.push_back(component.node->output_shape(component.index));
+  if (shapes.size() != element.size() || !std::ranges::all_of(shapes, [&](auto& dims) {
+        return options.dynamic_pad ? dims.has_rank() : dims.fully_known();
+      }))
+    reject("bucket_by_length", where, "needs the ", options.dynamic_pad ? "rank" : "shape",
+           " of each tensor: give `shapes`");
+  return shapes;
+}
+
+// Whether a length is in bucket `i`; empty if there is one bucket.
+edge is_between(edge length_value, const std::vector<int64_t>& boundaries, size_t i,
+                std::source_location where) {
+  edge is_in_bucket;
+  if (i > 0)
+    is_in_bucket = greater_equal(length_value, boundaries[i - 1], {}, where);
+  if (i < boundaries.size()) {
+    auto below = less(length_value, boundaries[i], {}, where);
+    is_in_bucket = is_in_bucket ? logical_and(is_in_bucket, below, {}, where) : below;
+  }
+  return is_in_bucket;
+}
+
+// Returns batches of one row each, without the row if the condition is false.
+std::vector<edge> rows_if(edge condition, std::vector<edge> batch, graph_builder& g,
+                          std::source_location where) {
+  auto indices = range(g, 0, cast(condition, dtype::i32, {}, where), 1, {}, where);
+  for (auto& component : batch)
+    component = gather(component, indices, {}, {}, where);
+  return batch;
+}
+
 } // namespace
 
 record_edges input_pipeline::records(operand files, const record_kind& kind,
@@ -105,28 +158,11 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
                                                    const bucket_options& options,
                                                    std::string_view name, location where) {
   const auto buckets = boundaries.size() + 1;
-  if (element.empty() || std::ranges::any_of(element, &edge::is_empty))
-    reject("bucket_by_length", where, "needs at least one tensor, and no empty edge");
-  if (std::ranges::adjacent_find(boundaries, std::greater_equal<>{}) != boundaries.end())
-    reject("bucket_by_length", where, "boundaries must increase");
-  if (counts.size() != 1 && counts.size() != buckets)
-    reject("bucket_by_length", where, "needs one count, or one for each of ", buckets,
-           " buckets, got ", counts.size());
-  if (options.concurrent_enqueues < 1 || options.batches < 1 ||
-      std::ranges::any_of(counts, [](int count) { return count < 1; }))
-    reject("bucket_by_length", where, "counts, concurrent_enqueues and batches must be positive");
+  check_buckets(element, boundaries, counts, options, where);
   if (length.is_edge())
     need_edge("bucket_by_length", where, length.source(), "the length");
   auto name_scope = graph_.scope(name.empty() ? "bucket_by_length" : name, where);
-  auto shapes = options.shapes;
-  if (shapes.empty())
-    for (const auto& component : element)
-      shapes.push_back(component.node->output_shape(component.index));
-  if (shapes.size() != element.size() || !std::ranges::all_of(shapes, [&](auto& dims) {
-        return options.dynamic_pad ? dims.has_rank() : dims.fully_known();
-      }))
-    reject("bucket_by_length", where, "needs the ", options.dynamic_pad ? "rank" : "shape",
-           " of each tensor: give `shapes`");
+  auto shapes = shapes_for_buckets(element, options, where);
   auto types = types_of(element);
   auto length_value = cast(length.is_edge() ? length.source() : graph_.constant(length, {}, where),
                            dtype::i64, {}, where);
@@ -139,19 +175,8 @@ std::vector<edge> input_pipeline::bucket_by_length(operand length, const std::ve
   std::vector<node*> enqueues;
   for (size_t i = 0; i < buckets; ++i) {
     auto bucket_scope = graph_.scope(concat("bucket_", i), where);
-    edge is_in_bucket;
-    if (i > 0)
-      is_in_bucket = greater_equal(length_value, boundaries[i - 1], {}, where);
-    if (i < boundaries.size()) {
-      auto below = less(length_value, boundaries[i], {}, where);
-      is_in_bucket = is_in_bucket ? logical_and(is_in_bucket, below, {}, where) : below;
-    }
-    auto bucket_batch = wrapped;
-    if (is_in_bucket) {
-      auto indices = range(graph_, 0, cast(is_in_bucket, dtype::i32, {}, where), 1, {}, where);
-      for (auto& component : bucket_batch)
-        component = gather(component, indices, {}, {}, where);
-    }
+    auto is_in_bucket = is_between(length_value, boundaries, i, where);
+    auto bucket_batch = is_in_bucket ? rows_if(is_in_bucket, wrapped, graph_, where) : wrapped;
     auto queue =
         options.dynamic_pad
             ? padding_fifo_queue(graph_, types, {.shapes = shapes, .capacity = options.capacity},

@@ -54,6 +54,29 @@ edge direction(edge gradient, edge s, edge y, int memory, location where) {
   return neg(r, {}, where);
 }
 
+// Assigns to each variable its slice of a vector with the values of all variables.
+std::vector<node*> assign_slices(const std::vector<edge>& variables, edge flat, location where) {
+  std::vector<node*> moves;
+  int64_t begin = 0;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    auto size = variables[i].dims().elements();
+    auto variable_part = slice(flat, {begin}, {size}, {}, where);
+    auto dims = variables[i].dims().known();
+    auto shaped =
+        reshape(variable_part, tensor::vector<int64_t>({dims.begin(), dims.end()}), {}, where);
+    moves.push_back(assign(variables[i], shaped, {}, where).node);
+    begin += size;
+  }
+  return moves;
+}
+
+// Removes the first row, and appends `row`, which has `size` elements.
+node* push_row(const variable_handle& rows, edge row, int64_t size, location where) {
+  auto kept_rows = slice(rows, {1, 0}, {-1, -1}, {}, where);
+  auto new_row = reshape(row, {int64_t{1}, size}, {}, where);
+  return assign(rows, concatenate({kept_rows, new_row}, 0, {}, where), {}, where).node;
+}
+
 } // namespace
 
 lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options& options,
@@ -64,7 +87,6 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
   auto pairs = optimizer::compute_gradients(loss, variables, where);
   auto& in = loss.node->graph();
   std::vector<edge> values, gradients;
-  std::vector<int64_t> sizes;
   int64_t size = 0;
   auto type = pairs.front().variable.type();
   for (const auto& entry : pairs) {
@@ -73,8 +95,7 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
              entry.variable.dims(), "; all must be ", type, " and have known shapes");
     values.push_back(entry.variable);
     gradients.push_back(entry.gradient);
-    sizes.push_back(entry.variable.dims().elements());
-    size += sizes.back();
+    size += entry.variable.dims().elements();
   }
 
   in.push_scope("lbfgs");
@@ -103,27 +124,13 @@ lbfgs::lbfgs(edge loss, const std::vector<edge>& variables, const lbfgs_options&
                              "length", where)
                 .output(0);
   auto target_point = add(start, mul(search_direction, length_, {}, where), {}, where);
-  std::vector<node*> moves;
-  int64_t begin = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    auto values_part = slice(target_point, {begin}, {sizes[i]}, {}, where);
-    auto dims = values[i].dims().known();
-    auto shaped =
-        reshape(values_part, tensor::vector<int64_t>({dims.begin(), dims.end()}), {}, where);
-    moves.push_back(assign(values[i], shaped, {}, where).node);
-    begin += sizes[i];
-  }
-  move_ = detail::add_group(in, moves, "move", where);
+  move_ = detail::add_group(in, assign_slices(values, target_point, where), "move", where);
 
-  auto push = [&](const variable_handle& rows, edge row) {
-    auto kept_rows = slice(rows, {1, 0}, {-1, -1}, {}, where);
-    auto new_row = reshape(row, {int64_t{1}, size}, {}, where);
-    return assign(rows, concatenate({kept_rows, new_row}, 0, {}, where), {}, where).node;
-  };
-  update_history_ = detail::add_group(in,
-                                      {push(steps, sub(x, start, {}, where)),
-                                       push(changes, sub(gradient, start_gradient, {}, where))},
-                                      "remember", where);
+  update_history_ =
+      detail::add_group(in,
+                        {push_row(steps, sub(x, start, {}, where), size, where),
+                         push_row(changes, sub(gradient, start_gradient, {}, where), size, where)},
+                        "remember", where);
 }
 
 lbfgs::point lbfgs::evaluate(session& in, const std::vector<feed>& feeds, location where) {

@@ -130,6 +130,80 @@ void sum_rows(kernel_context& at, const C* matrix, int64_t rows, int64_t columns
   });
 }
 
+// Reads the outputs of the forward kernel, and the gradients of cs and h.
+template <class T>
+result<std::array<const compute_type<T>*, 9>> read_activations(kernel_context& at,
+                                                               staged_operands<T>& operands,
+                                                               const shape& dims, lstm_span span) {
+  constexpr std::string_view names[] = {"i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"};
+  const bool sequence = span == lstm_span::sequence;
+  std::array<const compute_type<T>*, 9> in{};
+  int next = sequence ? 9 : 8;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (sequence || i != 6) { // the gradient of a single step does not need its h
+      TROUPE_TRY(expect_shape(at, next, names[i], dims));
+      TROUPE_ASSIGN(in[i], operands.read(next++));
+    }
+  return in;
+}
+
+template <class C>
+struct backward_values {
+  const C *x, *cs_prev, *h_prev, *w;
+  activations<const C> from;
+  const C* gates; // the gradients of the gates
+};
+
+// Writes the gradients of wci, wcf and wco.
+template <class T>
+status write_peephole_gradients(kernel_context& at, staged_operands<T>& operands,
+                                const lstm_options& options, const lstm_extents& extents,
+                                const backward_values<compute_type<T>>& values, lstm_span span) {
+  const bool sequence = span == lstm_span::sequence;
+  const int first_input = sequence ? 5 : 4, first_output = sequence ? 4 : 2;
+  auto cells = extents.cells, each = extents.batch * cells;
+  for (int p = 0; p < 3; ++p) {
+    TROUPE_ASSIGN(auto* sums, operands.write(first_output + p, at.input(first_input + p).dims()));
+    if (!options.use_peephole)
+      std::fill_n(sums, at.input(first_input + p).elements(), compute_type<T>{});
+    else if (p < 2)
+      sum_products(at, extents, values.gates + (p == 0 ? options.order.i : options.order.f) * cells,
+                   values.cs_prev, values.from.cs, sums);
+    else
+      sum_products(at, extents, values.gates + options.order.o * cells, values.from.cs,
+                   values.from.cs + each, sums);
+  }
+  return {};
+}
+
+// Writes the gradients of x, w and b of a sequence.
+template <class T>
+status write_weight_gradients(kernel_context& at, staged_operands<T>& operands,
+                              const lstm_extents& extents,
+                              const backward_values<compute_type<T>>& values) {
+  using C = compute_type<T>;
+  auto cells = extents.cells, each = extents.batch * cells;
+  auto rows = extents.rows();
+  TROUPE_ASSIGN(auto* x_grad, operands.write(0, at.input(1).dims()));
+  std::fill(x_grad + rows * extents.inputs, x_grad + at.input(1).elements(), C{});
+  TROUPE_TRY(gemm(at.device(), false, true, rows, extents.inputs, 4 * cells, values.gates, values.w,
+                  x_grad, at.stop()));
+  TROUPE_ASSIGN(auto* w_grad, operands.write(3, at.input(4).dims()));
+  TROUPE_TRY(gemm(at.device(), true, false, extents.inputs, 4 * cells, rows, values.x, values.gates,
+                  w_grad, at.stop()));
+  // The state at the start of each step: h_prev, then all but the last h.
+  TROUPE_ASSIGN(auto* began, operands.buffer(shape{rows, cells}));
+  if (rows > 0) {
+    std::copy_n(values.h_prev, each, began);
+    std::copy_n(values.from.h, (extents.active - 1) * each, began + each);
+  }
+  TROUPE_TRY(gemm(at.device(), true, false, cells, 4 * cells, rows, began, values.gates,
+                  w_grad + extents.inputs * 4 * cells, at.stop()));
+  TROUPE_ASSIGN(auto* b_grad, operands.write(7, shape{4 * cells}));
+  sum_rows<C>(at, values.gates, rows, 4 * cells, b_grad);
+  return {};
+}
+
 } // namespace
 
 template <class T>
@@ -185,28 +259,19 @@ template <class T>
 status lstm_backward(kernel_context& at, const lstm_options& options, lstm_span span) {
   using C = compute_type<T>;
   const bool sequence = span == lstm_span::sequence;
-  int first = sequence;
+  const int first = sequence ? 1 : 0;
   TROUPE_ASSIGN(auto extents, check_lstm(at, options.use_peephole, span));
   TROUPE_ASSIGN(auto dims, lstm_output_shape(extents, span));
   TROUPE_ASSIGN(auto gate_dims, shape::make(std::array{extents.rows(), 4 * extents.cells}));
-  constexpr std::string_view names[] = {"i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad"};
   auto cells = extents.cells, each = extents.batch * cells;
   staged_operands<T> operands{at};
-  std::array<const C*, 9> in{};
-  int next = first + 8;
-  for (size_t i = 0; i < in.size(); ++i)
-    if (sequence || i != 6) { // the gradient of a single step does not need its h
-      TROUPE_TRY(expect_shape(at, next, names[i], dims));
-      TROUPE_ASSIGN(in[i], operands.read(next++));
-    }
+  TROUPE_ASSIGN(auto in, read_activations(at, operands, dims, span));
   activations<const C> from{in[0], in[1], in[2], in[3], in[4], in[5], in[6]};
-  const C *cs_grad = in[7], *h_grad = in[8];
   TROUPE_ASSIGN(auto* x, operands.read(first));
   TROUPE_ASSIGN(auto* cs_prev, operands.read(first + 1));
   TROUPE_ASSIGN(auto* h_prev, operands.read(first + 2));
   TROUPE_ASSIGN(auto* w, operands.read(first + 3));
   TROUPE_ASSIGN(auto weights, read_peepholes<T>(operands, options.use_peephole, first, cells));
-  const auto* w_h = w + extents.inputs * 4 * cells;
 
   const shape state{extents.batch, cells};
   TROUPE_ASSIGN(auto* cs_prev_grad, operands.write(sequence ? 1 : 0, state));
@@ -229,45 +294,19 @@ status lstm_backward(kernel_context& at, const lstm_options& options, lstm_span 
                 auto place = row * cells, in_step = t * each + place;
                 quarters<C> to{gates + 4 * in_step, options.order, cells};
                 backward_cells<C>(from.from(in_step), previous_cells + place, weights,
-                                  cs_grad + in_step, h_grad + in_step, h_prev_grad + place,
+                                  in[7] + in_step, in[8] + in_step, h_prev_grad + place,
                                   cs_prev_grad + place, to, begin, end);
               });
     if (sequence)
       TROUPE_TRY(gemm(at.device(), false, true, extents.batch, cells, 4 * cells,
-                      gates + 4 * t * each, w_h, h_prev_grad, at.stop()));
+                      gates + 4 * t * each, w + extents.inputs * 4 * cells, h_prev_grad,
+                      at.stop()));
   }
 
-  for (int p = 0; p < 3; ++p) {
-    TROUPE_ASSIGN(auto* sums,
-                  operands.write((sequence ? 4 : 2) + p, at.input(first + 4 + p).dims()));
-    if (!options.use_peephole)
-      std::fill_n(sums, at.input(first + 4 + p).elements(), C{});
-    else if (p < 2)
-      sum_products(at, extents, gates + (p == 0 ? options.order.i : options.order.f) * cells,
-                   cs_prev, from.cs, sums);
-    else
-      sum_products(at, extents, gates + options.order.o * cells, from.cs, from.cs + each, sums);
-  }
-  if (sequence) {
-    auto rows = extents.rows();
-    TROUPE_ASSIGN(auto* x_grad, operands.write(0, at.input(first).dims()));
-    std::fill(x_grad + rows * extents.inputs, x_grad + at.input(first).elements(), C{});
-    TROUPE_TRY(gemm(at.device(), false, true, rows, extents.inputs, 4 * cells, gates, w, x_grad,
-                    at.stop()));
-    TROUPE_ASSIGN(auto* w_grad, operands.write(3, at.input(first + 3).dims()));
-    TROUPE_TRY(gemm(at.device(), true, false, extents.inputs, 4 * cells, rows, x, gates, w_grad,
-                    at.stop()));
-    // The state at the start of each step: h_prev, then all but the last h.
-    TROUPE_ASSIGN(auto* began, operands.buffer(shape{rows, cells}));
-    if (rows > 0) {
-      std::copy_n(h_prev, each, began);
-      std::copy_n(from.h, (extents.active - 1) * each, began + each);
-    }
-    TROUPE_TRY(gemm(at.device(), true, false, cells, 4 * cells, rows, began, gates,
-                    w_grad + extents.inputs * 4 * cells, at.stop()));
-    TROUPE_ASSIGN(auto* b_grad, operands.write(7, shape{4 * cells}));
-    sum_rows<C>(at, gates, rows, 4 * cells, b_grad);
-  }
+  backward_values<C> values{x, cs_prev, h_prev, w, from, gates};
+  TROUPE_TRY(write_peephole_gradients<T>(at, operands, options, extents, values, span));
+  if (sequence)
+    TROUPE_TRY(write_weight_gradients<T>(at, operands, extents, values));
   operands.finish();
   return {};
 }

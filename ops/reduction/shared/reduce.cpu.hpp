@@ -120,6 +120,12 @@ void reduce_columns(kernel_context& at, const T* x, const strided_iterator& rows
     out[k] = finish(totals[k]);
 }
 
+// Wide tiles are the fastest to read. They are used where there are enough for all threads.
+inline int64_t width_of_tiles(const kernel_context& at, int64_t columns, int64_t elements) {
+  auto enough = elements / wide_tile >= 2 * at.device().threads();
+  return std::min(columns, enough ? wide_tile : tile_columns);
+}
+
 // Reduces many contiguous elements to one output element, divided among threads. The pieces, and
 // therefore the result, do not depend on the number of threads.
 template <class Fn, class T>
@@ -186,11 +192,9 @@ status reduce(kernel_context& at) {
                 });
     });
   } else {
-    // The last kept axis is processed in tiles of contiguous elements. Wide tiles are the fastest
-    // to read; they are used where there are enough for all threads.
+    // The last kept axis is processed in tiles of contiguous elements.
     auto columns = kept.rank() > 0 ? kept.extent(kept.rank() - 1) : 1;
-    auto enough = out->elements() / detail::wide_tile >= 2 * at.device().threads();
-    auto width = std::min(columns, enough ? detail::wide_tile : detail::tile_columns);
+    auto width = detail::width_of_tiles(at, columns, out->elements());
     auto tiles = (columns + width - 1) / width;
     auto rows = out->elements() / columns;
     at.parallel_for(rows * tiles, cost * static_cast<double>(width),
