@@ -691,7 +691,7 @@ TEST_CASE("queue runners and input pipelines refuse invalid edges, nodes and cou
 TEST_CASE("savers refuse invalid variables, and every call after they moved away") {
   temporary_folder folder;
   graph_builder g;
-  auto v = g.variable(three_floats(), "v");
+  g.variable(three_floats(), "v");
   auto x = g.placeholder(dtype::f32, {3});
   auto* enqueue = queue_enqueue(fifo_queue(g, {dtype::f32}), {g.constant(1.0f)});
   const edge empty_edge;
