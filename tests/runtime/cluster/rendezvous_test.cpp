@@ -252,7 +252,7 @@ TEST_CASE("sessions beyond the limit evict sessions without waiting tensors") {
 
 namespace {
 
-// What the rendezvous must do with the messages of one step.
+// The expected fate of the messages of one step.
 struct step_model {
   enum class phase { future, announced, attached, ended };
 
