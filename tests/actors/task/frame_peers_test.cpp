@@ -69,7 +69,7 @@ struct looping_worker {
   }
 
   worker_world world;
-  decltype(register_reply::handle) handle{};
+  uint64_t handle = 0;
   uint64_t last = 0;
 };
 
