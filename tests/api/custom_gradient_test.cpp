@@ -19,11 +19,9 @@ struct fixture {
   }
 };
 
-} // namespace
-
-TEST_CASE_METHOD(fixture, "a function may have a user-defined gradient") {
-  // log(1 + e^x), whose automatic gradient is not finite for large x.
-  auto softplus_like = define(
+// log(1 + e^x), whose automatic gradient is not finite for large x.
+defined_function define_softplus(graph_builder& g) {
+  return define(
       g, "log1pexp", {argument{dtype::f64}, argument{dtype::i32}},
       [&](auto& v) {
         return list{log(exp(v[0]) + 1.0), v[1] + 1, v[0] * 7.0};
@@ -32,6 +30,15 @@ TEST_CASE_METHOD(fixture, "a function may have a user-defined gradient") {
         CHECK(dy.size() == 2); // none for the integer
         return list{dy[0] * sigmoid(v[0]) + dy[1] * 1000.0, {}};
       });
+}
+
+struct softplus_fixture : fixture {
+  defined_function softplus_like = define_softplus(g);
+};
+
+} // namespace
+
+TEST_CASE_METHOD(softplus_fixture, "a function may have a user-defined gradient") {
   auto y = call(g, softplus_like, {x, n});
   auto first_gradient = g.gradients(y[0], {x})[0],
        summed_gradient = g.gradients({y[0], y[2]}, {x})[0];
@@ -39,50 +46,52 @@ TEST_CASE_METHOD(fixture, "a function may have a user-defined gradient") {
   CHECK(value_of(first_gradient, 0) == 0.5);
   CHECK(value_of(summed_gradient, 0) == 1000.5);
   CHECK(value_of(g.gradients(first_gradient, {x})[0], 0) == 0.25); // the gradient of sigmoid
+}
 
-  SECTION("in loops, in branches and within other functions") {
-    auto conditional_call = define(g, "around", {argument{dtype::f64}}, [&](auto& v) {
-      auto results = cond(
-          greater(v[0], -1e9),
-          [&] {
-            return call(g, softplus_like, {v[0], n})[2];
-          },
-          [&] { return v[0]; });
-      return list{results};
-    });
-    auto looped = while_loop(
-        {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
-        [&](auto& v) {
-          return list{v[0] + 1, call(g, conditional_call, {v[1]})[0]};
-        })[1];
-    CHECK(value_of(looped, 1, 3) == 343);
-    CHECK(value_of(g.gradients(looped, {x})[0], 1, 3) == 1e9);
-  }
-  SECTION("mismatches are refused") {
-    auto fails = [&](std::vector<argument> argument_list, auto build, auto gradient) {
-      return error_text_of([&] { define(g, "bad", argument_list, build, gradient); });
-    };
-    using Catch::Matchers::Contains;
-    auto identity_of = [](auto& v) { return v; };
-    auto pass = [](auto&, auto& dy) { return dy; };
-    auto w = g.variable(2.0, "w");
-    CHECK_THAT(fails({argument{w}}, identity_of, pass), Contains("argument 0 is a variable"));
-    CHECK_THAT(fails(
-                   {dtype::f64}, [&](auto& v) { return list{v[0] * x}; }, pass),
-               Contains("takes 'x' from outside"));
-    CHECK_THAT(fails({dtype::f64}, identity_of, [&](auto&, auto& dy) { return list{dy[0] * x}; }),
-               Contains("takes 'x' from outside"));
-    CHECK_THAT(fails({dtype::f64}, identity_of, [&](auto&, auto&) { return list{}; }),
-               Contains("returns 0 edges for 1 arguments"));
-    CHECK_THAT(
-        fails({dtype::f64}, identity_of, [&](auto& v, auto&) { return list{greater(v[0], 0.0)}; }),
-        Contains("returns bool for argument 0, which is f64"));
-    CHECK_THAT(fails({dtype::i32}, identity_of, [&](auto& v, auto&) { return list{v[0]}; }),
-               Contains("has none: return edge{}"));
-    CHECK_THAT(fails({argument{dtype::f64, shape{3}}}, identity_of,
-                     [&](auto& v, auto&) { return list{sum(v[0])}; }),
-               Contains("for argument 0 has shape [], and the argument has [3]"));
-  }
+TEST_CASE_METHOD(softplus_fixture,
+                 "a user-defined gradient is used in loops, branches and other functions") {
+  auto conditional_call = define(g, "around", {argument{dtype::f64}}, [&](auto& v) {
+    auto results = cond(
+        greater(v[0], -1e9),
+        [&] {
+          return call(g, softplus_like, {v[0], n})[2];
+        },
+        [&] { return v[0]; });
+    return list{results};
+  });
+  auto looped = while_loop(
+      {g.constant(0), x}, [&](auto& v) { return less(v[0], n); },
+      [&](auto& v) {
+        return list{v[0] + 1, call(g, conditional_call, {v[1]})[0]};
+      })[1];
+  CHECK(value_of(looped, 1, 3) == 343);
+  CHECK(value_of(g.gradients(looped, {x})[0], 1, 3) == 1e9);
+}
+
+TEST_CASE_METHOD(fixture, "a user-defined gradient that does not match its function is refused") {
+  auto fails = [&](std::vector<argument> argument_list, auto build, auto gradient) {
+    return error_text_of([&] { define(g, "bad", argument_list, build, gradient); });
+  };
+  using Catch::Matchers::Contains;
+  auto identity_of = [](auto& v) { return v; };
+  auto pass = [](auto&, auto& dy) { return dy; };
+  auto w = g.variable(2.0, "w");
+  CHECK_THAT(fails({argument{w}}, identity_of, pass), Contains("argument 0 is a variable"));
+  CHECK_THAT(fails(
+                 {dtype::f64}, [&](auto& v) { return list{v[0] * x}; }, pass),
+             Contains("takes 'x' from outside"));
+  CHECK_THAT(fails({dtype::f64}, identity_of, [&](auto&, auto& dy) { return list{dy[0] * x}; }),
+             Contains("takes 'x' from outside"));
+  CHECK_THAT(fails({dtype::f64}, identity_of, [&](auto&, auto&) { return list{}; }),
+             Contains("returns 0 edges for 1 arguments"));
+  CHECK_THAT(
+      fails({dtype::f64}, identity_of, [&](auto& v, auto&) { return list{greater(v[0], 0.0)}; }),
+      Contains("returns bool for argument 0, which is f64"));
+  CHECK_THAT(fails({dtype::i32}, identity_of, [&](auto& v, auto&) { return list{v[0]}; }),
+             Contains("has none: return edge{}"));
+  CHECK_THAT(fails({argument{dtype::f64, shape{3}}}, identity_of,
+                   [&](auto& v, auto&) { return list{sum(v[0])}; }),
+             Contains("for argument 0 has shape [], and the argument has [3]"));
 }
 
 TEST_CASE_METHOD(fixture, "a user-defined gradient has the shape of the call's arguments") {

@@ -102,43 +102,52 @@ TEST_CASE("a loop that changes a variable is recomputed with the values it read"
   }
 }
 
+namespace {
+
+constexpr int nested_iterations = 8; // of each of two nested loops
+
+edge three_layers(edge h, edge w) {
+  for (int i = 0; i < 3; ++i)
+    h = tanh(sin(h) * w);
+  return h;
+}
+
+edge inner_scan(edge x, edge w, bool recompute) {
+  auto xs = pack({x, x * 0.5f, x * 0.25f, x, x * 2.0f, x * 3.0f});
+  auto scanned = scan({x}, {xs},
+                      [&](auto& carry, auto& slices) -> scan_iteration {
+                        auto next = three_layers(carry[0] + slices[0], w);
+                        return {{next}, {next}};
+                      },
+                      {.recompute = recompute});
+  return scanned.carry[0] + sum(scanned.outputs[0], {0});
+}
+
+edge inner_while(graph_builder& g, edge x, edge w, bool recompute) {
+  return while_loop(
+      {g.constant(0), x}, [&](auto& u) { return less(u[0], nested_iterations); },
+      [&](auto& u) {
+        auto next = cond(
+            greater(sum(u[1]), -1e9f), [&] { return three_layers(u[1], w); },
+            [&] { return u[1] * 2.0f; });
+        return list{u[0] + 1, next};
+      },
+      {.recompute = recompute})[1];
+}
+
+edge nested_loops(graph_builder& g, edge x, edge w, const std::string& inner, bool recompute) {
+  return while_loop(
+      {g.constant(0), x}, [&](auto& v) { return less(v[0], nested_iterations); },
+      [&](auto& v) {
+        return list{v[0] + 1, inner == "scan" ? inner_scan(v[1], w, recompute)
+                                              : inner_while(g, v[1], w, recompute)};
+      },
+      {.recompute = recompute})[1];
+}
+
+} // namespace
+
 TEST_CASE("an inner loop's tensors are kept for one outer iteration, where that is recomputed") {
-  constexpr int64_t iterations = 8;
-  auto nest = [](graph_builder& g, edge x, edge w, const std::string& inner, bool recompute) {
-    auto layers = [&](edge h) {
-      for (int i = 0; i < 3; ++i)
-        h = tanh(sin(h) * w);
-      return h;
-    };
-    return while_loop(
-        {g.constant(0), x}, [&](auto& v) { return less(v[0], static_cast<int>(iterations)); },
-        [&](auto& v) {
-          edge result_edge;
-          if (inner == "scan") {
-            auto xs = pack({v[1], v[1] * 0.5f, v[1] * 0.25f, v[1], v[1] * 2.0f, v[1] * 3.0f});
-            auto scanned = scan({v[1]}, {xs},
-                                [&](auto& carry, auto& slices) -> scan_iteration {
-                                  auto next = layers(carry[0] + slices[0]);
-                                  return {{next}, {next}};
-                                },
-                                {.recompute = recompute});
-            result_edge = scanned.carry[0] + sum(scanned.outputs[0], {0});
-          } else {
-            result_edge = while_loop(
-                {g.constant(0), v[1]},
-                [&](auto& u) { return less(u[0], static_cast<int>(iterations)); },
-                [&](auto& u) {
-                  auto next = cond(
-                      greater(sum(u[1]), -1e9f), [&] { return layers(u[1]); },
-                      [&] { return u[1] * 2.0f; });
-                  return list{u[0] + 1, next};
-                },
-                {.recompute = recompute})[1];
-          }
-          return list{v[0] + 1, result_edge};
-        },
-        {.recompute = recompute})[1];
-  };
   for (std::string inner : {"while", "scan"}) {
     std::vector<std::vector<tensor>> outcomes;
     std::vector<size_t> peaks;
@@ -146,7 +155,7 @@ TEST_CASE("an inner loop's tensors are kept for one outer iteration, where that 
       graph_builder g;
       auto x = g.placeholder(dtype::f32, {elements}, "x");
       auto w = g.variable(1.5f, "w");
-      auto gradients = g.gradients(sum(nest(g, x, w, inner, recompute), 0), {x, w});
+      auto gradients = g.gradients(sum(nested_loops(g, x, w, inner, recompute), 0), {x, w});
       auto s = session::local();
       s.run(g.initializer());
       step_statistics statistics;
@@ -159,8 +168,8 @@ TEST_CASE("an inner loop's tensors are kept for one outer iteration, where that 
     for (size_t i = 0; i < 2; ++i)
       CHECK(identical(outcomes[1][i], outcomes[0][i]));
     // One tensor for each iteration of the outer loop, and the memory of one iteration.
-    CHECK(peaks[0] > iterations * 6 * 3);
-    CHECK(peaks[1] < 2 * iterations + 6 * 6);
+    CHECK(peaks[0] > nested_iterations * 6 * 3);
+    CHECK(peaks[1] < 2 * nested_iterations + 6 * 6);
   }
 }
 

@@ -370,7 +370,7 @@ TEST_CASE("gradient descent finds the line through points") {
   CHECK(std::abs(to_scalar<float>(s.fetch(offset)) - 1) < 1e-3f);
 }
 
-TEST_CASE("errors of a run name the node, what was expected, and the line of the run") {
+TEST_CASE("errors of feeds name the placeholder, the expected type and the line of the run") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 2}, "x");
   auto y = x + 1;
@@ -402,7 +402,14 @@ TEST_CASE("errors of a run name the node, what was expected, and the line of the
       error_kind::invalid_argument);
   contains(text, at_line(line));
   contains(text, "i32[1,2]");
-  text = error_of(
+}
+
+TEST_CASE("errors of fetches name the fetch and the line of the run") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1, 2}, "x");
+  auto s = session::local();
+  int line = 0;
+  auto text = error_of(
       [&] {
         line = __LINE__ + 1;
         s.run({{x, {1.0f}}}, {edge{}});
@@ -418,7 +425,15 @@ TEST_CASE("errors of a run name the node, what was expected, and the line of the
       error_kind::invalid_argument);
   contains(text, at_line(line));
   contains(text, "nothing to fetch");
-  text = error_of(
+}
+
+TEST_CASE("errors of prepared steps name the line that prepares or runs the step") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1, 2}, "x");
+  auto y = x + 1;
+  auto s = session::local();
+  int line = 0;
+  auto text = error_of(
       [&] {
         line = __LINE__ + 1;
         s.prepare({}, {y});
@@ -433,7 +448,10 @@ TEST_CASE("errors of a run name the node, what was expected, and the line of the
       },
       error_kind::invalid_argument);
   contains(text, "step::run " + at_line(line));
-  text = error_of([&] { session::connect("{\"worker\": 3}"); }, error_kind::invalid_argument);
+}
+
+TEST_CASE("an invalid cluster specification is an error that names the job") {
+  auto text = error_of([&] { session::connect("{\"worker\": 3}"); }, error_kind::invalid_argument);
   contains(text, "worker");
 }
 

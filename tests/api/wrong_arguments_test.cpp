@@ -225,7 +225,7 @@ TEST_CASE("builders refuse empty edges, edges of other graphs, and invalid names
   CHECK(v.initializer != nullptr);
 }
 
-TEST_CASE("branches and loops refuse empty and mismatched functions") {
+TEST_CASE("branches and loops refuse empty edges and empty functions") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {}, "x");
   auto is_positive = x > 0;
@@ -259,6 +259,12 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
     (void)while_loop(
         {x}, [](const std::vector<edge>&) { return edge{}; }, next);
   });
+}
+
+TEST_CASE("functions refuse empty builders, and arguments and results that do not exist") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {}, "x");
+  auto next = [](const std::vector<edge>& v) { return std::vector<edge>{v[0] + 1}; };
   refuses("define", "the builder of the function is an empty function", [&] {
     (void)define(g, "f", {dtype::f32},
                  std::function<std::vector<edge>(const std::vector<edge>&)>{});
@@ -287,7 +293,11 @@ TEST_CASE("branches and loops refuse empty and mismatched functions") {
           [&] { (void)f.value.body->result_is_ref(1); });
   refuses("function::passed_through", "there is no result 1",
           [&] { (void)f.value.body->passed_through(1); });
+}
 
+TEST_CASE("scans and recurrent nets refuse empty functions and inputs without slices") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {}, "x");
   auto rows = g.placeholder(dtype::f32, {3, 2});
   auto iteration = [](const std::vector<edge>& carry,
                       const std::vector<edge>& slices) -> scan_iteration {
@@ -328,10 +338,9 @@ TEST_CASE("collectives and device functions refuse invalid arguments") {
   refuses("device_name::parse", "", [] { (void)value_or_throw(device_name::parse("/task:x")); });
 }
 
-TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
+TEST_CASE("dense, convolution and pooling layers refuse invalid sizes, inputs and initializers") {
   graph_builder g;
   auto x = g.placeholder(dtype::f32, {-1, 3}), images = g.placeholder(dtype::f32, {-1, 4, 4, 1});
-  auto sequence = g.placeholder(dtype::f32, {4, 2, 3});
   refuses("dense", "the input is an empty edge", [&] { (void)dense(g, {}, 2); });
   refuses("dense, units", "units must be at least 1, got -2", [&] { (void)dense(g, x, -2); });
   refuses("dense_layer, inputs", "inputs must be at least 0, got -3", [&] {
@@ -362,6 +371,11 @@ TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
   refuses("max_pool2d, window", "", [&] { (void)max_pool2d(images, {-2, 2}); });
   refuses("avg_pool2d", "", [&] { (void)avg_pool2d(images, {0, 0}); });
   refuses("flatten", "the input is an empty edge", [] { (void)flatten({}); });
+}
+
+TEST_CASE("normalization and dropout refuse invalid inputs and rates") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1, 3});
   refuses("batch_norm", "the input is an empty edge", [&] { (void)batch_norm(g, {}, true); });
   refuses("batch_norm_layer", "channels must be at least 0, got -1", [&] {
     (void)batch_norm_layer{g, -1};
@@ -372,11 +386,20 @@ TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
   refuses("dropout", "the input is an empty edge", [] { (void)dropout({}, 0.5f); });
   refuses("dropout, rate", "rate must be in [0, 1), got 2", [&] { (void)dropout(x, 2.0); });
   refuses("dropout, rates", "rate must be a number", [&] { (void)dropout(x, {0.1, 0.2}); });
+}
+
+TEST_CASE("an activation without a function still returns an edge") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1, 3});
   CHECK_FALSE(
       activation{std::function<edge(edge)>{}}(x, std::source_location::current()).is_empty());
   CHECK_FALSE(activation{static_cast<edge (*)(operand, std::string_view, std::source_location)>(
       nullptr)}(x, std::source_location::current())
                   .is_empty());
+}
+
+TEST_CASE("embeddings and partitioned variables refuse invalid sizes, parts and initializers") {
+  graph_builder g;
   refuses("embedding_table", "cannot be in 1 parts", [&] { (void)embedding_table{g, -1, 4}; });
   refuses("embedding_table, values", "the initializer is an empty function", [&] {
     (void)embedding_table{g, 4, 4, {.values = {}}};
@@ -399,6 +422,11 @@ TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
     (void)partitioned_variable{g, shape{3}, initializer{}, "p", {}};
   });
   CHECK_FALSE(slice_of({}).has_value());
+}
+
+TEST_CASE("recurrent layers refuse invalid sizes, sequences and initializers") {
+  graph_builder g;
+  auto x = g.placeholder(dtype::f32, {-1, 3}), sequence = g.placeholder(dtype::f32, {4, 2, 3});
   refuses("lstm_layer", "units must be at least 1", [&] { (void)lstm_layer{g, 3, 0}; });
   refuses("lstm_layer, weights", "weights is an empty function", [&] {
     (void)lstm_layer{g, 3, 2, {.weights = {}}};
@@ -412,6 +440,11 @@ TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
   refuses("gru_layer()", "a sequence is [time, batch, inputs]", [&] { (void)gru({}); });
   refuses("gru_layer::step", "empty edge", [&] { (void)gru.step(x, {}); });
   refuses("gru_layer::zeros", "x is an empty edge", [&] { (void)gru.zeros({}); });
+  CHECK_FALSE(lstm(sequence).outputs.is_empty());
+}
+
+TEST_CASE("initializers refuse shapes and types that they cannot fill") {
+  graph_builder g;
   refuses("initializers::identity", "needs at least two axes, got [3]", [&] {
     (void)initializers::identity()(g, {3}, dtype::f32, std::source_location::current());
   });
@@ -421,7 +454,6 @@ TEST_CASE("layers refuse invalid sizes, inputs and initializers") {
   refuses("initializers::constant", "is no i32", [&] {
     (void)initializers::constant(0.5)(g, {3}, dtype::i32, std::source_location::current());
   });
-  CHECK_FALSE(lstm(sequence).outputs.is_empty());
 }
 
 TEST_CASE("losses and metrics refuse empty edges and invalid counts") {
@@ -481,7 +513,7 @@ TEST_CASE("losses and metrics refuse empty edges and invalid counts") {
           [&] { (void)metrics::confusion_matrix(g, row, empty_edge, 3); });
 }
 
-TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradients") {
+TEST_CASE("optimizers refuse invalid losses, variables and gradients") {
   graph_builder g;
   auto v = g.variable(three_floats(), "v");
   auto loss = sum(v * v);
@@ -514,6 +546,35 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   refuses("clip_by_norm, gradients", "empty edge", [&] {
     (void)clip_by_norm(gradient_list{{v, empty_edge}}, 1.0f);
   });
+  auto scale = loss_scale::constant(g, 8);
+  refuses("loss_scale::minimize", "empty edge", [&] { (void)scale.minimize(descent, empty_edge); });
+  refuses("loss_scale::compute_gradients", "empty edge",
+          [&] { (void)scale.compute_gradients(empty_edge); });
+  refuses("loss_scale::apply_gradients", "no gradients",
+          [&] { (void)scale.apply_gradients(descent, {}); });
+  refuses("all_finite", "there are no gradients",
+          [] { (void)all_finite(std::vector<variable_gradient>{}); });
+  CHECK_FALSE(slices_of({}).has_value());
+  CHECK_FALSE(summed_slices_of({}).has_value());
+}
+
+TEST_CASE("loss scales and L-BFGS refuse options that are too small, and an empty loss") {
+  graph_builder g;
+  auto v = g.variable(three_floats(), "v");
+  refuses("loss_scale::constant", "it must be above 0", [&] { (void)loss_scale::constant(g, 0); });
+  refuses("loss_scale::dynamic", "the factor must be above 1",
+          [&] { (void)loss_scale::dynamic(g, {.factor = 1}); });
+  refuses("lbfgs", "the loss is an empty edge", [&] { (void)lbfgs{edge{}}; });
+  refuses("lbfgs, memory", "memory and max_trials must be at least 1", [&] {
+    (void)lbfgs{sum(v * v), {}, {.memory = 0}};
+  });
+}
+
+TEST_CASE("learning rates that decay refuse empty steps and invalid numbers of steps") {
+  graph_builder g;
+  auto v = g.variable(three_floats(), "v");
+  auto loss = sum(v * v);
+  const edge empty_edge;
   refuses("count_steps", "the training node is null",
           [&] { (void)count_steps(nullptr, step_counter(g)); });
   refuses("count_steps, counter", "the counter is an empty edge",
@@ -532,6 +593,11 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   });
   refuses("warm_up", "`warm_up_steps` must be above 0", [&] { (void)warm_up(v, loss, 0); });
   refuses("warm_up, rate", "empty edge", [&] { (void)warm_up(v, empty_edge, 3); });
+}
+
+TEST_CASE("moving averages refuse invalid nodes, variables and decays") {
+  graph_builder g;
+  auto v = g.variable(three_floats(), "v");
   exponential_moving_average average{0.9f};
   refuses("exponential_moving_average::track", "a node is null or of another graph",
           [&] { (void)average.track(g, nullptr); });
@@ -542,23 +608,12 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   });
   refuses("exponential_moving_average::average", "has no moving average",
           [&] { (void)average.average({}); });
-  refuses("loss_scale::constant", "it must be above 0", [&] { (void)loss_scale::constant(g, 0); });
-  refuses("loss_scale::dynamic", "the factor must be above 1",
-          [&] { (void)loss_scale::dynamic(g, {.factor = 1}); });
-  auto scale = loss_scale::constant(g, 8);
-  refuses("loss_scale::minimize", "empty edge", [&] { (void)scale.minimize(descent, empty_edge); });
-  refuses("loss_scale::compute_gradients", "empty edge",
-          [&] { (void)scale.compute_gradients(empty_edge); });
-  refuses("loss_scale::apply_gradients", "no gradients",
-          [&] { (void)scale.apply_gradients(descent, {}); });
-  refuses("all_finite", "there are no gradients",
-          [] { (void)all_finite(std::vector<variable_gradient>{}); });
-  refuses("lbfgs", "the loss is an empty edge", [&] { (void)lbfgs{empty_edge}; });
-  refuses("lbfgs, memory", "memory and max_trials must be at least 1", [&] {
-    (void)lbfgs{loss, {}, {.memory = 0}};
-  });
-  CHECK_FALSE(slices_of({}).has_value());
-  CHECK_FALSE(summed_slices_of({}).has_value());
+}
+
+TEST_CASE("data-parallel training refuses invalid devices, functions and replicas") {
+  graph_builder g;
+  auto v = g.variable(three_floats(), "v");
+  auto loss = sum(v * v);
   refuses("train_data_parallel", "needs at least one device",
           [&] { (void)train_data_parallel(g, {}, {}, {}); });
   refuses("train_data_parallel, model", "the model is an empty function", [&] {
@@ -575,6 +630,10 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
   refuses("replica::slice_of, index", "there is no replica 2 of 2", [&] {
     (void)replica{"cpu:0", 2, 2}.slice_of(v);
   });
+}
+
+TEST_CASE("training runs and lists of live tasks refuse empty steps and invalid devices") {
+  graph_builder g;
   refuses("training_run", "there are no steps to run", [&] {
     (void)training_run{g, std::vector<training_step>{}, {}};
   });
@@ -590,8 +649,7 @@ TEST_CASE("optimizers and gradients refuse invalid losses, variables and gradien
           [&] { tasks.add_devices({"/job:worker/task:1"}); });
 }
 
-TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
-  temporary_folder folder;
+TEST_CASE("queue runners and input pipelines refuse invalid edges, nodes and counts") {
   graph_builder g;
   auto v = g.variable(three_floats(), "v");
   auto x = g.placeholder(dtype::f32, {3}), element = g.constant(1.0f);
@@ -628,6 +686,15 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
           [&] { (void)input.bucket_by_length(empty_edge, {x}, {3}, {4}); });
   refuses("input_pipeline::prefetch", "capacity must be positive, got 0",
           [&] { (void)input.prefetch({x}, {.capacity = 0}); });
+}
+
+TEST_CASE("savers refuse invalid variables, and every call after they moved away") {
+  temporary_folder folder;
+  graph_builder g;
+  g.variable(three_floats(), "v");
+  auto x = g.placeholder(dtype::f32, {3});
+  auto* enqueue = queue_enqueue(fifo_queue(g, {dtype::f32}), {g.constant(1.0f)});
+  const edge empty_edge;
   saver saves{g, folder.path()};
   refuses("saver", "an empty edge is no variable", [&] {
     (void)saver{g, {empty_edge}, folder.path()};
@@ -657,6 +724,12 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
   CHECK_FALSE(saves.is_writing());
   refuses("saver::restore_from", "",
           [&] { (void)moved_saver.restore_from(s, folder.path() + "/none"); });
+}
+
+TEST_CASE("summaries and their writers refuse empty edges and invalid tensors") {
+  temporary_folder folder;
+  graph_builder g;
+  const edge empty_edge;
   summaries summary_set;
   refuses("summaries::merged", "there are no summaries yet", [&] { (void)summary_set.merged(); });
   refuses("summaries::scalar", "empty edge", [&] { (void)summary_set.scalar("loss", empty_edge); });
@@ -678,6 +751,11 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
   refuses("summary_writer::flush, moved away", "moved away", [&] { writer.flush(); });
   refuses("summary_writer::close, moved away", "moved away", [&] { writer.close(); });
   CHECK(writer.path().empty());
+}
+
+TEST_CASE("readers and writers of other formats refuse missing files and damaged bytes") {
+  temporary_folder folder;
+  graph_builder g;
   refuses("load_npy", "none.npy", [&] { (void)load_npy(folder.path() + "/none.npy"); });
   refuses("save_npy", "", [&] { save_npy(folder.path() + "/none.npy", tensor{}); });
   refuses("import_graph_def", "none.pb",
@@ -689,6 +767,15 @@ TEST_CASE("input pipelines, savers and writers refuse invalid arguments") {
           [&] { (void)import_graph_def(g, std::span<const std::byte>{})["z"]; });
   refuses("graph_import::target", "no node 'z'",
           [&] { (void)import_graph_def(g, std::span<const std::byte>{}).target("z"); });
+}
+
+TEST_CASE("saved models refuse missing folders, missing signatures and empty edges") {
+  temporary_folder folder;
+  graph_builder g;
+  g.variable(three_floats(), "v");
+  auto x = g.placeholder(dtype::f32, {3}), element = g.constant(1.0f);
+  auto s = session::local();
+  const edge empty_edge;
   refuses("load_saved_model", "", [&] { (void)load_saved_model(g, folder.path() + "/none"); });
   refuses("save_saved_model", "there are no signatures",
           [&] { save_saved_model(s, g, folder.path() + "/m", {}); });

@@ -221,17 +221,21 @@ double accuracy(replicas& trained, session& chief_session, const dataset& test) 
   return 100.0 * static_cast<double>(right) / static_cast<double>(test.rows());
 }
 
+// Rows depend on the number only: a batch that is computed again is the same.
+std::vector<tensor> batch_of(const dataset& training, int64_t number) {
+  std::mt19937_64 dice{static_cast<uint64_t>(number) * 0x9e3779b97f4a7c15u + 1};
+  std::vector<int64_t> rows(32);
+  std::ranges::generate(rows,
+                        [&] { return static_cast<int64_t>(dice() % training.labels.size()); });
+  return training.at(rows);
+}
+
 int run(const trainer_options& options, const sigset_t& stop) {
   dataset training, test;
   read(options.data, training, test);
-  // Rows depend on the number only: a batch that is computed again is the same.
   auto batch = [&](int64_t n) {
     std::this_thread::sleep_for(std::chrono::duration<double>(options.pace));
-    std::mt19937_64 dice{static_cast<uint64_t>(n) * 0x9e3779b97f4a7c15u + 1};
-    std::vector<int64_t> rows(32);
-    std::ranges::generate(rows,
-                          [&] { return static_cast<int64_t>(dice() % training.labels.size()); });
-    return std::optional{training.at(rows)};
+    return std::optional{batch_of(training, n)};
   };
   auto mode = options.mode == "sync"         ? replica_mode::sync
               : options.mode == "all_reduce" ? replica_mode::all_reduce

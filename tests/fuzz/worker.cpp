@@ -124,6 +124,23 @@ struct world : test::actor_world {
   }
 };
 
+// A request that does not belong to a step.
+void ask(world& in, uint8_t number, const connection_ptr& from) {
+  if (number % 2)
+    in.tell(container_reset{number, number % 4 ? "" : "other"}, from);
+  else if (number % 16 == 2)
+    in.tell(positions_request{number, number / 64u, {{"x", number % 32 == 2 ? "1 2 3" : "-"}}},
+            from);
+  else if (number % 16 == 6)
+    in.tell(inspect_request{number, number % 32 == 6 ? "/job:worker/task:0" : "/job:%",
+                            number / 16u, "step"},
+            from);
+  else if (number % 8)
+    in.tell(device_list_request{number}, from);
+  else
+    in.tell(state_list_request{number}, from);
+}
+
 void act(world& in, uint8_t action, uint8_t number) {
   auto& from = in.connections[number % 2];
   step_id step{uint64_t{number} / 64u, uint64_t{number} / 2u % 8u};
@@ -166,19 +183,7 @@ void act(world& in, uint8_t action, uint8_t number) {
     case 6: in.tell(deregister_graph{action / 10u}, from); break;
     case 7:
       ++in.requests;
-      if (number % 2)
-        in.tell(container_reset{number, number % 4 ? "" : "other"}, from);
-      else if (number % 16 == 2)
-        in.tell(positions_request{number, number / 64u, {{"x", number % 32 == 2 ? "1 2 3" : "-"}}},
-                from);
-      else if (number % 16 == 6)
-        in.tell(inspect_request{number, number % 32 == 6 ? "/job:worker/task:0" : "/job:%",
-                                number / 16u, "step"},
-                from);
-      else if (number % 8)
-        in.tell(device_list_request{number}, from);
-      else
-        in.tell(state_list_request{number}, from);
+      ask(in, number, from);
       break;
     case 8:
       in.server->connection_ended(*from, failure(error_kind::unavailable, "fuzzed"));

@@ -19,6 +19,9 @@ using troupe::ops::table_content;
 
 namespace {
 
+const std::string constant_table = "t = HashTable key_dtype=string value_dtype=i64\n";
+const std::string mutable_table = "t = MutableHashTable key_dtype=string value_dtype=i64\n";
+
 void holds(const std::string& text) {
   for (const auto& failure_text : differences_of(library(), text, small_device()))
     FAIL_CHECK(failure_text << "\nof\n" << text);
@@ -134,50 +137,59 @@ fetch found = f32[1]
 )");
 }
 
-TEST_CASE("a graph that misuses a table is refused") {
-  const std::string table = "t = HashTable key_dtype=string value_dtype=i64\n",
-                    changes = "t = MutableHashTable key_dtype=string value_dtype=i64\n";
-  holds(table + R"(
+TEST_CASE("a graph that uses a table with other types or shapes than the table's is refused") {
+  holds(constant_table + R"(
 x = LookupTableFind(t, i64[1], i64(0))
 error invalid_argument "table 't' has keys of type string, got i64"
 )");
-  holds(table + R"(
+  holds(constant_table + R"(
 x = LookupTableFind(t, string["a"], f32(0))
 error invalid_argument "table 't' has values of type i64, got f32"
 )");
-  holds(table + R"(
+  holds(constant_table + R"(
 x = LookupTableFind(t, string["a", "b"], i64[0])
 error invalid_argument "default_value must have shape [], or one for each key, [2]; got [1]"
 )");
-  holds(table + R"(
-x = LookupTableInsert(t, string["a"], i64[0])
-error invalid_argument "table 't' is initialised once and does not change: a MutableHashTable does"
-)");
-  holds(table + R"(
-x = LookupTableRemoveV2(t, string["a"])
-error invalid_argument "table 't' is initialised once and does not change: a MutableHashTable does"
-)");
-  holds(table + R"(
+  holds(constant_table + R"(
 x = InitializeTable(t, string["a", "b"], i64[0])
 error invalid_argument "keys have shape [2], so values must have shape [2], got [1]"
 )");
-  holds(table + R"(
+  holds(constant_table + R"(
 x = InitializeTable(t, string[["a", "b"]], i64[[0, 1]])
 error invalid_argument "must have 1 axes, got shape [1,2]"
 )");
-  holds(table + R"(
+  holds(constant_table + R"(
 x = LookupTableExport(t) Tkeys=i64 Tvalues=i64
 error invalid_argument "table 't' has keys of type string, got i64"
 )");
-  holds(changes + R"(
+  holds(R"(
+t = MutableHashTableOfTensors key_dtype=string value_dtype=i64 value_shape=[2, -1]
+error invalid_argument "value_shape must be fully known"
+)");
+}
+
+TEST_CASE("a constant table does not change, and a mutable table is not initialised") {
+  holds(constant_table + R"(
+x = LookupTableInsert(t, string["a"], i64[0])
+error invalid_argument "table 't' is initialised once and does not change: a MutableHashTable does"
+)");
+  holds(constant_table + R"(
+x = LookupTableRemoveV2(t, string["a"])
+error invalid_argument "table 't' is initialised once and does not change: a MutableHashTable does"
+)");
+  holds(mutable_table + R"(
 x = InitializeTable(t, string["a"], i64[0])
 error invalid_argument "table 't' may change at any time: LookupTableInsert or LookupTableImport fill it"
 )");
-  holds(changes + R"(
+  holds(mutable_table + R"(
 x = InitializeTableFromTextFile(t, string("x")) key_index=0 value_index=1
 error invalid_argument "table 't' may change at any time"
 )");
-  holds(changes + R"(
+}
+
+TEST_CASE(
+    "a graph that uses a table as another resource, or another value as a table, is refused") {
+  holds(mutable_table + R"(
 x = Assign(t, string("a"))
 error invalid_argument "input ref must be a variable, but 't' is a table"
 )");
@@ -189,10 +201,6 @@ error invalid_argument "input table_handle must be a table, but 'v' is a variabl
   holds(R"(
 x = LookupTableSize(string("t"))
 error invalid_argument "must be a table itself, but '"
-)");
-  holds(R"(
-t = MutableHashTableOfTensors key_dtype=string value_dtype=i64 value_shape=[2, -1]
-error invalid_argument "value_shape must be fully known"
 )");
 }
 

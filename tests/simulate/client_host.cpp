@@ -27,6 +27,67 @@ bool waits(run_kind kind) {
   return kind >= run_kind::take && kind != run_kind::apply && kind != run_kind::shut;
 }
 
+constexpr std::initializer_list<fault_kind> losses{fault_kind::loss,   fault_kind::partition,
+                                                   fault_kind::pause,  fault_kind::crash,
+                                                   fault_kind::reopen, fault_kind::split};
+
+// The faults that may have caused the error of a request.
+struct error_causes {
+  const core& simulation;
+  const std::vector<int>& named;     // the tasks that the error names
+  const std::vector<int>& blamed;    // the processes whose faults may be the cause
+  const std::vector<int>& processes; // those that took part in the request
+  time_point issued, deadline;
+  bool may_wait;
+
+  // The promise that an error without such a fault breaks, or nothing.
+  std::string_view promise_broken_by(const status& error) const {
+    switch (error.kind()) {
+      case error_kind::unavailable:
+        if ((simulation.now < deadline - margin() || deadline - issued >= 1s) && !had_loss(blamed))
+          return "a task is unavailable only where something was lost";
+        break;
+      case error_kind::aborted:
+        if (!simulation.had_fault({fault_kind::loss, fault_kind::partition, fault_kind::pause,
+                                   fault_kind::crash, fault_kind::reset, fault_kind::split},
+                                  blamed, {}, simulation.now))
+          return "a step is aborted only where something was lost or reset";
+        break;
+      case error_kind::deadline_exceeded:
+        if (simulation.now < deadline)
+          return "a deadline is exceeded after it, not before";
+        if (!may_wait && deadline - issued >= 1s && !had_loss(processes))
+          return "a step is in time where nothing is lost";
+        break;
+      case error_kind::not_found:
+        if (!simulation.settings.joined || !had_loss(blamed))
+          return "a task is not known only where something was lost";
+        break;
+      case error_kind::resource_exhausted:
+        if (!simulation.had_fault({fault_kind::shortage, fault_kind::buggify}, named, issued,
+                                  simulation.now))
+          return "memory is short only where it was made short";
+        break;
+      case error_kind::failed_precondition:
+        if (error.message().find("uninitiali") == std::string::npos)
+          return "no precondition fails but that of a variable without a value";
+        break;
+      default: return "users see the injected cause alone";
+    }
+    return {};
+  }
+
+  // A session that cannot reach a task fails the step a little before the deadline.
+  duration margin() const { return std::clamp<duration>((deadline - issued) / 8, 0s, 50ms); }
+
+  // Whether a loss was injected within the time in which it must be noticed. Later steps are
+  // registered again before they start.
+  bool had_loss(const std::vector<int>& of_processes) const {
+    auto timeout = std::chrono::milliseconds{simulation.settings.peer_timeout_ms};
+    return simulation.had_fault(losses, of_processes, issued - 2 * timeout - 5s, simulation.now);
+  }
+};
+
 } // namespace
 
 std::string first_line(const status& outcome) {
@@ -409,61 +470,23 @@ void client_host::check_error(const status& error, const std::vector<int>& took_
                               bool may_wait) {
   if (closing_)
     return;
-  auto timeout = std::chrono::milliseconds{core_.settings.peer_timeout_ms};
+  const bool is_joined = core_.settings.joined;
   auto named = tasks_named_in(error);
-  auto processes = core_.settings.joined ? everybody() : took_part;
+  auto processes = is_joined ? everybody() : took_part;
   // The client itself may have been cut off.
-  auto blamed = core_.settings.joined ? everybody() : named;
+  auto blamed = is_joined ? everybody() : named;
   blamed.push_back(layout_.client(number_));
   auto violate = [&](std::string_view promise) {
     core_.violated(promise, name(), ": ", request, ": ", first_line(error));
   };
-  const std::initializer_list<fault_kind> lost{fault_kind::loss,   fault_kind::partition,
-                                               fault_kind::pause,  fault_kind::crash,
-                                               fault_kind::reopen, fault_kind::split};
-  // The time within which a loss must be noticed. Later steps are registered again before they
-  // start.
-  auto since = issued - 2 * timeout - 5s;
-  // A session that cannot reach a task fails the step a little before the deadline.
-  auto margin = std::clamp<duration>((deadline - issued) / 8, 0s, 50ms);
-  switch (error.kind()) {
-    case error_kind::unavailable:
-      if ((core_.now < deadline - margin || deadline - issued >= 1s) &&
-          !core_.had_fault(lost, blamed, since, core_.now))
-        return violate("a task is unavailable only where something was lost");
-      break;
-    case error_kind::aborted:
-      if (!core_.had_fault({fault_kind::loss, fault_kind::partition, fault_kind::pause,
-                            fault_kind::crash, fault_kind::reset, fault_kind::split},
-                           blamed, {}, core_.now))
-        return violate("a step is aborted only where something was lost or reset");
-      break;
-    case error_kind::deadline_exceeded:
-      if (core_.now < deadline)
-        return violate("a deadline is exceeded after it, not before");
-      if (!may_wait && deadline - issued >= 1s &&
-          !core_.had_fault(lost, processes, since, core_.now))
-        return violate("a step is in time where nothing is lost");
-      break;
-    case error_kind::not_found:
-      if (!core_.settings.joined || !core_.had_fault(lost, blamed, since, core_.now))
-        return violate("a task is not known only where something was lost");
-      break;
-    case error_kind::resource_exhausted:
-      if (!core_.had_fault({fault_kind::shortage, fault_kind::buggify}, named, issued, core_.now))
-        return violate("memory is short only where it was made short");
-      break;
-    case error_kind::failed_precondition:
-      if (error.message().find("uninitiali") == std::string::npos)
-        return violate("no precondition fails but that of a variable without a value");
-      break;
-    default: return violate("users see the injected cause alone");
-  }
+  const error_causes causes{core_, named, blamed, processes, issued, deadline, may_wait};
+  if (auto promise = causes.promise_broken_by(error); !promise.empty())
+    return violate(promise);
   auto takes_part = [&](int index) {
     return std::ranges::find(processes, index) != processes.end();
   };
-  auto knows_none = core_.settings.joined &&
-                    error.message().find("no task of the cluster") != error.message().npos;
+  auto knows_none =
+      is_joined && error.message().find("no task of the cluster") != error.message().npos;
   if (error.kind() != error_kind::deadline_exceeded && !knows_none &&
       std::ranges::none_of(named, takes_part))
     violate("errors name a task that takes part");

@@ -4,6 +4,7 @@
 #include "troupe/runtime/graph/internal_ops.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace troupe::test {
@@ -173,66 +174,52 @@ status evaluator::run_call(const node& n, step& current) {
   return {};
 }
 
-status evaluator::run_node(const node& n, step& current) {
-  if (n.op().calls != call_kind::never)
-    return run_call(n, current);
-  if (&n.op() == &internal_ops::fetch || (is_argument(n) && n.op().state_kind != resource::none))
-    return {};
-  if (n.op().state_kind == resource::queue ||
-      (n.op().start_operation && n.op().inputs[0].state_kind == resource::queue))
-    return run_queue(n, current);
-  TROUPE_ASSIGN(auto* code, compile(n));
-  auto count = n.inputs().size();
-  // The node's inputs, then its outputs: a program would use the slots of the graph's edges.
-  std::vector<tensor> slots(count + static_cast<size_t>(n.outputs()));
-  std::vector<uint32_t> inputs;
-  std::vector<named_state*> states(count);
-  std::vector<tensor> input_values;
+// The inputs of one node, as its kernel reads them.
+struct evaluator::node_inputs {
+  std::vector<tensor> slots;
+  std::vector<named_state*> states; // of references
+  std::vector<tensor> values;       // for the observer
   uint64_t last_uses = 0;
+};
+
+result<evaluator::node_inputs> evaluator::read_inputs(const node& n, step& current) {
+  auto count = n.inputs().size();
+  node_inputs inputs{.slots = std::vector<tensor>(count),
+                     .states = std::vector<named_state*>(count),
+                     .values = {}};
   for (size_t i = 0; i < count; ++i) {
     auto input_edge = n.inputs()[i];
-    inputs.push_back(static_cast<uint32_t>(i));
     if (n.input_is_ref(static_cast<int>(i))) {
       auto* resource_node = resource_behind(input_edge);
       if (!resource_node || !(resource_node->op().create_state || states_.contains(resource_node)))
         return failure(error_kind::unimplemented, n.description(), ": input ", i,
                        " is nothing that kernels use");
-      states[i] = &state_of(*resource_node);
-      input_values.push_back(states[i]->read() ? *states[i]->read() : tensor{});
+      inputs.states[i] = &state_of(*resource_node);
+      inputs.values.push_back(inputs.states[i]->read() ? *inputs.states[i]->read() : tensor{});
       continue;
     }
-    TROUPE_ASSIGN(slots[i], read(input_edge, current));
-    input_values.push_back(slots[i]);
+    TROUPE_ASSIGN(inputs.slots[i], read(input_edge, current));
+    inputs.values.push_back(inputs.slots[i]);
     auto& uses = current.uses_left[current.slot_of(input_edge)];
     if (--uses == 0 && !observer_) {
       current.slots[current.slot_of(input_edge)].reset();
-      last_uses |= i < 64 ? uint64_t{1} << i : 0;
+      inputs.last_uses |= i < 64 ? uint64_t{1} << i : 0;
     }
   }
   if (!observer_)
-    input_values.clear();
-  std::vector<dtype> types;
-  for (int i = 0; i < n.outputs(); ++i)
-    types.push_back(n.output_type(i));
-  instruction next{.run = code->run,
-                   .state = code->state.get(),
-                   .inputs = inputs.data(),
-                   .states = states.data(),
-                   .output_types = types.data(),
-                   .first_output = static_cast<uint32_t>(count),
-                   .input_count = static_cast<uint16_t>(count),
-                   .output_count = static_cast<uint16_t>(types.size()),
-                   .last_uses = last_uses,
-                   .origin = &n};
-  kernel_context context{slots.data(), device_};
-  context.step_to(next);
-  if (auto outcome = next.run(context); !outcome)
-    return std::move(outcome).with_context(n.description());
+    inputs.values.clear();
+  return inputs;
+}
+
+// Checks the types and shapes of the outputs, and keeps them for their readers. Returns the values
+// that an observer sees.
+result<std::vector<tensor>> evaluator::keep_outputs(const node& n, std::span<tensor> values,
+                                                    step& current) {
   std::vector<tensor> outputs;
   for (int i = 0; i < n.outputs(); ++i) {
     edge output_edge{const_cast<node*>(&n), i};
     if (!n.output_is_ref(i)) {
-      auto& value = slots[count + static_cast<size_t>(i)];
+      auto& value = values[static_cast<size_t>(i)];
       if (value.type() != n.output_type(i))
         return failure(error_kind::internal, n.description(), ": output ", i, " is ", value.type(),
                        ", must be ", n.output_type(i));
@@ -247,8 +234,45 @@ status evaluator::run_node(const node& n, step& current) {
       outputs.push_back(value ? *value : tensor{});
     }
   }
+  return outputs;
+}
+
+status evaluator::run_node(const node& n, step& current) {
+  if (n.op().calls != call_kind::never)
+    return run_call(n, current);
+  if (&n.op() == &internal_ops::fetch || (is_argument(n) && n.op().state_kind != resource::none))
+    return {};
+  if (n.op().state_kind == resource::queue ||
+      (n.op().start_operation && n.op().inputs[0].state_kind == resource::queue))
+    return run_queue(n, current);
+  TROUPE_ASSIGN(auto* code, compile(n));
+  TROUPE_ASSIGN(auto inputs, read_inputs(n, current));
+  // The node's inputs, then its outputs: a program would use the slots of the graph's edges.
+  auto count = inputs.slots.size();
+  auto slots = std::move(inputs.slots);
+  slots.resize(count + static_cast<size_t>(n.outputs()));
+  std::vector<uint32_t> input_slots(count);
+  std::iota(input_slots.begin(), input_slots.end(), 0u);
+  std::vector<dtype> types;
+  for (int i = 0; i < n.outputs(); ++i)
+    types.push_back(n.output_type(i));
+  instruction next{.run = code->run,
+                   .state = code->state.get(),
+                   .inputs = input_slots.data(),
+                   .states = inputs.states.data(),
+                   .output_types = types.data(),
+                   .first_output = static_cast<uint32_t>(count),
+                   .input_count = static_cast<uint16_t>(count),
+                   .output_count = static_cast<uint16_t>(types.size()),
+                   .last_uses = inputs.last_uses,
+                   .origin = &n};
+  kernel_context context{slots.data(), device_};
+  context.step_to(next);
+  if (auto outcome = next.run(context); !outcome)
+    return std::move(outcome).with_context(n.description());
+  TROUPE_ASSIGN(auto outputs, keep_outputs(n, std::span{slots}.subspan(count), current));
   if (observer_)
-    observer_(n, input_values, outputs);
+    observer_(n, inputs.values, outputs);
   return {};
 }
 

@@ -50,6 +50,10 @@ private:
   status run_call(const node& node, step& current);
   result<std::vector<tensor>> call(const function_value& function, const node& caller,
                                    const std::vector<tensor>& arguments);
+  struct node_inputs;
+  result<node_inputs> read_inputs(const node& node, step& current);
+  result<std::vector<tensor>> keep_outputs(const node& node, std::span<tensor> values,
+                                           step& current);
   status run_node(const node& node, step& current);
   status run_queue(const node& node, step& current);
   result<tensor> read(edge read_edge, step& current);

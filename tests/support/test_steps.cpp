@@ -101,14 +101,57 @@ std::vector<int64_t> random_step_graph::reply(const node& answering_node,
                                        : std::vector{wrap(sum * 3), wrap(sum - 7)};
 }
 
-random_step_graph::random_step_graph(unsigned seed, int size)
-    : graph_(std::make_unique<graph>(ops())) {
-  std::mt19937 generator{seed};
-  auto below = [&](size_t bound) { return static_cast<size_t>(generator() % bound); };
-  auto& g = *graph_;
-  auto queue = add(g, {.op = "Queue"});
-  std::vector<edge> values{constant(g, int64_t{1})};
-  std::vector<node*> nodes{values[0].node};
+namespace {
+
+// Adds random nodes to a graph.
+class random_nodes {
+public:
+  random_nodes(graph& target, unsigned seed) : graph_(target), generator_(seed) {
+    for (int i = 0; i < 2; ++i)
+      states_.push_back({.ref = add(graph_, {.op = "Variable", .attrs = {{"dtype", dtype::i64}}})});
+  }
+
+  void add_node(int number) {
+    controls_.clear();
+    if (below(5) == 0)
+      controls_.push_back(nodes_[below(nodes_.size())]);
+    auto& variable_state = states_[below(states_.size())];
+    switch (below(12)) {
+      case 0:
+        make("Const", {}, {{"value", tensor::scalar<int64_t>(number)}, {"dtype", dtype::i64}});
+        break;
+      case 1:
+        controls_.clear(); // like a Recv, it waits for no other node
+        make("_Feed", {}, {{"index", feeds_++}, {"dtype", dtype::i64}, {"shape", shape{}}});
+        break;
+      case 2:
+        controls_.clear();
+        make("_Recv", {},
+             {{"key", number}, {"from", ""}, {"dtype", dtype::i64}, {"shape", shape{}}});
+        break;
+      case 3:
+        controls_.clear();
+        make("_RecvControl", {}, {{"key", number}, {"from", ""}});
+        break;
+      case 4: make("Ask", {queue_, any_value(), any_value()}); break;
+      case 5: make("Both", {any_value()}); break;
+      case 6: make("Neg", {any_value()}); break;
+      case 7: make("AddN", {any_value(), any_value(), any_value()}); break;
+      case 8: read(variable_state); break;
+      case 9: update(variable_state); break;
+      case 10: make("Mul", {any_value(), any_value()}); break;
+      default: make("Add", {any_value(), any_value()}); break;
+    }
+  }
+
+  void add_fetches(int count) {
+    for (int i = 0; i < count; ++i)
+      add(graph_, {.op = "_Fetch", .inputs = {any_value()}, .attrs = {{"index", i}}});
+  }
+
+  int feeds() const { return feeds_; }
+
+private:
   // Each variable's updates and reads are ordered by control edges; otherwise their order would be
   // undefined.
   struct state {
@@ -116,65 +159,55 @@ random_step_graph::random_step_graph(unsigned seed, int size)
     node* last_update = nullptr;
     std::vector<node*> reads = {};
   };
-  std::vector<state> states;
-  for (int i = 0; i < 2; ++i)
-    states.push_back({.ref = add(g, {.op = "Variable", .attrs = {{"dtype", dtype::i64}}})});
-  auto any_value = [&] { return values[below(values.size())]; };
-  for (int i = 0; i < size; ++i) {
-    std::vector<node*> controls;
-    if (below(5) == 0)
-      controls.push_back(nodes[below(nodes.size())]);
-    auto make = [&](std::string op, std::vector<edge> inputs, attr_map attrs = {}) {
-      auto added = add(g, {.op = std::move(op),
-                           .inputs = std::move(inputs),
-                           .attrs = std::move(attrs),
-                           .controls = controls});
-      nodes.push_back(added.node);
-      for (int k = 0; k < added.node->outputs(); ++k)
-        if (!added.node->output_is_ref(k))
-          values.push_back({added.node, k});
-      return added.node;
-    };
-    auto& variable_state = states[below(states.size())];
-    switch (below(12)) {
-      case 0:
-        make("Const", {}, {{"value", tensor::scalar<int64_t>(i)}, {"dtype", dtype::i64}});
-        break;
-      case 1:
-        controls.clear(); // like a Recv, it waits for no other node
-        make("_Feed", {}, {{"index", feeds_++}, {"dtype", dtype::i64}, {"shape", shape{}}});
-        break;
-      case 2:
-        controls.clear();
-        make("_Recv", {}, {{"key", i}, {"from", ""}, {"dtype", dtype::i64}, {"shape", shape{}}});
-        break;
-      case 3:
-        controls.clear();
-        make("_RecvControl", {}, {{"key", i}, {"from", ""}});
-        break;
-      case 4: make("Ask", {queue, any_value(), any_value()}); break;
-      case 5: make("Both", {any_value()}); break;
-      case 6: make("Neg", {any_value()}); break;
-      case 7: make("AddN", {any_value(), any_value(), any_value()}); break;
-      case 8:
-        if (variable_state.last_update)
-          controls.push_back(variable_state.last_update);
-        variable_state.reads.push_back(make("Identity", {variable_state.ref}));
-        break;
-      case 9:
-        controls.insert(controls.end(), variable_state.reads.begin(), variable_state.reads.end());
-        if (variable_state.last_update)
-          controls.push_back(variable_state.last_update);
-        variable_state = {.ref = variable_state.ref,
-                          .last_update = make("AssignAdd", {variable_state.ref, any_value()})};
-        break;
-      case 10: make("Mul", {any_value(), any_value()}); break;
-      default: make("Add", {any_value(), any_value()}); break;
-    }
+
+  size_t below(size_t bound) { return static_cast<size_t>(generator_() % bound); }
+  edge any_value() { return values_[below(values_.size())]; }
+
+  node* make(std::string op, std::vector<edge> inputs, attr_map attrs = {}) {
+    auto added = add(graph_, {.op = std::move(op),
+                              .inputs = std::move(inputs),
+                              .attrs = std::move(attrs),
+                              .controls = controls_});
+    nodes_.push_back(added.node);
+    for (int k = 0; k < added.node->outputs(); ++k)
+      if (!added.node->output_is_ref(k))
+        values_.push_back({added.node, k});
+    return added.node;
   }
-  int fetches = 0;
-  for (int i = 0; i < 8; ++i)
-    add(g, {.op = "_Fetch", .inputs = {any_value()}, .attrs = {{"index", fetches++}}});
+
+  void read(state& of_variable) {
+    if (of_variable.last_update)
+      controls_.push_back(of_variable.last_update);
+    of_variable.reads.push_back(make("Identity", {of_variable.ref}));
+  }
+
+  void update(state& of_variable) {
+    controls_.insert(controls_.end(), of_variable.reads.begin(), of_variable.reads.end());
+    if (of_variable.last_update)
+      controls_.push_back(of_variable.last_update);
+    of_variable = {.ref = of_variable.ref,
+                   .last_update = make("AssignAdd", {of_variable.ref, any_value()})};
+  }
+
+  graph& graph_;
+  std::mt19937 generator_;
+  edge queue_ = add(graph_, {.op = "Queue"});
+  std::vector<edge> values_{constant(graph_, int64_t{1})};
+  std::vector<node*> nodes_{values_[0].node};
+  std::vector<state> states_;
+  std::vector<node*> controls_; // of the next node
+  int feeds_ = 0;
+};
+
+} // namespace
+
+random_step_graph::random_step_graph(unsigned seed, int size)
+    : graph_(std::make_unique<graph>(ops())) {
+  random_nodes nodes{*graph_, seed};
+  for (int i = 0; i < size; ++i)
+    nodes.add_node(i);
+  nodes.add_fetches(8);
+  feeds_ = nodes.feeds();
 }
 
 std::map<uint32_t, std::optional<int64_t>>

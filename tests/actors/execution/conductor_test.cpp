@@ -30,6 +30,22 @@ int size_of_queue(local_world& world, const text_case& test_case) {
   return *size_result->front().data<int32_t>();
 }
 
+// Steps that ended must not take an element, or enqueue one.
+void check_that_no_request_waits(local_world& world, const text_case& sizes, int elements_left) {
+  text_case later_case{"q = FIFOQueue component_types=[i32] shapes=[[]] capacity=4\n"
+                       "one = QueueEnqueue(q, i32(9))\ntarget one\nrun\n"
+                       "out = QueueDequeue(q) component_types=[i32]\nfetch out"};
+  for (int i = 0; i < 3 || elements_left > 3; ++i) {
+    if (elements_left > 0) {
+      REQUIRE(world.play(later_case, 1));
+      --elements_left;
+    }
+    REQUIRE(size_of_queue(world, sizes) == elements_left);
+  }
+  REQUIRE(world.play(later_case));
+  CHECK(size_of_queue(world, sizes) == elements_left + 1);
+}
+
 // One step that the test drives itself.
 struct driven {
   driven(local_world& world, const std::shared_ptr<prepared_step>& step)
@@ -196,19 +212,7 @@ fetch size
     CHECK(elements_left <= 4 + 3 * 4);
     if (is_certain)
       CHECK(elements_left == added - removed);
-    // A cancelled step must not take an element, or enqueue one.
-    text_case later_case{"q = FIFOQueue component_types=[i32] shapes=[[]] capacity=4\n"
-                         "one = QueueEnqueue(q, i32(9))\ntarget one\nrun\n"
-                         "out = QueueDequeue(q) component_types=[i32]\nfetch out"};
-    for (int i = 0; i < 3 || elements_left > 3; ++i) {
-      if (elements_left > 0) {
-        REQUIRE(world.play(later_case, 1));
-        --elements_left;
-      }
-      REQUIRE(size_of_queue(world, text) == elements_left);
-    }
-    REQUIRE(world.play(later_case));
-    CHECK(size_of_queue(world, text) == elements_left + 1);
+    check_that_no_request_waits(world, text, elements_left);
     take_step = puts = status{error_kind::cancelled, ""};
   }
 }

@@ -18,6 +18,7 @@
 #include <caf/send.hpp>
 
 #include <atomic>
+#include <functional>
 #include <future>
 
 #include <sys/resource.h>
@@ -143,6 +144,52 @@ session_prepare wire_of(const text_case& test_case) {
   auto result = to_wire(*request, nullptr);
   REQUIRE(result);
   return *std::move(result);
+}
+
+// The message of the error with which the host refuses `request`.
+template <class Request>
+std::string refusal_of(raw_client& peer, const Request& request) {
+  auto reply = peer.ask(request);
+  CHECK(!reply.outcome.ok());
+  return reply.outcome.message();
+}
+
+// A client may prepare and run a step, and release it once.
+void check_that_session_works(raw_client& peer) {
+  auto prepared = peer.ask(wire_of(small));
+  REQUIRE(std::holds_alternative<prepared_handle>(prepared.content));
+  auto handle = std::get<prepared_handle>(prepared.content).handle;
+  CHECK_THAT(refusal_of(peer, session_run{.handle = handle, .feeds = {tensor::scalar(1)}}),
+             Contains("the step has 0 feeds, got 1"));
+  auto run_reply = peer.ask(session_run{.handle = handle});
+  REQUIRE(std::holds_alternative<session_run_result>(run_reply.content));
+  CHECK(std::get<session_run_result>(run_reply.content).fetches[0].values<int>()[0] == 3);
+  peer.tell(session_release{handle});
+  peer.tell(session_release{12345}); // is ignored
+  CHECK_THAT(refusal_of(peer, session_run{.handle = handle}), Contains("the session has no step"));
+}
+
+// A request to prepare a graph with two feeds, to which `add` adds nodes.
+session_prepare request_for(const std::function<void(graph&)>& add) {
+  graph nodes{library()};
+  add(nodes);
+  auto bytes = write_graph(nodes);
+  REQUIRE(bytes);
+  return session_prepare{.graph = *bytes, .feeds = 2};
+}
+
+node* add_feed(graph& g, int64_t index, const std::string& name) {
+  auto result =
+      g.add({.op = "_Feed",
+             .name = name,
+             .attrs = {{"index", index}, {"dtype", dtype::i32}, {"shape", partial_shape{}}}});
+  REQUIRE(result);
+  return *result;
+}
+
+void add_fetch(graph& g, node* source_node, int64_t index, const std::string& name) {
+  REQUIRE(g.add(
+      {.op = "_Fetch", .name = name, .inputs = {{source_node, 0}}, .attrs = {{"index", index}}}));
 }
 
 } // namespace
@@ -460,82 +507,58 @@ TEST_CASE("invalid requests are refused with a sentence, and the session continu
   watchdog watch;
   one_host host;
   raw_client peer{host.cluster};
-  auto failure_message = [&](const auto& test_graph) {
-    auto reply = peer.ask(test_graph);
-    CHECK(!reply.outcome.ok());
-    return reply.outcome.message();
-  };
-  CHECK_THAT(failure_message(session_run{.handle = 1}), Contains("this connection has no session"));
+  CHECK_THAT(refusal_of(peer, session_run{.handle = 1}),
+             Contains("this connection has no session"));
   CHECK(peer.ask(session_open{}).outcome.ok());
-  CHECK_THAT(failure_message(session_open{}), Contains("this connection has a session already"));
-  CHECK_THAT(failure_message(session_run{.handle = 1}), Contains("the session has no step 1"));
+  CHECK_THAT(refusal_of(peer, session_open{}), Contains("this connection has a session already"));
+  CHECK_THAT(refusal_of(peer, session_run{.handle = 1}), Contains("the session has no step 1"));
   auto valid_request = wire_of(small);
   auto broken = valid_request;
   broken.graph = tensor::vector<uint8_t>({1, 2, 3});
-  CHECK_THAT(failure_message(broken), Contains("damaged graph"));
+  CHECK_THAT(refusal_of(peer, broken), Contains("damaged graph"));
   broken = valid_request;
   broken.targets = {"nobody"};
-  CHECK_THAT(failure_message(broken), Contains("the step has no node 'nobody'"));
+  CHECK_THAT(refusal_of(peer, broken), Contains("the step has no node 'nobody'"));
   broken = valid_request;
   broken.feeds = 1'000'000;
-  CHECK_THAT(failure_message(broken), Contains("at most 65536 feeds"));
+  CHECK_THAT(refusal_of(peer, broken), Contains("at most 65536 feeds"));
+  check_that_session_works(peer);
+}
 
-  auto graph_of = [](auto add) {
-    graph nodes{library()};
-    add(nodes);
-    auto bytes = write_graph(nodes);
-    REQUIRE(bytes);
-    return session_prepare{.graph = *bytes, .feeds = 2};
+TEST_CASE("graphs with invalid feeds and fetches are refused, and the session continues") {
+  watchdog watch;
+  one_host host;
+  raw_client peer{host.cluster};
+  CHECK(peer.ask(session_open{}).outcome.ok());
+  auto refusal_of_graph = [&](const std::function<void(graph&)>& add) {
+    return refusal_of(peer, request_for(add));
   };
-  auto feed = [](graph& g, int64_t index, const std::string& name) {
-    auto result =
-        g.add({.op = "_Feed",
-               .name = name,
-               .attrs = {{"index", index}, {"dtype", dtype::i32}, {"shape", partial_shape{}}}});
-    REQUIRE(result);
-    return *result;
-  };
-  auto fetch = [](graph& g, node* source_node, int64_t index, const std::string& name) {
-    REQUIRE(g.add(
-        {.op = "_Fetch", .name = name, .inputs = {{source_node, 0}}, .attrs = {{"index", index}}}));
-  };
-  CHECK_THAT(failure_message(graph_of([](graph&) {})), Contains("there is nothing to fetch"));
-  CHECK_THAT(failure_message(graph_of([&](graph& g) { fetch(g, feed(g, 2, "x"), 0, "f"); })),
+  CHECK_THAT(refusal_of_graph([](graph&) {}), Contains("there is nothing to fetch"));
+  CHECK_THAT(refusal_of_graph([](graph& g) { add_fetch(g, add_feed(g, 2, "x"), 0, "f"); }),
              Contains("is feed 2 of 2"));
-  CHECK_THAT(failure_message(graph_of([&](graph& g) {
-               fetch(g, feed(g, 1, "x"), 0, "f");
-               fetch(g, feed(g, 1, "y"), 1, "g");
-             })),
+  CHECK_THAT(refusal_of_graph([](graph& g) {
+               add_fetch(g, add_feed(g, 1, "x"), 0, "f");
+               add_fetch(g, add_feed(g, 1, "y"), 1, "g");
+             }),
              Contains("is feed 1 of 2, as another is"));
-  CHECK_THAT(failure_message(graph_of([&](graph& g) { fetch(g, feed(g, 1, "x"), 9, "f"); })),
+  CHECK_THAT(refusal_of_graph([](graph& g) { add_fetch(g, add_feed(g, 1, "x"), 9, "f"); }),
              Contains("is fetch 9, which cannot be"));
-  CHECK_THAT(failure_message(graph_of([&](graph& g) {
-               auto* x = feed(g, 0, "x");
-               fetch(g, x, 1, "f");
-             })),
+  CHECK_THAT(refusal_of_graph([](graph& g) {
+               auto* x = add_feed(g, 0, "x");
+               add_fetch(g, x, 1, "f");
+             }),
              Contains("some are missing"));
-  CHECK_THAT(failure_message(graph_of([&](graph& g) {
+  CHECK_THAT(refusal_of_graph([](graph& g) {
                auto send_node = g.add(
                    {.op = "_Send",
                     .name = "s",
-                    .inputs = {{feed(g, 0, "x"), 0}},
+                    .inputs = {{add_feed(g, 0, "x"), 0}},
                     .attrs = {{"key", int64_t{0}}, {"to", std::string{"/job:worker/task:0"}}}});
                INFO(send_node.status());
                REQUIRE(send_node);
-             })),
+             }),
              Contains("a step that is to be prepared has no such node"));
-
-  auto prepared = peer.ask(valid_request);
-  REQUIRE(std::holds_alternative<prepared_handle>(prepared.content));
-  auto handle = std::get<prepared_handle>(prepared.content).handle;
-  CHECK_THAT(failure_message(session_run{.handle = handle, .feeds = {tensor::scalar(1)}}),
-             Contains("the step has 0 feeds, got 1"));
-  auto run_reply = peer.ask(session_run{.handle = handle});
-  REQUIRE(std::holds_alternative<session_run_result>(run_reply.content));
-  CHECK(std::get<session_run_result>(run_reply.content).fetches[0].values<int>()[0] == 3);
-  peer.tell(session_release{handle});
-  peer.tell(session_release{12345}); // is ignored
-  CHECK_THAT(failure_message(session_run{.handle = handle}), Contains("the session has no step"));
+  check_that_session_works(peer);
 }
 
 TEST_CASE("a stopped request is answered soon, also if the stop arrived first") {

@@ -236,73 +236,99 @@ TEST_CASE("metrics count over steps") {
   CHECK(to_scalar<double>(s.fetch(area.value)) == Approx(0.75).margin(0.01));
 }
 
-TEST_CASE("losses and metrics accept labels of i32 and i64, as edges, tensors and literals") {
+namespace {
+
+// Predictions for three rows, and labels of an integer type.
+struct labelled_batch {
+  explicit labelled_batch(dtype label_type) : type(label_type) {}
+
+  edge integers(const std::vector<int32_t>& values) {
+    return cast(g.constant(tensor::vector(values)), type);
+  }
+
+  dtype type;
+  graph_builder g;
+  edge logits = g.constant(tensor::from_values<float>({3, 2}, {2, 1, 0, 3, 1, 0}));
+  edge scores = g.constant(tensor::from_values<float>({3}, {0.9f, 0.2f, 0.6f}));
+  edge classes = integers({0, 1, 1}), labels_seen = integers({1, 0, 1});
+  edge guess = arg_max(logits, -1); // i64: 0, 1, 0
+  session s = session::local();
+};
+
+} // namespace
+
+TEST_CASE("losses accept labels of integer types, as edges and literals") {
   for (auto type : {dtype::i32, dtype::i64, dtype::u8}) {
     CAPTURE(type);
-    graph_builder g;
-    auto logits = g.constant(tensor::from_values<float>({3, 2}, {2, 1, 0, 3, 1, 0}));
-    auto scores = g.constant(tensor::from_values<float>({3}, {0.9f, 0.2f, 0.6f}));
-    auto integers = [&](const std::vector<int32_t>& values) {
-      return cast(g.constant(tensor::vector(values)), type);
-    };
-    auto classes = integers({0, 1, 1}), labels_seen = integers({1, 0, 1});
-    auto real = cast(labels_seen, dtype::f32);
-    auto guess = arg_max(logits, -1); // i64: 0, 1, 0
-    auto s = session::local();
+    labelled_batch batch{type};
+    auto real = cast(batch.labels_seen, dtype::f32);
     auto are_equal = [&](edge a, edge b) {
-      CHECK(to_scalar<float>(s.fetch(a)) == Approx(to_scalar<float>(s.fetch(b))));
+      CHECK(to_scalar<float>(batch.s.fetch(a)) == Approx(to_scalar<float>(batch.s.fetch(b))));
     };
-    are_equal(sigmoid_loss(scores, labels_seen), sigmoid_loss(scores, real));
-    are_equal(sum(sigmoid_cross_entropy(scores, labels_seen)),
-              sum(sigmoid_cross_entropy(scores, real)));
-    are_equal(mean_squared_error(scores, labels_seen), mean_squared_error(scores, real));
-    are_equal(mean_absolute_error(scores, labels_seen), mean_absolute_error(scores, real));
-    are_equal(huber_loss(scores, labels_seen, 0.5), huber_loss(scores, real, 0.5));
-    are_equal(hinge_loss(scores, labels_seen), hinge_loss(scores, real));
-    are_equal(kl_divergence_loss(scores, integers({1, 1, 1})),
-              kl_divergence_loss(scores, g.constant(tensor::from_values<float>({3}, {1, 1, 1}))));
-    are_equal(weighted_mean(scores, {.weights = operand{labels_seen}}),
-              weighted_mean(scores, {.weights = operand{real}}));
+    are_equal(sigmoid_loss(batch.scores, batch.labels_seen), sigmoid_loss(batch.scores, real));
+    are_equal(sum(sigmoid_cross_entropy(batch.scores, batch.labels_seen)),
+              sum(sigmoid_cross_entropy(batch.scores, real)));
+    are_equal(mean_squared_error(batch.scores, batch.labels_seen),
+              mean_squared_error(batch.scores, real));
+    are_equal(mean_absolute_error(batch.scores, batch.labels_seen),
+              mean_absolute_error(batch.scores, real));
+    are_equal(huber_loss(batch.scores, batch.labels_seen, 0.5),
+              huber_loss(batch.scores, real, 0.5));
+    are_equal(hinge_loss(batch.scores, batch.labels_seen), hinge_loss(batch.scores, real));
+    are_equal(kl_divergence_loss(batch.scores, batch.integers({1, 1, 1})),
+              kl_divergence_loss(batch.scores,
+                                 batch.g.constant(tensor::from_values<float>({3}, {1, 1, 1}))));
+    are_equal(weighted_mean(batch.scores, {.weights = operand{batch.labels_seen}}),
+              weighted_mean(batch.scores, {.weights = operand{real}}));
     if (type != dtype::u8) { // class indices
-      are_equal(softmax_loss(logits, classes), softmax_loss(logits, {0, 1, 1}));
-      embedding_table table{g, 30, 2};
-      auto biases = g.variable(tensor::from_values({30}, std::vector<float>(30)));
-      CHECK(nce_loss(table, biases, logits, classes).dims() == partial_shape{3});
-      CHECK(sampled_softmax_loss(table, biases, logits, classes).type() == dtype::f32);
+      are_equal(softmax_loss(batch.logits, batch.classes), softmax_loss(batch.logits, {0, 1, 1}));
+      embedding_table table{batch.g, 30, 2};
+      auto biases = batch.g.variable(tensor::from_values({30}, std::vector<float>(30)));
+      CHECK(nce_loss(table, biases, batch.logits, batch.classes).dims() == partial_shape{3});
+      CHECK(sampled_softmax_loss(table, biases, batch.logits, batch.classes).type() == dtype::f32);
     }
+  }
+}
 
+TEST_CASE("metrics accept labels of integer types, as edges, tensors and literals") {
+  for (auto type : {dtype::i32, dtype::i64, dtype::u8}) {
+    CAPTURE(type);
+    labelled_batch batch{type};
     struct expected {
       metric measured;
       double value;
     };
     std::vector<expected> cases{
-        {metrics::accuracy(g, guess, classes), 2 / 3.0},
-        {metrics::accuracy(g, cast(guess, dtype::i32), classes), 2 / 3.0},
-        {metrics::accuracy(g, scores > 0.5, labels_seen), 1},
-        {metrics::accuracy(g, guess, {0, 1, 1}), 2 / 3.0},
-        {metrics::accuracy(g, guess, tensor::from_values<int32_t>({3}, {0, 1, 1})), 2 / 3.0},
-        {metrics::precision(g, guess, classes), 1},
-        {metrics::precision(g, scores > 0.1, labels_seen), 2 / 3.0},
-        {metrics::recall(g, guess, classes), 0.5},
-        {metrics::recall(g, scores > 0.5, labels_seen), 1},
-        {metrics::mean_squared_error(g, scores, labels_seen), (0.01 + 0.04 + 0.16) / 3},
-        {metrics::mean(g, labels_seen), 2 / 3.0},
-        {metrics::auc(g, scores, labels_seen), 1},
-        {metrics::auc(g, scores, tensor::from_values<int64_t>({3}, {1, 0, 1})), 1},
+        {metrics::accuracy(batch.g, batch.guess, batch.classes), 2 / 3.0},
+        {metrics::accuracy(batch.g, cast(batch.guess, dtype::i32), batch.classes), 2 / 3.0},
+        {metrics::accuracy(batch.g, batch.scores > 0.5, batch.labels_seen), 1},
+        {metrics::accuracy(batch.g, batch.guess, {0, 1, 1}), 2 / 3.0},
+        {metrics::accuracy(batch.g, batch.guess, tensor::from_values<int32_t>({3}, {0, 1, 1})),
+         2 / 3.0},
+        {metrics::precision(batch.g, batch.guess, batch.classes), 1},
+        {metrics::precision(batch.g, batch.scores > 0.1, batch.labels_seen), 2 / 3.0},
+        {metrics::recall(batch.g, batch.guess, batch.classes), 0.5},
+        {metrics::recall(batch.g, batch.scores > 0.5, batch.labels_seen), 1},
+        {metrics::mean_squared_error(batch.g, batch.scores, batch.labels_seen),
+         (0.01 + 0.04 + 0.16) / 3},
+        {metrics::mean(batch.g, batch.labels_seen), 2 / 3.0},
+        {metrics::auc(batch.g, batch.scores, batch.labels_seen), 1},
+        {metrics::auc(batch.g, batch.scores, tensor::from_values<int64_t>({3}, {1, 0, 1})), 1},
     };
     if (type != dtype::u8)
-      cases.push_back({metrics::top_k_accuracy(g, logits, classes, 1), 2 / 3.0});
-    auto table = metrics::confusion_matrix(g, guess, classes, 2);
-    s.run(g.initializer());
-    s.run(table.update);
+      cases.push_back({metrics::top_k_accuracy(batch.g, batch.logits, batch.classes, 1), 2 / 3.0});
+    auto table = metrics::confusion_matrix(batch.g, batch.guess, batch.classes, 2);
+    batch.s.run(batch.g.initializer());
+    batch.s.run(table.update);
     for (size_t i = 0; i < cases.size(); ++i) {
       CAPTURE(i);
       CHECK(cases[i].measured.value.type() == dtype::f64);
-      s.run(cases[i].measured.update);
-      CHECK(to_scalar<double>(s.fetch(cases[i].measured.value)) ==
+      batch.s.run(cases[i].measured.update);
+      CHECK(to_scalar<double>(batch.s.fetch(cases[i].measured.value)) ==
             Approx(cases[i].value).margin(0.01));
     }
-    CHECK(identical(s.fetch(table.value), tensor::from_values<int64_t>({2, 2}, {1, 0, 1, 1})));
+    CHECK(
+        identical(batch.s.fetch(table.value), tensor::from_values<int64_t>({2, 2}, {1, 0, 1, 1})));
   }
 }
 

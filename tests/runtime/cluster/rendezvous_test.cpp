@@ -250,7 +250,61 @@ TEST_CASE("sessions beyond the limit evict sessions without waiting tensors") {
   CHECK(attach(at, {1, 1}) == 1);
 }
 
+namespace {
+
+// The expected fate of the messages of one step.
+struct step_model {
+  enum class phase { future, announced, attached, ended };
+
+  std::map<uint32_t, int> pushed, delivered;
+  phase state = phase::future;
+  bool cancelled = false, failed = false;
+
+  void push(meeting& at, step_id step, uint32_t key) {
+    if (pushed[key] != 0)
+      return;
+    pushed[key] = 1;
+    auto got = arrive(at, step, key);
+    CHECK((got == fate::deliver) == (state == phase::attached));
+    CHECK((got == fate::drop) == (state == phase::ended));
+    delivered[key] += got == fate::deliver;
+  }
+
+  void announce(meeting& at, step_id step) {
+    auto announced = at.announce(step, start);
+    CHECK((!cancelled || !announced.ok()));
+    failed = !announced;
+    state = announced.ok() ? phase::announced : phase::ended;
+  }
+
+  void attach(meeting& at, step_id step) {
+    auto arrivals = at.attach(step, 1, {});
+    CHECK(arrivals.status().ok() == !cancelled);
+    if (!arrivals)
+      return end(at, step);
+    for (const auto& arrived : *arrivals)
+      ++delivered[arrived.key];
+    for (const auto& [sent_key, times] : pushed)
+      CHECK(delivered[sent_key] == times);
+    state = phase::attached;
+  }
+
+  void end(meeting& at, step_id step) {
+    at.end(step, start);
+    state = phase::ended;
+  }
+
+  void cancel(meeting& at, step_id step) {
+    auto runs = at.cancel(step, gone(), start);
+    CHECK(runs.has_value() == (state == phase::attached));
+    cancelled = cancelled || state == phase::future || state == phase::announced;
+  }
+};
+
+} // namespace
+
 TEST_CASE("each tensor is delivered once or its step fails, in any order of events") {
+  using phase = step_model::phase;
   for (unsigned seed = 0; seed < 300; ++seed) {
     INFO("seed " << seed);
     std::mt19937 dice{seed};
@@ -258,63 +312,30 @@ TEST_CASE("each tensor is delivered once or its step fails, in any order of even
     limits.session_steps = 4;
     limits.refused = 64;
     meeting at{limits};
-    struct model {
-      std::map<uint32_t, int> pushed, delivered;
-      int state = 0; // future, announced, attached, ended
-      bool cancelled = false, failed = false;
-    };
-    std::map<step_id, model> models;
+    std::map<step_id, step_model> models;
     for (int event = 0; event < 400; ++event) {
       step_id step{1 + dice() % 2, 1 + dice() % 12};
-      auto& step_model = models[step];
+      auto& model = models[step];
       auto key = static_cast<uint32_t>(dice() % 3);
       switch (dice() % 5) {
         case 0:
-        case 1:
-          if (step_model.pushed[key] == 0) {
-            step_model.pushed[key] = 1;
-            auto got = arrive(at, step, key);
-            CHECK((got == fate::deliver) == (step_model.state == 2));
-            CHECK((got == fate::drop) == (step_model.state == 3));
-            step_model.delivered[key] += got == fate::deliver;
-          }
-          break;
+        case 1: model.push(at, step, key); break;
         case 2:
-          if (step_model.state == 0) {
-            auto announced = at.announce(step, start);
-            CHECK((!step_model.cancelled || !announced.ok()));
-            step_model.failed = !announced;
-            step_model.state = announced.ok() ? 1 : 3;
-          } else if (step_model.state == 1) {
-            auto arrivals = at.attach(step, 1, {});
-            CHECK(arrivals.status().ok() == !step_model.cancelled);
-            if (arrivals) {
-              for (const auto& arrived : *arrivals)
-                ++step_model.delivered[arrived.key];
-              for (const auto& [sent_key, times] : step_model.pushed)
-                CHECK(step_model.delivered[sent_key] == times);
-              step_model.state = 2;
-            } else {
-              at.end(step, start);
-              step_model.state = 3;
-            }
-          }
+          if (model.state == phase::future)
+            model.announce(at, step);
+          else if (model.state == phase::announced)
+            model.attach(at, step);
           break;
         case 3:
-          if (step_model.state == 2 && dice() % 3 == 0) {
-            at.end(step, start);
-            step_model.state = 3;
-          }
+          if (model.state == phase::attached && dice() % 3 == 0)
+            model.end(at, step);
           break;
         case 4:
-          if (dice() % 4 == 0) {
-            auto runs = at.cancel(step, gone(), start);
-            CHECK(runs.has_value() == (step_model.state == 2));
-            step_model.cancelled = step_model.cancelled || step_model.state < 2;
-          }
+          if (dice() % 4 == 0)
+            model.cancel(at, step);
           break;
       }
-      for (const auto& [sent_key, times] : step_model.delivered)
+      for (const auto& [sent_key, times] : model.delivered)
         CHECK(times <= 1);
     }
   }

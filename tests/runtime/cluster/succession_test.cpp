@@ -167,99 +167,142 @@ TEST_CASE("a task that is not in the list, or has no list, does not request vote
   CHECK(!asks_within(zero, list, false, 2min, now));
 }
 
-// Random crashes, delays and partitions: in each term at most one member is elected, and one is
-// elected soon after more than half of the members work.
-TEST_CASE("random candidates elect at most one coordinator per term, and one eventually") {
-  int elections = 0, refusals = 0;
-  for (uint32_t seed = 1; seed <= 400; ++seed) {
-    INFO("seed " << seed);
-    std::mt19937 dice{seed};
-    auto roll = [&](int below) { return std::uniform_int_distribution<int>{0, below - 1}(dice); };
-    auto workers = 2 + roll(6);
-    auto list = list_of(workers);
-    time_point now{1h};
-    struct member {
-      voter voting;
-      bool alive = true;
-      bool hears = true; // whether it hears the coordinator
-      time_point sleeps_until{};
-      int side = 0;
-    };
-    std::vector<member> members;
-    for (int i = 0; i < workers; ++i)
-      members.push_back({voter{i, now}});
-    struct letter {
-      time_point when;
-      int from, to;
-      std::variant<vote_request, vote> content;
-    };
-    std::vector<letter> post;
-    std::map<uint64_t, task_name> elected;
-    auto send = [&](int from, int to, std::variant<vote_request, vote> content) {
-      post.push_back({now + std::chrono::milliseconds{roll(1500)}, from, to, content});
-    };
-    auto check = [&](member& candidate) {
-      if (auto term = candidate.voting.succession_state.elected(list)) {
-        auto [it, is_new] = elected.try_emplace(term, candidate.voting.self);
-        elections += is_new;
-        CHECK(it->second == candidate.voting.self);
-      }
-    };
-    auto run = [&](std::chrono::milliseconds time) {
-      for (auto end = now + time; now < end; now += 500ms) {
-        for (int i = 0; i < workers; ++i) {
-          auto& participant = members[static_cast<size_t>(i)];
-          if (!participant.alive || participant.sleeps_until > now)
-            continue;
-          if (auto request = participant.voting.succession_state.tick(list, participant.hears, now))
-            for (int to = 0; to < workers; ++to)
-              if (to != i)
-                send(i, to, *request);
-          check(participant);
-        }
-        auto due = std::partition(post.begin(), post.end(),
-                                  [&](const letter& message) { return message.when > now; });
-        std::vector<letter> come{due, post.end()};
-        post.erase(due, post.end());
-        for (const auto& arrived : come) {
-          auto& to = members[static_cast<size_t>(arrived.to)];
-          auto& from = members[static_cast<size_t>(arrived.from)];
-          if (!to.alive || to.sleeps_until > now || to.side != from.side)
-            continue;
-          if (const auto* request = std::get_if<vote_request>(&arrived.content)) {
-            auto answer = to.voting.succession_state.answer(*request, from.voting.self,
-                                                            from.voting.incarnation, list, now);
-            refusals += !answer.granted;
-            send(arrived.to, arrived.from, answer);
-          } else {
-            to.voting.succession_state.count(std::get<vote>(arrived.content), from.voting.self,
-                                             from.voting.incarnation, list);
-            check(to);
-          }
-        }
-      }
-    };
+namespace {
+
+// Tasks whose messages are delayed, and that may crash, sleep or be separated. In each term at
+// most one of them is elected.
+class electorate {
+public:
+  struct member {
+    voter voting;
+    bool alive = true;
+    bool hears = true; // whether it hears the coordinator
+    time_point sleeps_until{};
+    int side = 0;
+  };
+
+  explicit electorate(uint32_t seed)
+      : dice_(seed), workers_(2 + roll(6)), list_(list_of(workers_)) {
+    for (int i = 0; i < workers_; ++i)
+      members_.push_back({voter{i, now_}});
+  }
+
+  // Lets members sleep, lose the coordinator, or be separated from others.
+  void disturb() {
     for (int i = 0; i < 20; ++i) {
-      auto& chosen = members[static_cast<size_t>(roll(workers))];
+      auto& chosen = members_[static_cast<size_t>(roll(workers_))];
       switch (roll(5)) {
         case 0: chosen.hears = !chosen.hears; break;
-        case 1: chosen.sleeps_until = now + std::chrono::seconds{roll(20)}; break;
+        case 1: chosen.sleeps_until = now_ + std::chrono::seconds{roll(20)}; break;
         case 2: chosen.side = roll(2); break;
         default: break;
       }
       run(std::chrono::milliseconds{500 * roll(20)});
     }
-    // The coordinator is gone, and perhaps one more member.
-    for (auto& participant : members) {
+  }
+
+  // The coordinator is gone, and perhaps one more member. All others can reach each other.
+  void lose_coordinator() {
+    for (auto& participant : members_) {
       participant.hears = false;
       participant.side = 0;
       participant.sleeps_until = {};
     }
-    if (workers > 3) // more than half remain, including the coordinator
-      members[static_cast<size_t>(roll(workers))].alive = roll(2) == 0;
-    elected.clear();
-    run(180s);
-    CHECK(!elected.empty());
+    if (workers_ > 3) // more than half remain, including the coordinator
+      members_[static_cast<size_t>(roll(workers_))].alive = roll(2) == 0;
+    elected_.clear();
+  }
+
+  void run(std::chrono::milliseconds time) {
+    for (auto end = now_ + time; now_ < end; now_ += 500ms) {
+      for (int i = 0; i < workers_; ++i)
+        tick(i);
+      auto due = std::partition(post_.begin(), post_.end(),
+                                [&](const letter& message) { return message.when > now_; });
+      std::vector<letter> come{due, post_.end()};
+      post_.erase(due, post_.end());
+      for (const auto& arrived : come)
+        deliver(arrived);
+    }
+  }
+
+  bool has_elected() const { return !elected_.empty(); }
+  int elections() const { return elections_; }
+  int refusals() const { return refusals_; }
+
+private:
+  struct letter {
+    time_point when;
+    int from, to;
+    std::variant<vote_request, vote> content;
+  };
+
+  int roll(int below) { return std::uniform_int_distribution<int>{0, below - 1}(dice_); }
+
+  void send(int from, int to, std::variant<vote_request, vote> content) {
+    post_.push_back({now_ + std::chrono::milliseconds{roll(1500)}, from, to, content});
+  }
+
+  void tick(int number) {
+    auto& participant = members_[static_cast<size_t>(number)];
+    if (!participant.alive || participant.sleeps_until > now_)
+      return;
+    if (auto request = participant.voting.succession_state.tick(list_, participant.hears, now_))
+      for (int to = 0; to < workers_; ++to)
+        if (to != number)
+          send(number, to, *request);
+    check(participant);
+  }
+
+  void deliver(const letter& arrived) {
+    auto& to = members_[static_cast<size_t>(arrived.to)];
+    auto& from = members_[static_cast<size_t>(arrived.from)];
+    if (!to.alive || to.sleeps_until > now_ || to.side != from.side)
+      return;
+    if (const auto* request = std::get_if<vote_request>(&arrived.content)) {
+      auto answer = to.voting.succession_state.answer(*request, from.voting.self,
+                                                      from.voting.incarnation, list_, now_);
+      refusals_ += !answer.granted;
+      send(arrived.to, arrived.from, answer);
+    } else {
+      to.voting.succession_state.count(std::get<vote>(arrived.content), from.voting.self,
+                                       from.voting.incarnation, list_);
+      check(to);
+    }
+  }
+
+  void check(member& candidate) {
+    if (auto term = candidate.voting.succession_state.elected(list_)) {
+      auto [it, is_new] = elected_.try_emplace(term, candidate.voting.self);
+      elections_ += is_new;
+      CHECK(it->second == candidate.voting.self);
+    }
+  }
+
+  std::mt19937 dice_;
+  int workers_;
+  member_list list_;
+  time_point now_{1h};
+  std::vector<member> members_;
+  std::vector<letter> post_;
+  std::map<uint64_t, task_name> elected_;
+  int elections_ = 0, refusals_ = 0;
+};
+
+} // namespace
+
+// One member is elected soon after more than half of the members work.
+TEST_CASE("random candidates elect at most one coordinator per term, and one eventually") {
+  int elections = 0, refusals = 0;
+  for (uint32_t seed = 1; seed <= 400; ++seed) {
+    INFO("seed " << seed);
+    electorate members{seed};
+    members.disturb();
+    members.lose_coordinator();
+    members.run(180s);
+    CHECK(members.has_elected());
+    elections += members.elections();
+    refusals += members.refusals();
   }
   CHECK(elections > 400);
   CHECK(refusals > 100);

@@ -280,6 +280,50 @@ tensor random_numbers(dtype type, const shape& dims, std::mt19937& dice) {
   return filled;
 }
 
+// Element i of the inputs of all members, combined by the call's operation.
+double reduced(const collective_call& call, const std::vector<collective_part>& parts, int64_t i) {
+  auto value = number(parts[0].input, i);
+  for (size_t m = 1; m < parts.size(); ++m) {
+    auto other_value = number(parts[m].input, i);
+    value = call.operation == reduction::sum       ? value + other_value
+            : call.operation == reduction::product ? value * other_value
+            : call.operation == reduction::min     ? std::min(value, other_value)
+                                                   : std::max(value, other_value);
+  }
+  if (!call.average)
+    return value;
+  value /= static_cast<double>(parts.size());
+  return integers.contains(call.type) ? std::trunc(value) : value;
+}
+
+// Element i of the output of `member`.
+double expected_element(const collective_call& call, const std::vector<collective_part>& parts,
+                        size_t member, int64_t i) {
+  auto count = call.dims.elements();
+  switch (call.kind) {
+    case collective_kind::broadcast: return number(parts[call.root].input, i);
+    case collective_kind::all_gather:
+      return number(parts[static_cast<size_t>(i / count)].input, i % count);
+    case collective_kind::reduce_scatter:
+      return reduced(call, parts,
+                     i + static_cast<int64_t>(member) * parts[member].output.elements());
+    default: return reduced(call, parts, i);
+  }
+}
+
+void check_outputs(const collective_call& call, const std::vector<collective_part>& parts) {
+  for (size_t m = 0; m < parts.size(); ++m) {
+    const auto& out = parts[m].output;
+    REQUIRE(out.dims() == call.output_dims(parts.size()));
+    int64_t wrong_count = 0;
+    for (int64_t i = 0; i < out.elements(); ++i) {
+      auto want = expected_element(call, parts, m, i);
+      wrong_count += std::abs(number(out, i) - want) > 0.01 * std::max(1.0, std::abs(want));
+    }
+    REQUIRE(wrong_count == 0);
+  }
+}
+
 } // namespace
 
 TEST_CASE("processors compute the collective operations of a group, in all types") {
@@ -310,39 +354,7 @@ TEST_CASE("processors compute the collective operations of a group, in all types
           REQUIRE(run_collective(call, parts, nullptr));
           INFO(type << " of " << members << ", kind " << int(kind) << ", by "
                     << int(reduction_kind));
-          auto expected = [&](int64_t i) {
-            auto value = number(parts[0].input, i);
-            for (size_t m = 1; m < members; ++m) {
-              auto other_value = number(parts[m].input, i);
-              value = reduction_kind == reduction::sum       ? value + other_value
-                      : reduction_kind == reduction::product ? value * other_value
-                      : reduction_kind == reduction::min     ? std::min(value, other_value)
-                                                             : std::max(value, other_value);
-            }
-            if (!call.average)
-              return value;
-            value /= static_cast<double>(members);
-            return integers.contains(type) ? std::trunc(value) : value;
-          };
-          auto count = call.dims.elements();
-          for (size_t m = 0; m < members; ++m) {
-            const auto& out = parts[m].output;
-            REQUIRE(out.dims() == call.output_dims(members));
-            int64_t wrong_count = 0;
-            for (int64_t i = 0; i < out.elements(); ++i) {
-              double want = 0;
-              if (kind == collective_kind::broadcast)
-                want = number(parts[call.root].input, i);
-              else if (kind == collective_kind::all_gather)
-                want = number(parts[static_cast<size_t>(i / count)].input, i % count);
-              else if (kind == collective_kind::reduce_scatter)
-                want = expected(i + static_cast<int64_t>(m) * out.elements());
-              else
-                want = expected(i);
-              wrong_count += std::abs(number(out, i) - want) > 0.01 * std::max(1.0, std::abs(want));
-            }
-            REQUIRE(wrong_count == 0);
-          }
+          check_outputs(call, parts);
         }
 }
 

@@ -311,59 +311,70 @@ TEST_CASE("every op declared for 16 bits accepts f16, bf16 and f32") {
   CHECK(declared > 40);
 }
 
+namespace {
+
+// A network of twenty layers on a matrix, of which the last four are fetched.
+std::string random_network(std::mt19937& dice) {
+  std::string text = "x = Placeholder dtype=f32 shape=[4,4]\n";
+  std::vector<std::string> values{"x"};
+  auto any = [&] { return values[dice() % values.size()]; };
+  for (int i = 0; i < 20; ++i) {
+    auto name = concat('n', i);
+    auto a = any(), b = any();
+    switch (dice() % 8) {
+      case 0:
+      case 1:
+      case 2:
+        text += concat("m", i, " = MatMul(", a, ", ", b, ")\n", name, " = Tanh(m", i, ")\n");
+        break;
+      case 3: text += concat(name, " = Relu(", a, ")\n"); break;
+      case 4: text += concat(name, " = Transpose(", a, ", i32[1, 0])\n"); break;
+      case 5:
+        text += concat("s", i, " = Add(", a, ", ", b, ")\n", name, " = Mul(s", i, ", f32(0.5))\n");
+        break;
+      case 6:
+        text +=
+            concat("m", i, " = MatMul(", a, ", ", b, ")\n", name, " = Mul(m", i, ", f32(0.25))\n");
+        break;
+      default: text += concat(name, " = Softmax(", a, ")\n");
+    }
+    values.push_back(name);
+  }
+  text += "feed x = f32{4,4}[0]\n";
+  for (size_t i = values.size() - 4; i < values.size(); ++i)
+    text += concat("fetch ", values[i], "\n");
+  return text;
+}
+
+std::vector<tensor> run_network(const std::string& text, const std::vector<float>& numbers,
+                                const pass_options& passes) {
+  pass_case at{text};
+  REQUIRE(optimize(at.closed, passes, &host()));
+  partition whole_graph{{"local", 0, "cpu", 0}, std::move(at.closed.nodes)};
+  REQUIRE(optimize(whole_graph, passes));
+  auto fetched =
+      run_closed({std::move(whole_graph.nodes), {}}, {tensor::from_values({4, 4}, numbers)});
+  INFO((fetched ? "" : fetched.status().message()));
+  REQUIRE(fetched);
+  return *std::move(fetched);
+}
+
+} // namespace
+
 TEST_CASE("random networks give about the same in 16 bits") {
   auto seed = std::random_device{}();
   for (unsigned round = 0; round < 50; ++round) {
     INFO("seed " << seed + round);
     std::mt19937 dice{seed + round};
-    std::string text = "x = Placeholder dtype=f32 shape=[4,4]\n";
-    std::vector<std::string> values{"x"};
-    auto any = [&] { return values[dice() % values.size()]; };
-    for (int i = 0; i < 20; ++i) {
-      auto name = concat('n', i);
-      auto a = any(), b = any();
-      switch (dice() % 8) {
-        case 0:
-        case 1:
-        case 2:
-          text += concat("m", i, " = MatMul(", a, ", ", b, ")\n", name, " = Tanh(m", i, ")\n");
-          break;
-        case 3: text += concat(name, " = Relu(", a, ")\n"); break;
-        case 4: text += concat(name, " = Transpose(", a, ", i32[1, 0])\n"); break;
-        case 5:
-          text +=
-              concat("s", i, " = Add(", a, ", ", b, ")\n", name, " = Mul(s", i, ", f32(0.5))\n");
-          break;
-        case 6:
-          text += concat("m", i, " = MatMul(", a, ", ", b, ")\n", name, " = Mul(m", i,
-                         ", f32(0.25))\n");
-          break;
-        default: text += concat(name, " = Softmax(", a, ")\n");
-      }
-      values.push_back(name);
-    }
-    text += "feed x = f32{4,4}[0]\n";
-    for (size_t i = values.size() - 4; i < values.size(); ++i)
-      text += concat("fetch ", values[i], "\n");
+    auto text = random_network(dice);
     INFO(text);
     std::vector<float> numbers(16);
     for (auto& number : numbers)
       number = std::uniform_real_distribution<float>{-1, 1}(dice);
-    auto run = [&](const pass_options& passes) {
-      pass_case at{text};
-      REQUIRE(optimize(at.closed, passes, &host()));
-      partition whole_graph{{"local", 0, "cpu", 0}, std::move(at.closed.nodes)};
-      REQUIRE(optimize(whole_graph, passes));
-      auto fetched =
-          run_closed({std::move(whole_graph.nodes), {}}, {tensor::from_values({4, 4}, numbers)});
-      INFO((fetched ? "" : fetched.status().message()));
-      REQUIRE(fetched);
-      return *std::move(fetched);
-    };
-    auto expected = run(pass_options::none());
+    auto expected = run_network(text, numbers, pass_options::none());
     for (auto type : {dtype::f16, dtype::bf16}) {
       INFO(to_string(type));
-      auto actual = run({.mixed_precision = type});
+      auto actual = run_network(text, numbers, {.mixed_precision = type});
       REQUIRE(actual.size() == expected.size());
       for (size_t i = 0; i < actual.size(); ++i) {
         REQUIRE(actual[i].type() == dtype::f32);

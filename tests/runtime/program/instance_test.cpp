@@ -194,6 +194,57 @@ TEST_CASE("kernels that cannot get memory fail with the node's name") {
   CHECK(ended.message().starts_with("AddN 'AddN' (instance_test.cpp:"));
 }
 
+namespace {
+
+// Threads that run the regions of one step.
+struct crew final : emission_sink {
+  void send_token(token&& sent) override {
+    auto region = sent.region;
+    if (on.receive(std::move(sent)))
+      offer(region);
+  }
+  void send_export(uint32_t, tensor&&, bool) override {}
+  void send_fetch(uint32_t, tensor&& value, bool) override {
+    std::lock_guard guard{mutex};
+    sum = value.data<int64_t>()[0];
+    changed.notify_all();
+  }
+  void start_wait(uint32_t wait_index, std::span<tensor>) override {
+    std::vector<tensor> reply{number(wait_index), number(0)};
+    if (on.answer(wait_index, reply, false))
+      offer(on.program().waits()[wait_index].region);
+  }
+  void offer(uint32_t region) {
+    std::lock_guard guard{mutex};
+    ready.push_back(region);
+    changed.notify_all();
+  }
+  void work(stop_signal& stop) {
+    std::unique_lock guard{mutex};
+    while (sum < 0) {
+      if (ready.empty()) {
+        changed.wait(guard);
+        continue;
+      }
+      auto region = ready.front();
+      ready.pop_front();
+      guard.unlock();
+      auto ended = on.run(region, *this, stop);
+      guard.lock();
+      failed = failed || !ended;
+    }
+  }
+  explicit crew(instance& running_instance) : on(running_instance) {}
+  instance& on;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<uint32_t> ready;
+  int64_t sum = -1;
+  bool failed = false;
+};
+
+} // namespace
+
 TEST_CASE("regions of one step may run on several threads") {
   world w; // many independent waits, joined at the end
   auto q = w.op("Queue", {});
@@ -202,53 +253,6 @@ TEST_CASE("regions of one step may run on several threads") {
     parts.push_back(w.op("Add", {w.op("Ask", {q, w.unit}), w.unit}));
   w.fetch(0, w.op("AddN", parts));
   auto running = w.start();
-
-  struct crew final : emission_sink {
-    void send_token(token&& sent) override {
-      auto region = sent.region;
-      if (on.receive(std::move(sent)))
-        offer(region);
-    }
-    void send_export(uint32_t, tensor&&, bool) override {}
-    void send_fetch(uint32_t, tensor&& value, bool) override {
-      std::lock_guard guard{mutex};
-      sum = value.data<int64_t>()[0];
-      changed.notify_all();
-    }
-    void start_wait(uint32_t wait_index, std::span<tensor>) override {
-      std::vector<tensor> reply{number(wait_index), number(0)};
-      if (on.answer(wait_index, reply, false))
-        offer(on.program().waits()[wait_index].region);
-    }
-    void offer(uint32_t region) {
-      std::lock_guard guard{mutex};
-      ready.push_back(region);
-      changed.notify_all();
-    }
-    void work(stop_signal& stop) {
-      std::unique_lock guard{mutex};
-      while (sum < 0) {
-        if (ready.empty()) {
-          changed.wait(guard);
-          continue;
-        }
-        auto region = ready.front();
-        ready.pop_front();
-        guard.unlock();
-        auto ended = on.run(region, *this, stop);
-        guard.lock();
-        failed = failed || !ended;
-      }
-    }
-    explicit crew(instance& running_instance) : on(running_instance) {}
-    instance& on;
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::deque<uint32_t> ready;
-    int64_t sum = -1;
-    bool failed = false;
-  };
-
   for (int step = 0; step < 50; ++step) {
     running.reset();
     crew workers{running};

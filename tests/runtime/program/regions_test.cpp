@@ -178,6 +178,81 @@ TEST_CASE("ten thousand received tensors that are summed one by one take little 
   }
 }
 
+namespace {
+
+// A graph and its regions.
+struct divided_graph {
+  const graph& in;
+  const region_map& regions;
+
+  uint32_t region_of(const node& node) const {
+    return regions.region_of_node[static_cast<size_t>(node.id())];
+  }
+  uint32_t issued(const node& node) const {
+    return regions.issuing_region[static_cast<size_t>(node.id())];
+  }
+};
+
+// The regions that each region requires; a wait leads from the region that issued it to the region
+// of its answer.
+std::vector<std::set<uint32_t>> required_regions(const divided_graph& divided) {
+  std::vector<std::set<uint32_t>> needs(divided.regions.count);
+  std::vector<int> members(divided.regions.count, 0);
+  for (const auto& node : divided.in.nodes()) {
+    auto region = divided.region_of(*node), issued = divided.issued(*node);
+    REQUIRE(region < divided.regions.count);
+    ++members[region];
+    ++members[issued];
+    if (waits(*node))
+      REQUIRE(region != issued);
+    else
+      REQUIRE(region == issued);
+    if (region != issued)
+      needs[region].insert(issued);
+    for (auto* from : predecessors(*node))
+      if (divided.region_of(*from) != issued)
+        needs[issued].insert(divided.region_of(*from));
+  }
+  CHECK(needs[0].empty());
+  for (uint32_t r = 1; r < divided.regions.count; ++r)
+    CHECK(members[r] > 0);
+  return needs;
+}
+
+// A region starts when all required regions have ended. If all can end in some order, there is
+// neither a cycle nor a deadlock, and no path leaves a region and returns.
+void check_that_all_can_end(const std::vector<std::set<uint32_t>>& needs) {
+  std::set<uint32_t> ended;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (uint32_t r = 0; r < needs.size(); ++r)
+      if (!ended.contains(r) && std::ranges::includes(ended, needs[r])) {
+        ended.insert(r);
+        moved = true;
+      }
+  }
+  CHECK(ended.size() == needs.size());
+}
+
+// A node on a path between two nodes of a region belongs to the region.
+void check_that_region_is_convex(const divided_graph& divided, uint32_t region) {
+  auto nodes = divided.in.nodes();
+  std::vector<bool> after_leaving(nodes.size(), false);
+  for (const auto& node : nodes) {
+    auto issued = divided.issued(*node);
+    for (auto* from : predecessors(*node))
+      if (after_leaving[static_cast<size_t>(from->id())] ||
+          (divided.region_of(*from) == region && issued != region))
+        after_leaving[static_cast<size_t>(node->id())] = true;
+    if (waits(*node) && issued == region)
+      after_leaving[static_cast<size_t>(node->id())] = true;
+    if (after_leaving[static_cast<size_t>(node->id())])
+      REQUIRE((issued != region || waits(*node)));
+  }
+}
+
+} // namespace
+
 TEST_CASE("regions of random graphs are convex, form no cycle and can all start") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 600; ++round) {
@@ -186,63 +261,10 @@ TEST_CASE("regions of random graphs are convex, form no cycle and can all start"
     random_step_graph play{seed, 1 + static_cast<int>(round / 3)};
     auto graph = play.take_graph();
     auto regions = find_regions(*graph, cutting(round));
-    auto nodes = graph->nodes();
-    auto region_of = [&](const node& node) {
-      return regions.region_of_node[static_cast<size_t>(node.id())];
-    };
-    auto issued = [&](const node& node) {
-      return regions.issuing_region[static_cast<size_t>(node.id())];
-    };
-
-    // The regions that each region requires; a wait leads from the region that issued it to the
-    // region of its answer.
-    std::vector<std::set<uint32_t>> needs(regions.count);
-    std::vector<int> members(regions.count, 0);
-    for (const auto& node : nodes) {
-      REQUIRE(region_of(*node) < regions.count);
-      ++members[region_of(*node)];
-      ++members[issued(*node)];
-      if (waits(*node))
-        REQUIRE(region_of(*node) != issued(*node));
-      else
-        REQUIRE(region_of(*node) == issued(*node));
-      if (region_of(*node) != issued(*node))
-        needs[region_of(*node)].insert(issued(*node));
-      for (auto* from : predecessors(*node))
-        if (region_of(*from) != issued(*node))
-          needs[issued(*node)].insert(region_of(*from));
-    }
-    CHECK(needs[0].empty());
-    for (uint32_t r = 1; r < regions.count; ++r)
-      CHECK(members[r] > 0);
-
-    // A region starts when all required regions have ended. If all can end in some order, there is
-    // neither a cycle nor a deadlock, and no path leaves a region and returns.
-    std::set<uint32_t> ended;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (uint32_t r = 0; r < regions.count; ++r)
-        if (!ended.contains(r) && std::ranges::includes(ended, needs[r])) {
-          ended.insert(r);
-          moved = true;
-        }
-    }
-    CHECK(ended.size() == regions.count);
-
-    // Convex: a node on a path between two nodes of a region belongs to the region.
-    for (uint32_t r = 0; r < regions.count; ++r) {
-      std::vector<bool> after_leaving(nodes.size(), false);
-      for (const auto& node : nodes) {
-        for (auto* from : predecessors(*node))
-          if (after_leaving[static_cast<size_t>(from->id())] ||
-              (region_of(*from) == r && issued(*node) != r))
-            after_leaving[static_cast<size_t>(node->id())] = true;
-        if (waits(*node) && issued(*node) == r)
-          after_leaving[static_cast<size_t>(node->id())] = true;
-        if (after_leaving[static_cast<size_t>(node->id())])
-          REQUIRE((issued(*node) != r || waits(*node)));
-      }
-    }
+    divided_graph divided{*graph, regions};
+    check_that_all_can_end(required_regions(divided));
+    for (uint32_t r = 0; r < regions.count; ++r)
+      check_that_region_is_convex(divided, r);
   }
 }
 

@@ -9,6 +9,8 @@ namespace troupe::test::element_queue_random_test {
 
 namespace {
 
+const status stopped = failure(error_kind::cancelled, "stopped");
+
 // Keeps every request and finds the next possible event by searching all of them.
 struct model {
   struct request {
@@ -94,6 +96,85 @@ std::map<uint64_t, model::answer> to_answers(const answers& done) {
   return answers;
 }
 
+// A queue and its model, which get the same random requests.
+class compared_queue {
+public:
+  explicit compared_queue(unsigned seed) : dice_(seed) {}
+
+  // The request or event with this number.
+  void act(uint64_t id) {
+    auto step = static_cast<uint64_t>(below(8));
+    auto event = below(100);
+    if (event < 45) {
+      enqueue(id, step, event < 25);
+    } else if (event < 90) {
+      dequeue(id, step, event < 70);
+    } else if (event < 94) {
+      queue_->cancel(step_id{0, step}, stopped, done_);
+      expected_.cancel([&](uint64_t, const auto& candidate) { return candidate.step == step; });
+    } else if (event < 99 || id < 75) {
+      auto victim = static_cast<uint64_t>(below(150));
+      queue_->cancel(request_id{{0, step}, victim}, stopped, done_);
+      expected_.cancel([&](uint64_t other_id, const auto& candidate) {
+        return other_id == victim && candidate.step == step;
+      });
+    } else {
+      bool cancel_pending = below(2) == 0;
+      queue_->close(cancel_pending, done_);
+      expected_.closed = true;
+      expected_.cancel(
+          [&](uint64_t, const auto& candidate) { return cancel_pending && candidate.puts; });
+    }
+  }
+
+  void check() const {
+    REQUIRE(to_answers(done_) == expected_.answers);
+    REQUIRE(queue_->size() == static_cast<int64_t>(expected_.elements.size()));
+  }
+
+  // In the order of the answers, dequeues returned ascending numbers.
+  void check_order() const {
+    int last = -1;
+    for (const auto& answered : done_)
+      if (!answered.tensors.empty())
+        for (auto value : answered.tensors[0].values<int>()) {
+          REQUIRE(value > last);
+          last = value;
+        }
+  }
+
+private:
+  int below(int bound) { return static_cast<int>(dice_() % static_cast<unsigned>(bound)); }
+
+  void enqueue(uint64_t id, uint64_t step, bool is_single) {
+    std::vector<int> values(static_cast<size_t>(is_single ? 1 : below(7)));
+    for (auto& value : values)
+      value = next_value_++;
+    if (is_single)
+      queue_->enqueue({{0, step}, id}, {tensor::scalar(values[0])}, done_);
+    else
+      queue_->enqueue_many({{0, step}, id}, {tensor::vector(values)}, done_);
+    expected_.add(id, {step, true, values, 0});
+  }
+
+  void dequeue(uint64_t id, uint64_t step, bool is_single) {
+    int64_t wanted_count = is_single ? 1 : 1 + below(8);
+    if (is_single)
+      queue_->dequeue({{0, step}, id}, {}, done_);
+    else
+      queue_->dequeue({{0, step}, id}, {.count = wanted_count, .as_batch = true}, done_);
+    expected_.add(id, {step, false, {}, wanted_count});
+  }
+
+  std::mt19937 dice_;
+  int64_t capacity_ = below(6);
+  std::unique_ptr<element_queue> queue_ =
+      *element_queue::make({.name = "q", .capacity = capacity_, .types = {dtype::i32}});
+  model expected_{.capacity = capacity_};
+  answers done_;
+  int next_value_ = 0;
+};
+
 } // namespace
 
 TEST_CASE("no element is lost, duplicated or reordered under random requests") {
@@ -101,62 +182,12 @@ TEST_CASE("no element is lost, duplicated or reordered under random requests") {
   for (unsigned round = 0; round < 400; ++round) {
     auto seed = base + round;
     INFO("seed " << seed);
-    std::mt19937 dice{seed};
-    auto below = [&](int bound) { return static_cast<int>(dice() % static_cast<unsigned>(bound)); };
-    auto capacity = below(6);
-    auto new_queue =
-        *element_queue::make({.name = "q", .capacity = capacity, .types = {dtype::i32}});
-    auto& queue = *new_queue;
-    model expected{.capacity = capacity};
-    answers done;
-    auto stopped = failure(error_kind::cancelled, "stopped");
-    int next_value = 0;
+    compared_queue queue{seed};
     for (uint64_t id = 0; id < 150; ++id) {
-      auto step = static_cast<uint64_t>(below(8));
-      auto event = below(100);
-      if (event < 45) {
-        std::vector<int> values(static_cast<size_t>(event < 25 ? 1 : below(7)));
-        for (auto& value : values)
-          value = next_value++;
-        if (event < 25)
-          queue.enqueue({{0, step}, id}, {tensor::scalar(values[0])}, done);
-        else
-          queue.enqueue_many({{0, step}, id}, {tensor::vector(values)}, done);
-        expected.add(id, {step, true, values, 0});
-      } else if (event < 90) {
-        int64_t wanted_count = event < 70 ? 1 : 1 + below(8);
-        if (event < 70)
-          queue.dequeue({{0, step}, id}, {}, done);
-        else
-          queue.dequeue({{0, step}, id}, {.count = wanted_count, .as_batch = true}, done);
-        expected.add(id, {step, false, {}, wanted_count});
-      } else if (event < 94) {
-        queue.cancel(step_id{0, step}, stopped, done);
-        expected.cancel([&](uint64_t, const auto& candidate) { return candidate.step == step; });
-      } else if (event < 99 || id < 75) {
-        auto victim = static_cast<uint64_t>(below(150));
-        queue.cancel(request_id{{0, step}, victim}, stopped, done);
-        expected.cancel([&](uint64_t other_id, const auto& candidate) {
-          return other_id == victim && candidate.step == step;
-        });
-      } else {
-        bool cancel_pending = below(2) == 0;
-        queue.close(cancel_pending, done);
-        expected.closed = true;
-        expected.cancel(
-            [&](uint64_t, const auto& candidate) { return cancel_pending && candidate.puts; });
-      }
-      REQUIRE(to_answers(done) == expected.answers);
-      REQUIRE(queue.size() == static_cast<int64_t>(expected.elements.size()));
+      queue.act(id);
+      queue.check();
     }
-    // In the order of the answers, dequeues returned ascending numbers.
-    int last = -1;
-    for (const auto& answered : done)
-      if (!answered.tensors.empty())
-        for (auto value : answered.tensors[0].values<int>()) {
-          REQUIRE(value > last);
-          last = value;
-        }
+    queue.check_order();
   }
 }
 
@@ -177,89 +208,118 @@ element of_value(queue_order order, int value) {
 }
 
 // Random requests to a queue of any kind, with steps that succeed and steps that fail.
-void keep_books(unsigned seed, int requests) {
-  INFO("seed " << seed);
-  std::mt19937 dice{seed};
-  auto below = [&](int bound) { return static_cast<int>(dice() % static_cast<unsigned>(bound)); };
-  auto order = static_cast<queue_order>(below(3));
-  auto capacity = below(2) == 0 ? -1 : 3 + below(6);
-  queue_options options{.name = "q", .capacity = capacity, .types = {dtype::i32}, .order = order};
-  if (order == queue_order::by_priority)
-    options.types.insert(options.types.begin(), dtype::i64);
-  if (order == queue_order::shuffled)
-    options.min_after_dequeue = below(3);
-  options.seed = seed;
-  auto queue = *element_queue::make(options);
-  books expected;
-  answers done;
-  size_t read = 0;
-  std::map<uint64_t, std::vector<int>> puts; // values that an enqueue would put in
-  auto stopped = failure(error_kind::cancelled, "stopped");
-  bool closed = false;
-  auto look = [&] {
-    for (; read < done.size(); ++read) {
-      auto& answered = done[read];
-      if (auto put = puts.find(answered.id.number); put != puts.end() && answered.outcome.ok()) {
-        for (auto value : put->second)
-          REQUIRE(expected.in.emplace(value, value % 7).second);
-      } else if (!answered.tensors.empty()) {
-        for (auto value : answered.tensors.back().values<int>()) {
-          auto position = expected.in.find(value);
-          REQUIRE(position != expected.in.end()); // neither invented nor returned twice
-          if (order == queue_order::fifo)
-            REQUIRE(position == expected.in.begin());
-          if (order == queue_order::by_priority) {
-            for (auto& [other_value, priority] : expected.in)
-              REQUIRE((priority > position->second ||
-                       (priority == position->second && other_value >= value)));
-          }
-          expected.in.erase(position);
-          expected.held_values[answered.id.step.sequence].push_back(value);
-        }
-      }
-      answered.tensors.clear();
+class queue_audit {
+public:
+  explicit queue_audit(unsigned seed)
+      : dice_(seed), queue_(*element_queue::make(draw_options(seed))) {}
+
+  void run(int requests) {
+    for (int i = 0; i < requests; ++i) {
+      act(static_cast<uint64_t>(i), i > requests / 2);
+      read_answers();
+      REQUIRE(queue_->size() == static_cast<int64_t>(books_.in.size()));
     }
-  };
-  int next_value = 0;
-  uint64_t steps = 0;
-  std::vector<uint64_t> running;
-  for (int i = 0; i < requests; ++i) {
-    auto id = static_cast<uint64_t>(i);
-    if (running.size() < 6)
-      running.push_back(++steps);
-    auto step = running[static_cast<size_t>(below(static_cast<int>(running.size())))];
+  }
+
+private:
+  int below(int bound) { return static_cast<int>(dice_() % static_cast<unsigned>(bound)); }
+
+  queue_options draw_options(unsigned seed) {
+    order_ = static_cast<queue_order>(below(3));
+    auto capacity = below(2) == 0 ? -1 : 3 + below(6);
+    queue_options options{
+        .name = "q", .capacity = capacity, .types = {dtype::i32}, .order = order_};
+    if (order_ == queue_order::by_priority)
+      options.types.insert(options.types.begin(), dtype::i64);
+    if (order_ == queue_order::shuffled)
+      options.min_after_dequeue = below(3);
+    options.seed = seed;
+    return options;
+  }
+
+  void act(uint64_t id, bool may_close) {
+    if (running_.size() < 6)
+      running_.push_back(++steps_);
+    auto step = running_[static_cast<size_t>(below(static_cast<int>(running_.size())))];
     auto event = below(100);
     if (event < 45) {
-      puts[id] = {next_value};
-      queue->enqueue({{0, step}, id}, of_value(order, next_value++), done);
+      puts_[id] = {next_value_};
+      queue_->enqueue({{0, step}, id}, of_value(order_, next_value_++), done_);
     } else if (event < 80) {
       auto count = 1 + below(3);
       auto is_batch = count > 1 || below(2) == 0;
-      queue->dequeue({{0, step}, id},
-                     {.count = count, .as_batch = is_batch, .up_to = is_batch && below(2) == 0},
-                     done);
+      queue_->dequeue({{0, step}, id},
+                      {.count = count, .as_batch = is_batch, .up_to = is_batch && below(2) == 0},
+                      done_);
     } else if (event < 98) {
-      auto failed = below(2) == 0;
-      if (failed)
-        queue->cancel(step_id{0, step}, stopped, done);
-      look();
-      // Returned elements may be taken again in the same call.
-      if (failed)
-        for (auto value : expected.held_values[step])
-          expected.in.emplace(value, value % 7);
-      else
-        expected.spent += expected.held_values[step].size();
-      expected.held_values.erase(step);
-      queue->cancel(step_id{0, step}, stopped, done); // it has no further requests
-      queue->end_step({0, step}, failed, done);
-      std::erase(running, step);
-    } else if (!closed && i > requests / 2) {
-      closed = true;
-      queue->close(below(2) == 0, done);
+      end_step(step, below(2) == 0);
+    } else if (!closed_ && may_close) {
+      closed_ = true;
+      queue_->close(below(2) == 0, done_);
     }
-    look();
-    REQUIRE(queue->size() == static_cast<int64_t>(expected.in.size()));
   }
+
+  void end_step(uint64_t step, bool failed) {
+    if (failed)
+      queue_->cancel(step_id{0, step}, stopped, done_);
+    read_answers();
+    // Returned elements may be taken again in the same call.
+    if (failed)
+      for (auto value : books_.held_values[step])
+        books_.in.emplace(value, value % 7);
+    else
+      books_.spent += books_.held_values[step].size();
+    books_.held_values.erase(step);
+    queue_->cancel(step_id{0, step}, stopped, done_); // it has no further requests
+    queue_->end_step({0, step}, failed, done_);
+    std::erase(running_, step);
+  }
+
+  // Enters the answers since the last call.
+  void read_answers() {
+    for (; read_ < done_.size(); ++read_) {
+      auto& answered = done_[read_];
+      if (auto put = puts_.find(answered.id.number); put != puts_.end() && answered.outcome.ok()) {
+        for (auto value : put->second)
+          REQUIRE(books_.in.emplace(value, value % 7).second);
+      } else if (!answered.tensors.empty()) {
+        for (auto value : answered.tensors.back().values<int>())
+          take(value, answered.id.step.sequence);
+      }
+      answered.tensors.clear();
+    }
+  }
+
+  void take(int value, uint64_t step) {
+    auto position = books_.in.find(value);
+    REQUIRE(position != books_.in.end()); // neither invented nor returned twice
+    if (order_ == queue_order::fifo)
+      REQUIRE(position == books_.in.begin());
+    if (order_ == queue_order::by_priority) {
+      for (auto& [other_value, priority] : books_.in)
+        REQUIRE((priority > position->second ||
+                 (priority == position->second && other_value >= value)));
+    }
+    books_.in.erase(position);
+    books_.held_values[step].push_back(value);
+  }
+
+  std::mt19937 dice_;
+  queue_order order_ = queue_order::fifo;
+  std::unique_ptr<element_queue> queue_;
+  books books_;
+  answers done_;
+  size_t read_ = 0;
+  std::map<uint64_t, std::vector<int>> puts_; // values that an enqueue would put in
+  bool closed_ = false;
+  int next_value_ = 0;
+  uint64_t steps_ = 0;
+  std::vector<uint64_t> running_;
+};
+
+void keep_books(unsigned seed, int requests) {
+  INFO("seed " << seed);
+  queue_audit{seed}.run(requests);
 }
 
 } // namespace

@@ -322,67 +322,101 @@ TEST_CASE("a reader reads ahead within limits, and many records per file operati
   CHECK_THAT(world.reader.describe(), Contains("records read ahead"));
 }
 
-TEST_CASE("each record reaches exactly one successful step, and none is lost") {
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
-    INFO("seed " << seed);
-    std::mt19937_64 dice{seed};
-    auto draw = [&](uint64_t below) { return dice() % below; };
-    reader_world world{lines};
-    std::multiset<std::string> expected, found;
-    int files = 0;
-    std::map<uint64_t, bool> running; // steps that read, and whether their end is known
-    uint64_t next = 1;
-    auto end = [&](uint64_t step_number, bool fails) {
-      auto got = world.answer_of(step_number);
-      if (fails) {
-        world.fail(step_number);
-      } else if (got) {
-        if (got->outcome)
-          for (const auto& record : got->tensors[1].values<std::string>())
-            found.insert(record);
-        world.reader.end_step(reader_world::step(step_number).step, false, world.done);
-      }
-    };
-    for (int i = 0; i < 400; ++i) {
-      if (draw(4) == 0) {
-        auto name = concat("f", files++);
-        std::string text;
-        for (auto n = draw(100); n > 0; --n) {
-          auto line = concat(name, '-', n);
-          expected.insert(line);
-          text += line + '\n';
-        }
-        world.disk.put(name, text);
-        world.offer(name);
-      } else {
-        auto options = draw(2) ? file_reader::read_options{}
-                               : file_reader::read_options{
-                                     .count = static_cast<int64_t>(1 + draw(30)), .as_batch = true};
-        world.begin(next, options);
-        running[next++] = true;
-      }
-      if (!running.empty() && draw(2)) {
-        auto oldest = running.begin();
-        std::advance(oldest, static_cast<std::ptrdiff_t>(draw(running.size())));
-        auto fails = draw(3) == 0;
-        if (fails || world.answer_of(oldest->first)) {
-          end(oldest->first, fails);
-          running.erase(oldest);
-        }
-      }
-    }
-    world.end_of_data();
-    for (auto [step_number, waits] : running)
+namespace {
+
+// Random files and reads of steps that succeed or fail.
+class random_reads {
+public:
+  explicit random_reads(uint64_t seed) : dice_(seed) {}
+
+  void act() {
+    if (draw(4) == 0)
+      offer_file();
+    else
+      begin_step();
+    if (!running_.empty() && draw(2))
+      end_any_step();
+  }
+
+  // Ends the steps that still run, and reads all remaining records.
+  void read_to_end() {
+    world_.end_of_data();
+    for (auto [step_number, waits] : running_)
       end(step_number, false);
-    for (;; ++next) {
-      world.begin(next);
-      auto got = world.answer_of(next);
+    for (;; ++next_) {
+      world_.begin(next_);
+      auto got = world_.answer_of(next_);
       REQUIRE(got);
       if (!got->outcome)
         break;
-      end(next, false);
+      end(next_, false);
     }
-    CHECK(found == expected);
+  }
+
+  std::multiset<std::string> expected, found;
+
+private:
+  uint64_t draw(uint64_t below) { return dice_() % below; }
+
+  void offer_file() {
+    auto name = concat("f", files_++);
+    std::string text;
+    for (auto n = draw(100); n > 0; --n) {
+      auto line = concat(name, '-', n);
+      expected.insert(line);
+      text += line + '\n';
+    }
+    world_.disk.put(name, text);
+    world_.offer(name);
+  }
+
+  void begin_step() {
+    auto options = draw(2) ? file_reader::read_options{}
+                           : file_reader::read_options{.count = static_cast<int64_t>(1 + draw(30)),
+                                                       .as_batch = true};
+    world_.begin(next_, options);
+    running_[next_++] = true;
+  }
+
+  void end_any_step() {
+    auto chosen = running_.begin();
+    std::advance(chosen, static_cast<std::ptrdiff_t>(draw(running_.size())));
+    auto fails = draw(3) == 0;
+    if (fails || world_.answer_of(chosen->first)) {
+      end(chosen->first, fails);
+      running_.erase(chosen);
+    }
+  }
+
+  void end(uint64_t step_number, bool fails) {
+    auto got = world_.answer_of(step_number);
+    if (fails) {
+      world_.fail(step_number);
+    } else if (got) {
+      if (got->outcome)
+        for (const auto& record : got->tensors[1].values<std::string>())
+          found.insert(record);
+      world_.reader.end_step(reader_world::step(step_number).step, false, world_.done);
+    }
+  }
+
+  std::mt19937_64 dice_;
+  reader_world world_{lines};
+  int files_ = 0;
+  std::map<uint64_t, bool> running_; // steps that read, and whether their end is known
+  uint64_t next_ = 1;
+};
+
+} // namespace
+
+TEST_CASE("each record reaches exactly one successful step, and none is lost") {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    INFO("seed " << seed);
+    random_reads reads{seed};
+    for (int i = 0; i < 400; ++i)
+      reads.act();
+    reads.read_to_end();
+    CHECK(reads.found == reads.expected);
   }
 }
 

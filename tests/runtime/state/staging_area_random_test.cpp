@@ -14,79 +14,110 @@ const status stopped = failure(error_kind::cancelled, "stopped");
 
 // Random requests of steps that succeed or fail. The tuples in the area, those that steps hold and
 // those consumed are all tuples that were put, each once; no request waits forever.
-void keep_books(unsigned seed, int requests) {
-  INFO("seed " << seed);
-  std::mt19937 dice{seed};
-  auto below = [&](int bound) { return static_cast<int>(dice() % static_cast<unsigned>(bound)); };
-  auto order = below(2) == 0 ? staging_order::fifo : staging_order::by_key;
-  int64_t capacity = below(2) == 0 ? 0 : 1 + below(5);
-  auto area = *staging_area::make({.name = "s", .order = order, .capacity = capacity});
-  std::set<int64_t> in;
-  std::map<uint64_t, std::set<int64_t>> held_values;
-  std::map<uint64_t, int64_t> puts;                 // waiting puts, by request
-  std::map<uint64_t, std::optional<int64_t>> takes; // waiting takes; of a key, or of any
-  answers done;
-  auto look = [&] {
-    for (auto& answered : std::exchange(done, {})) {
+class area_audit {
+public:
+  explicit area_audit(unsigned seed) : dice_(seed) {}
+
+  void run(int requests) {
+    for (int i = 0; i < requests; ++i) {
+      act(static_cast<uint64_t>(i));
+      read_answers();
+      check();
+    }
+  }
+
+private:
+  int below(int bound) { return static_cast<int>(dice_() % static_cast<unsigned>(bound)); }
+
+  void act(uint64_t id) {
+    if (running_.size() < 6)
+      running_.push_back(++last_step_);
+    auto step = running_[static_cast<size_t>(below(static_cast<int>(running_.size())))];
+    request_id request{{0, step}, id};
+    auto event = below(100);
+    if (event < 40)
+      put(request);
+    else if (event < 75)
+      take(request);
+    else
+      end_step(step, below(2) == 0);
+  }
+
+  void put(request_id request) {
+    puts_[request.number] = next_;
+    auto value = tensor::scalar(next_);
+    if (order_ == staging_order::fifo)
+      area_->put(request, {value}, done_);
+    else
+      area_->put(request, {.key = next_, .indices = {0}}, {value}, done_);
+    ++next_;
+  }
+
+  void take(request_id request) {
+    auto key = order_ == staging_order::by_key && next_ > 0 && below(2) == 0
+                   ? std::optional{next_ - 1 - below(static_cast<int>(std::min<int64_t>(next_, 8)))}
+                   : std::nullopt;
+    takes_[request.number] = key;
+    area_->take(request, {.key = key}, done_);
+  }
+
+  // Waiting requests are cancelled, and taken tuples are returned or consumed.
+  void end_step(uint64_t step, bool failed) {
+    area_->cancel(step_id{0, step}, stopped, done_);
+    read_answers();
+    CHECK(area_->holds_for({0, step}) == !held_values_[step].empty());
+    if (failed)
+      in_.merge(held_values_[step]);
+    held_values_.erase(step);
+    area_->end_step({0, step}, failed, done_);
+    std::erase(running_, step);
+  }
+
+  void read_answers() {
+    for (auto& answered : std::exchange(done_, {})) {
       auto id = answered.id.number;
-      if (auto put = puts.extract(id); !put.empty() && answered.outcome.ok())
-        REQUIRE(in.insert(put.mapped()).second);
-      auto take = takes.extract(id);
+      if (auto put = puts_.extract(id); !put.empty() && answered.outcome.ok())
+        REQUIRE(in_.insert(put.mapped()).second);
+      auto take = takes_.extract(id);
       if (take.empty() || !answered.outcome.ok())
         continue;
       auto value = *answered.tensors.back().data<int64_t>();
-      REQUIRE(in.contains(value)); // neither invented nor returned twice
+      REQUIRE(in_.contains(value)); // neither invented nor returned twice
       if (take.mapped())
         REQUIRE(value == *take.mapped());
-      else if (order == staging_order::fifo)
-        REQUIRE(value == *in.begin());
-      in.erase(value);
-      held_values[answered.id.step.sequence].insert(value);
+      else if (order_ == staging_order::fifo)
+        REQUIRE(value == *in_.begin());
+      in_.erase(value);
+      held_values_[answered.id.step.sequence].insert(value);
     }
-  };
-  int64_t next = 0;
-  uint64_t last_step = 0;
-  std::vector<uint64_t> running;
-  for (int i = 0; i < requests; ++i) {
-    auto id = static_cast<uint64_t>(i);
-    if (running.size() < 6)
-      running.push_back(++last_step);
-    auto step = running[static_cast<size_t>(below(static_cast<int>(running.size())))];
-    request_id request{{0, step}, id};
-    auto event = below(100);
-    if (event < 40) {
-      puts[id] = next;
-      auto value = tensor::scalar(next);
-      if (order == staging_order::fifo)
-        area->put(request, {value}, done);
-      else
-        area->put(request, {.key = next, .indices = {0}}, {value}, done);
-      ++next;
-    } else if (event < 75) {
-      auto key = order == staging_order::by_key && next > 0 && below(2) == 0
-                     ? std::optional{next - 1 - below(static_cast<int>(std::min<int64_t>(next, 8)))}
-                     : std::nullopt;
-      takes[id] = key;
-      area->take(request, {.key = key}, done);
-    } else {
-      // Waiting requests are cancelled, and taken tuples are returned or consumed.
-      auto failed = below(2) == 0;
-      area->cancel(step_id{0, step}, stopped, done);
-      look();
-      CHECK(area->holds_for({0, step}) == !held_values[step].empty());
-      if (failed)
-        in.merge(held_values[step]);
-      held_values.erase(step);
-      area->end_step({0, step}, failed, done);
-      std::erase(running, step);
-    }
-    look();
-    REQUIRE(area->size() == static_cast<int64_t>(in.size()));
-    if (!puts.empty())
-      REQUIRE((capacity > 0 && area->size() >= capacity));
-    for (const auto& [taker, key] : takes)
-      REQUIRE((key ? !in.contains(*key) : in.empty()));
   }
+
+  void check() const {
+    REQUIRE(area_->size() == static_cast<int64_t>(in_.size()));
+    if (!puts_.empty())
+      REQUIRE((capacity_ > 0 && area_->size() >= capacity_));
+    for (const auto& [taker, key] : takes_)
+      REQUIRE((key ? !in_.contains(*key) : in_.empty()));
+  }
+
+  std::mt19937 dice_;
+  staging_order order_ = below(2) == 0 ? staging_order::fifo : staging_order::by_key;
+  int64_t capacity_ = below(2) == 0 ? 0 : 1 + below(5);
+  std::unique_ptr<staging_area> area_ =
+      *staging_area::make({.name = "s", .order = order_, .capacity = capacity_});
+  std::set<int64_t> in_;
+  std::map<uint64_t, std::set<int64_t>> held_values_;
+  std::map<uint64_t, int64_t> puts_;                 // waiting puts, by request
+  std::map<uint64_t, std::optional<int64_t>> takes_; // waiting takes; of a key, or of any
+  answers done_;
+  int64_t next_ = 0;
+  uint64_t last_step_ = 0;
+  std::vector<uint64_t> running_;
+};
+
+void keep_books(unsigned seed, int requests) {
+  INFO("seed " << seed);
+  area_audit{seed}.run(requests);
 }
 
 } // namespace

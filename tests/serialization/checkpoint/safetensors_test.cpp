@@ -184,8 +184,21 @@ TEST_CASE("a tensor that was damaged on the disk is an error, or reads as before
                [&](file_system& at) { return print(at, "dir.x", expected_tensors); });
 }
 
-TEST_CASE("files that break the rules of safetensors are refused with the reason") {
-  auto message_of = [](const std::string& content) { return error(content).message(); };
+namespace {
+
+std::string message_of(const std::string& content) { return error(content).message(); }
+
+// A file with the tensor "t".
+std::string tensor_file(const std::string& type, const std::string& dims,
+                        const std::string& offsets, const std::string& data = "12345678") {
+  return file(R"({"t":{"dtype":")" + type + R"(","shape":)" + dims + R"(,"data_offsets":)" +
+                  offsets + "}}",
+              data);
+}
+
+} // namespace
+
+TEST_CASE("files without a valid header are refused with the reason") {
   CHECK_THAT(message_of(""), Contains("x: has 0 bytes"));
   CHECK_THAT(message_of("1234567"), Contains("too short"));
   CHECK_THAT(message_of("\xff\xff\xff\xff\xff\xff\xff\xff"), Contains("its header would have"));
@@ -195,12 +208,9 @@ TEST_CASE("files that break the rules of safetensors are refused with the reason
   CHECK_THAT(message_of(file("{} x")), Contains("is no JSON"));
   CHECK_THAT(message_of(file("{\"\xff\": {}}")), Contains("is no JSON"));
   CHECK_THAT(message_of(file("{}", "a")), Contains("1 follow the header"));
-  auto tensor_file = [](const std::string& type, const std::string& dims,
-                        const std::string& offsets, const std::string& data = "12345678") {
-    return file(R"({"t":{"dtype":")" + type + R"(","shape":)" + dims + R"(,"data_offsets":)" +
-                    offsets + "}}",
-                data);
-  };
+}
+
+TEST_CASE("tensors whose types, shapes or positions are invalid are refused with the reason") {
   CHECK(error(tensor_file("F32", "[2]", "[0,8]")).ok());
   CHECK(error(tensor_file("F4", "[16]", "[0,8]")).ok());
   CHECK_THAT(message_of(tensor_file("F4", "[15]", "[0,8]")), Contains("does not take the bytes"));
@@ -220,6 +230,9 @@ TEST_CASE("files that break the rules of safetensors are refused with the reason
   CHECK_THAT(message_of(tensor_file("F32", "[1,1,1,1,1,1,1,1,2]", "[0,8]")), Contains("8"));
   CHECK_THAT(message_of(tensor_file("F32", "[[[[2]]]]", "[0,8]")), Contains("nested"));
   CHECK(error(tensor_file("X9", "[2]", "[0,8]")).kind() == error_kind::unimplemented);
+}
+
+TEST_CASE("tensors that overlap or have one name are refused with the reason") {
   CHECK_THAT(message_of(file(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
                              R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
                              "123")),
@@ -228,6 +241,9 @@ TEST_CASE("files that break the rules of safetensors are refused with the reason
                              R"("a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})")),
              Contains("'a' twice"));
   CHECK_THAT(message_of(file(R"({"a":{"dtype":"U8","dtype":"U8"}})")), Contains("'dtype' twice"));
+}
+
+TEST_CASE("invalid notes of a file are refused with the reason") {
   CHECK_THAT(message_of(file(R"({"__metadata__":{"a":1}})")), Contains("is no text"));
   CHECK_THAT(message_of(file(R"({"__metadata__":[]})")), Contains("is no object"));
   CHECK_THAT(message_of(file(R"({"__metadata__":{"troupe.type.t":"string[1]"}})")),
@@ -243,7 +259,9 @@ TEST_CASE("files that break the rules of safetensors are refused with the reason
                     "string[2,]", "f32[1]", "c128[1]", "", "x[1]", "string[9999999999999999999]"})
     CHECK_FALSE(marked(mark, "U8", "[16]").ok());
   CHECK_FALSE(marked("c128[2]", "F64", "[2]").ok());
-  // Only this tensor fails: Troupe lacks its type.
+}
+
+TEST_CASE("a file with a tensor that cannot be read is opened, and only its read fails") {
   simulated_disk disk{1};
   disk.put("x", tensor_file("F8_E4M3", "[8]", "[0,8]"));
   auto reader = safetensors_reader::open(disk, "x");

@@ -393,61 +393,90 @@ private:
     branch(in, depth, old.predicate, old.inner);
   }
 
+  // A loop while it is written.
+  struct open_loop {
+    int index;
+    block inside = {};               ///< the context of nodes that run in each iteration
+    std::vector<int> merges = {};    ///< of the loop variables; the first is the counter's
+    std::vector<output> merged = {}; ///< their values
+    output limit = {};               ///< of the counter
+    std::vector<output> fixed = {};  ///< values from outside
+    int condition = -1;              ///< the LoopCond
+    std::vector<int> switches = {};
+  };
+
   void loop(block& in, int depth) {
-    auto loop_index = static_cast<int>(made_.loops.size());
+    auto opened = begin_loop(in);
+    add_condition(opened);
+    auto body = opened.inside;
+    auto counter = begin_body(in, opened, body);
+    fill(body, 1 + dice(4), depth + 1);
+    end_loop(in, opened, body, counter);
+  }
+
+  int enter(const open_loop& entered, const block& in, output source, bool is_constant,
+            const char* op = "Enter") {
+    return add({.op = op, .inputs = {source}, .constant = is_constant, .loop = entered.index}, in);
+  }
+
+  open_loop begin_loop(block& in) {
+    open_loop opened{.index = static_cast<int>(made_.loops.size())};
     made_.loops.push_back({in.loop, -1});
-    auto enter = [&](output source, bool constant, const char* op = "Enter") {
-      return add({.op = op, .inputs = {source}, .constant = constant, .loop = loop_index}, in);
-    };
     auto turns = add({.op = "FloorMod", .inputs = {drawn(in), constant(4, in)}}, in);
     std::vector<output> initial{constant(0, in)};
     for (int i = dice(3); i >= 0; --i)
       initial.push_back(drawn(in));
-    block inside;
-    inside.loop = loop_index;
-    std::vector<int> merges;
-    std::vector<output> merged;
+    auto& inside = opened.inside;
+    inside.loop = opened.index;
     for (const auto& initial_value : initial) {
-      auto first = enter(initial_value, false);
+      auto first = enter(opened, in, initial_value, false);
       if (dice(4) == 0)
         first = add({.op = "Identity", .inputs = {{first}}}, inside);
-      merges.push_back(add({.op = "Merge", .inputs = {{first}, {first}}}, inside));
-      merged.push_back({merges.back()});
+      opened.merges.push_back(add({.op = "Merge", .inputs = {{first}, {first}}}, inside));
+      opened.merged.push_back({opened.merges.back()});
     }
-    output limit{enter({turns}, true)};
-    std::vector<output> fixed;
+    opened.limit = {enter(opened, in, {turns}, true)};
     for (int i = dice(3); i > 0; --i)
-      fixed.push_back({enter(drawn(in), true)});
+      opened.fixed.push_back({enter(opened, in, drawn(in), true)});
     for (int v = 0; v < variables; ++v) {
       auto at = in.variables[static_cast<size_t>(v)];
       inside.variables[static_cast<size_t>(v)] =
-          enter(at < 0 ? output{-1, v} : output{at}, true, "RefEnter");
+          enter(opened, in, at < 0 ? output{-1, v} : output{at}, true, "RefEnter");
     }
-    inside.anchor = {merges[0]};
-    auto test = inside;
-    test.controls = {merges[0]};
-    test.values = merged;
-    test.values.insert(test.values.end(), fixed.begin(), fixed.end());
-    output turn{merges[0]};
+    inside.anchor = {opened.merges[0]};
+    return opened;
+  }
+
+  void add_condition(open_loop& opened) {
+    auto test = opened.inside;
+    test.controls = {opened.merges[0]};
+    test.values = opened.merged;
+    test.values.insert(test.values.end(), opened.fixed.begin(), opened.fixed.end());
+    output turn{opened.merges[0]};
     if (dice(3) == 0) { // an effect in each test, including the last
       effect(test);
       turn = {add({.op = "Identity", .inputs = {turn}, .controls = {last_of(test)}}, test)};
     }
-    auto comparison = add({.op = "Less", .inputs = {turn, limit}}, test);
-    auto condition = add({.op = "LoopCond", .inputs = {{comparison}}}, test);
-    made_.loops[static_cast<size_t>(loop_index)].condition = condition;
-    auto body = inside;
-    std::vector<int> switches;
-    for (const auto& merge : merged) {
-      switches.push_back(add({.op = "Switch", .inputs = {merge, {condition}}}, inside));
-      body.values.push_back({add({.op = "Identity", .inputs = {{switches.back(), 1}}}, inside)});
+    auto comparison = add({.op = "Less", .inputs = {turn, opened.limit}}, test);
+    opened.condition = add({.op = "LoopCond", .inputs = {{comparison}}}, test);
+    made_.loops[static_cast<size_t>(opened.index)].condition = opened.condition;
+  }
+
+  // Adds the Switches of the loop variables. Returns the counter in the body.
+  output begin_body(const block& in, open_loop& opened, block& body) {
+    auto& inside = opened.inside;
+    for (const auto& merge : opened.merged) {
+      opened.switches.push_back(
+          add({.op = "Switch", .inputs = {merge, {opened.condition}}}, inside));
+      body.values.push_back(
+          {add({.op = "Identity", .inputs = {{opened.switches.back(), 1}}}, inside)});
     }
     body.controls = {body.values[0].node};
     auto counter = body.values[0];
     if (dice(4) == 0) { // a Switch itself runs in each iteration, including the last
       auto switched = inside;
-      switched.values = merged;
-      switched.anchor = {switches[0]};
+      switched.values = opened.merged;
+      switched.anchor = {opened.switches[0]};
       effect(switched);
       counter = {
           add({.op = "Identity", .inputs = {counter}, .controls = {last_of(switched)}}, body)};
@@ -455,15 +484,19 @@ private:
     // In a branch, its predicate is evaluated again.
     for (const auto& [asked, side] : in.known)
       if (dice(2)) {
-        auto predicate_input = enter(asked, true);
+        auto predicate_input = enter(opened, in, asked, true);
         auto switch_node = add({.op = "Switch", .inputs = {counter, {predicate_input}}}, body);
         counter = {switch_node, side};
         inside.known.emplace_back(output{predicate_input}, side);
       }
     body.known = inside.known;
-    for (const auto& fixed_value : fixed)
+    for (const auto& fixed_value : opened.fixed)
       body.values.push_back(fixed_value);
-    fill(body, 1 + dice(4), depth + 1);
+    return counter;
+  }
+
+  void end_loop(block& in, const open_loop& opened, block& body, output counter) {
+    const auto& merges = opened.merges;
     std::vector<output> next_values{
         {add({.op = "Add", .inputs = {counter, constant(1, body)}}, body)}};
     for (size_t k = 1; k < merges.size(); ++k) {
@@ -476,8 +509,9 @@ private:
     for (size_t k = 0; k < merges.size(); ++k) {
       auto next = add({.op = "NextIteration", .inputs = {next_values[k]}}, body);
       made_.nodes[static_cast<size_t>(merges[k])].inputs[1] = {next};
-      exits.push_back(
-          {add({.op = "Exit", .inputs = {last_turn(switches, k, merged, inside)}}, in)});
+      exits.push_back({add(
+          {.op = "Exit", .inputs = {last_turn(opened.switches, k, opened.merged, opened.inside)}},
+          in)});
     }
     // A loop runs completely: all its nodes are needed.
     auto sum = exits[0];
@@ -553,6 +587,32 @@ result<std::vector<tensor>> run(client& in, const graph& steps_graph, std::vecto
   return in.run(*step, {}, deadline);
 }
 
+std::string name_of(output requested) {
+  return concat(program::name(requested.node), ':', requested.index);
+}
+
+// The variables of a program, in the graph that was read.
+struct program_variables {
+  explicit program_variables(const imported_graph& in) {
+    for (int v = 0; v < variables; ++v) {
+      initializers.push_back(in.find(concat("init", v)));
+      values.push_back(*in.find_edge(concat("v", v)));
+    }
+  }
+
+  void check(client& session, const graph& g, const interpreter& reference) const {
+    auto state_after = run(session, g, values);
+    REQUIRE(state_after);
+    for (int v = 0; v < variables; ++v) {
+      INFO("variable " << v);
+      REQUIRE(*(*state_after)[static_cast<size_t>(v)].data<int32_t>() == reference.changed[v]);
+    }
+  }
+
+  std::vector<node*> initializers;
+  std::vector<edge> values;
+};
+
 void check(client& session, unsigned seed) {
   INFO("seed " << seed);
   auto random_program = writer{seed}.write();
@@ -564,22 +624,16 @@ void check(client& session, unsigned seed) {
   REQUIRE(in);
   std::mt19937 dice{seed};
   for (int step = 0; step < 3; ++step) {
-    std::vector<node*> inits;
-    std::vector<edge> state;
-    for (int v = 0; v < variables; ++v) {
-      inits.push_back(in->find(concat("init", v)));
-      state.push_back(*in->find_edge(concat("v", v)));
-    }
-    REQUIRE(run(session, g, {}, inits));
+    program_variables state{*in};
+    REQUIRE(run(session, g, {}, state.initializers));
     std::vector<output> requested;
     std::vector<edge> fetches;
     std::string names;
     for (const auto& program_result : random_program.results)
       if (dice() % (step == 0 ? 1 : 3) == 0 || requested.empty()) {
         requested.push_back(program_result);
-        names += concat(' ', program::name(program_result.node), ':', program_result.index);
-        auto edge_found =
-            in->find_edge(concat(program::name(program_result.node), ':', program_result.index));
+        names += concat(' ', name_of(program_result));
+        auto edge_found = in->find_edge(name_of(program_result));
         INFO(edge_found.status());
         REQUIRE(edge_found);
         fetches.push_back(*edge_found);
@@ -591,31 +645,22 @@ void check(client& session, unsigned seed) {
     INFO(got.status());
     REQUIRE(got);
     for (size_t i = 0; i < requested.size(); ++i) {
-      INFO(program::name(requested[i].node) << ':' << requested[i].index);
+      INFO(name_of(requested[i]));
       auto expected = reference.value(requested[i]);
       REQUIRE(expected);
       REQUIRE(*(*got)[i].data<int32_t>() == *expected);
     }
-    auto state_after = run(session, g, state);
-    REQUIRE(state_after);
-    for (int v = 0; v < variables; ++v) {
-      INFO("variable " << v);
-      REQUIRE(*(*state_after)[static_cast<size_t>(v)].data<int32_t>() == reference.changed[v]);
-    }
+    state.check(session, g, reference);
   }
 }
 
-// Values in branches exist if their side is taken.
-void check_inner_values(client& session, unsigned seed) {
-  INFO("seed " << seed);
-  auto random_program = writer{seed}.write();
-  auto text = random_program.text();
-  INFO(text);
+// Some outputs of nodes outside of loops, among them values in branches.
+std::vector<output> inner_outputs(const program& source, unsigned seed) {
   std::mt19937 dice{seed};
   std::vector<output> requested;
   std::set<int> of_one_exit; // a loop runs completely, in TensorFlow only its needed part
-  for (size_t i = 0; i < random_program.nodes.size(); ++i) {
-    const auto& candidate = random_program.nodes[i];
+  for (size_t i = 0; i < source.nodes.size(); ++i) {
+    const auto& candidate = source.nodes[i];
     if (candidate.op == "Exit" ||
         (candidate.op == "Add" && of_one_exit.contains(candidate.inputs[0].node)))
       of_one_exit.insert(static_cast<int>(i));
@@ -625,54 +670,57 @@ void check_inner_values(client& session, unsigned seed) {
                                                     ? static_cast<int>(dice() % 2)
                                                     : 0});
   }
+  return requested;
+}
+
+// A value in a branch exists if its side is taken.
+void check_inner_value(client& session, const graph& g, const imported_graph& in,
+                       const program& source, output requested) {
+  program_variables state{in};
+  REQUIRE(run(session, g, {}, state.initializers));
+  INFO(name_of(requested));
+  interpreter reference{source};
+  auto expected = reference.value(requested);
+  auto edge_found = in.find_edge(name_of(requested));
+  INFO(edge_found.status());
+  if (!edge_found) { // a Switch in a branch of its own predicate
+    REQUIRE(edge_found.status().message().find("within a branch of its own predicate") !=
+            std::string::npos);
+    return;
+  }
+  auto got = run(session, g, {*edge_found});
+  INFO(got.status());
+  REQUIRE(got.ok() == expected.has_value());
+  if (!expected) {
+    REQUIRE(got.status().message().find("is dead: predicate") != std::string::npos);
+    return;
+  }
+  const auto& value = (*got)[0];
+  REQUIRE((value.type() == dtype::boolean ? *value.data<bool>() : *value.data<int32_t>()) ==
+          *expected);
+  reference.run({requested});
+  state.check(session, g, reference);
+}
+
+void check_inner_values(client& session, unsigned seed) {
+  INFO("seed " << seed);
+  auto random_program = writer{seed}.write();
+  auto text = random_program.text();
+  INFO(text);
+  auto requested = inner_outputs(random_program, seed);
   std::vector<std::string> names;
   for (int v = 0; v < variables; ++v) {
     names.push_back(concat("init", v));
     names.push_back(concat("v", v));
   }
   for (const auto& requested_output : requested)
-    names.push_back(concat(program::name(requested_output.node), ':', requested_output.index));
+    names.push_back(name_of(requested_output));
   graph g{library()};
   auto in = read_graph_def_text(text, g, {.wanted = names});
   INFO(in.status());
   REQUIRE(in);
-  for (const auto& requested_output : requested) {
-    std::vector<node*> inits;
-    std::vector<edge> state;
-    for (int v = 0; v < variables; ++v) {
-      inits.push_back(in->find(concat("init", v)));
-      state.push_back(*in->find_edge(concat("v", v)));
-    }
-    REQUIRE(run(session, g, {}, inits));
-    auto name = concat(program::name(requested_output.node), ':', requested_output.index);
-    INFO(name);
-    interpreter reference{random_program};
-    auto expected = reference.value(requested_output);
-    auto edge_found = in->find_edge(name);
-    INFO(edge_found.status());
-    if (!edge_found) { // a Switch in a branch of its own predicate
-      REQUIRE(edge_found.status().message().find("within a branch of its own predicate") !=
-              std::string::npos);
-      continue;
-    }
-    auto got = run(session, g, {*edge_found});
-    INFO(got.status());
-    REQUIRE(got.ok() == expected.has_value());
-    if (!expected) {
-      REQUIRE(got.status().message().find("is dead: predicate") != std::string::npos);
-      continue;
-    }
-    const auto& value = (*got)[0];
-    REQUIRE((value.type() == dtype::boolean ? *value.data<bool>() : *value.data<int32_t>()) ==
-            *expected);
-    reference.run({requested_output});
-    auto state_after = run(session, g, state);
-    REQUIRE(state_after);
-    for (int v = 0; v < variables; ++v) {
-      INFO("variable " << v);
-      REQUIRE(*(*state_after)[static_cast<size_t>(v)].data<int32_t>() == reference.changed[v]);
-    }
-  }
+  for (const auto& requested_output : requested)
+    check_inner_value(session, g, *in, random_program, requested_output);
 }
 
 } // namespace

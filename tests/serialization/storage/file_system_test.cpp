@@ -25,9 +25,8 @@ void write(file_system& files, const std::string& path, std::string_view text, b
     REQUIRE((*file)->sync().ok());
 }
 
-// The requirements on every file system.
-void check_disk(file_system& files, const std::string& folder) {
-  auto a = path_in(folder, "a"), b = path_in(folder, "b"), deep = path_in(folder, "x/y/z");
+// Writes a file, and reads it from any position.
+void check_reads(file_system& files, const std::string& folder, const std::string& a) {
   {
     auto file = files.create(a);
     REQUIRE(file);
@@ -50,7 +49,10 @@ void check_disk(file_system& files, const std::string& folder) {
   CHECK(behind.kind() == error_kind::out_of_range);
   CHECK_THAT(behind.message(), Contains(a) && Contains("ends at byte 11"));
   CHECK((*file)->read(UINT64_MAX, bytes).kind() == error_kind::out_of_range);
+}
 
+void check_renamed_and_missing_files(file_system& files, const std::string& folder,
+                                     const std::string& a, const std::string& b) {
   write(files, b, "old");
   CHECK(files.rename(a, b).ok());
   CHECK(text_of(files, b) == "hello world");
@@ -60,16 +62,27 @@ void check_disk(file_system& files, const std::string& folder) {
   CHECK(files.remove(a).kind() == error_kind::not_found);
   CHECK(files.create(path_in(folder, "no/file")).status().kind() == error_kind::not_found);
   CHECK(files.list(a).status().kind() == error_kind::not_found);
+}
 
+// Folders are made with their parents, and removed when they are empty.
+void check_folders(file_system& files, const std::string& file, const std::string& deep) {
   CHECK(files.make_folder(deep).ok());
   CHECK(files.make_folder(deep).ok());
-  CHECK_FALSE(files.make_folder(b).ok());
+  CHECK_FALSE(files.make_folder(file).ok());
   CHECK(files.open(deep).status().kind() == error_kind::invalid_argument);
   CHECK_FALSE(files.create(deep).ok());
   write(files, path_in(deep, "c"), "1");
   CHECK(files.remove(deep).kind() == error_kind::failed_precondition);
   CHECK(files.remove(path_in(deep, "c")).ok());
   CHECK(files.remove(deep).ok());
+}
+
+// The requirements on every file system.
+void check_disk(file_system& files, const std::string& folder) {
+  auto a = path_in(folder, "a"), b = path_in(folder, "b"), deep = path_in(folder, "x/y/z");
+  check_reads(files, folder, a);
+  check_renamed_and_missing_files(files, folder, a, b);
+  check_folders(files, b, deep);
   auto entries = files.list(folder);
   REQUIRE(entries);
   REQUIRE(entries->size() == 2);

@@ -2,6 +2,9 @@
 #pragma once
 #include "troupe/serialization/wire/messages.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace troupe::testing {
 
 inline tensor counted(int64_t elements) {
@@ -13,9 +16,12 @@ inline tensor counted(int64_t elements) {
   return empty;
 }
 
-inline std::vector<message> example_messages() {
-  auto strings =
-      tensor::from_values<std::string>({2, 2}, {"", "a", std::string(3, '\0'), "longer"});
+inline tensor example_strings() {
+  return tensor::from_values<std::string>({2, 2}, {"", "a", std::string(3, '\0'), "longer"});
+}
+
+/// Messages that open, check and close a connection, or lend memory to a task of the same machine.
+inline std::vector<message> example_connection_messages() {
   return {
       hello{protocol_version,
             "0.1.0",
@@ -33,6 +39,18 @@ inline std::vector<message> example_messages() {
             32,
             "0123456789ab"},
       refusal{failure(error_kind::failed_precondition, "not you")},
+      ping{15, -16},
+      pong{17},
+      goodbye{"that is all"},
+      borrow_request{24},
+      loan{25, 26},
+      loan_return{27},
+  };
+}
+
+/// Messages that register graphs, and run and end steps.
+inline std::vector<message> example_step_messages() {
+  return {
       register_graph{
           .request = 1,
           .settings = {.session = 2,
@@ -51,7 +69,7 @@ inline std::vector<message> example_messages() {
                7,
                {80, 8},
                9,
-               {{0, tensor::scalar(1.5f)}, {4, strings}, {2, counted(20'000)}},
+               {{0, tensor::scalar(1.5f)}, {4, example_strings()}, {2, counted(20'000)}},
                true,
                true,
                79,
@@ -64,32 +82,33 @@ inline std::vector<message> example_messages() {
                 true,
                 initialization_stage::by_another},
       cancel_step{{0, 11}, failure(error_kind::cancelled, "enough")},
-      tensor_push{{81, 12}, 13, false, tensor::from_values<bool>({2}, {true, false}), 14, 15},
-      pull{14},
-      ping{15, -16},
-      pong{17},
-      goodbye{"that is all"},
-      container_reset{18, "box"},
+      settle_step{{82, 32}, 33},
       reply{19, failure(error_kind::out_of_range, "end")
                     .with_origin("QueueDequeue", "take")
                     .with_task("/job:ps/task:0")
                     .with_incarnation(82)
                     .with_lost_state()},
-      device_list_request{20},
-      device_list_reply{21, {{"/job:a/task:0/device:cpu:0", "cpu", 1ull << 40, "a CPU"}}},
-      cancel_pull{22},
-      withdrawal{23},
-      borrow_request{24},
-      loan{25, 26},
-      loan_return{27},
-      settle_step{{82, 32}, 33},
-      state_list_request{28},
-      state_list_reply{29,
-                       {.entries = {{"/job:ps/task:0", "", "variable", "w", "f32[2]", "fine", 8},
-                                    {"/job:ps/task:0", "box", "queue", "q", "(i32)", "none", 0}},
-                        .omitted_entries = 30}},
+      container_reset{18, "box"},
       positions_request{31, 32, {{"a", "1 2 3"}, {"b", ""}}},
       positions_reply{33, 34, failure(error_kind::invalid_argument, "no"), {{"c", "4 5 6"}}},
+      initialization_end{52, true},
+      program_lost{55},
+  };
+}
+
+/// Messages that send tensors.
+inline std::vector<message> example_transfer_messages() {
+  return {
+      tensor_push{{81, 12}, 13, false, tensor::from_values<bool>({2}, {true, false}), 14, 15},
+      pull{14},
+      cancel_pull{22},
+      withdrawal{23},
+  };
+}
+
+/// Messages about the tasks of a cluster and its coordinator.
+inline std::vector<message> example_membership_messages() {
+  return {
       member_changes{{1, 2},
                      {1, 4},
                      {{{"ps", 0}, 35, "h:1", presence::unreachable, 3},
@@ -97,31 +116,58 @@ inline std::vector<message> example_messages() {
                      {"ps", 3}},
       number_claim{"worker", -1, 37, "h:3", true},
       number_grant{failure(error_kind::unavailable, "not yet"), {"worker", 4}, 38, "h:4"},
-      inspect_request{35, "/job:a/task:0", 36, "step"},
-      inspect_reply{37, failure(error_kind::not_found, "gone"),
-                    tensor::vector<uint8_t>({'{', '}'})},
       drain_request{38},
       probe_request{{"worker", 5}, 39},
       probe_answer{{"worker", 6}, 40, true},
       vote_request{41, {42, 43}},
       vote{44, true},
-      session_request{
-          45, 46,
-          session_run{
-              47, {tensor::scalar(1.5f), counted(20'000), strings}, true, true, 53, 54, true}},
-      session_reply{48,
-                    failure(error_kind::unavailable, "it leaves"),
-                    true,
-                    {"warned"},
-                    session_run_result{{strings}, 49, {tensor::vector<uint8_t>({6, 7})}, 50, 51}},
-      initialization_end{52, true},
-      program_lost{55},
+  };
+}
+
+/// Messages of clients, of their sessions and of the operators' tools.
+inline std::vector<message> example_client_messages() {
+  return {
+      device_list_request{20},
+      device_list_reply{21, {{"/job:a/task:0/device:cpu:0", "cpu", 1ull << 40, "a CPU"}}},
+      state_list_request{28},
+      state_list_reply{29,
+                       {.entries = {{"/job:ps/task:0", "", "variable", "w", "f32[2]", "fine", 8},
+                                    {"/job:ps/task:0", "box", "queue", "q", "(i32)", "none", 0}},
+                        .omitted_entries = 30}},
+      inspect_request{35, "/job:a/task:0", 36, "step"},
+      inspect_reply{37, failure(error_kind::not_found, "gone"),
+                    tensor::vector<uint8_t>({'{', '}'})},
+      session_request{45, 46,
+                      session_run{47,
+                                  {tensor::scalar(1.5f), counted(20'000), example_strings()},
+                                  true,
+                                  true,
+                                  53,
+                                  54,
+                                  true}},
+      session_reply{
+          48,
+          failure(error_kind::unavailable, "it leaves"),
+          true,
+          {"warned"},
+          session_run_result{{example_strings()}, 49, {tensor::vector<uint8_t>({6, 7})}, 50, 51}},
       client_waits{{{"/job:ps/task:0", "it is not connected", 56, 57.5}, {}}},
   };
 }
 
-/// One of each kind that a session_request or a session_reply may contain.
-inline std::vector<message> example_session_messages() {
+/// One message of each kind, in the order of the kinds.
+inline std::vector<message> example_messages() {
+  std::vector<message> examples;
+  for (auto* examples_of :
+       {example_connection_messages, example_step_messages, example_transfer_messages,
+        example_membership_messages, example_client_messages})
+    std::ranges::move(examples_of(), std::back_inserter(examples));
+  std::ranges::sort(examples, {}, [](const message& example) { return example.index(); });
+  return examples;
+}
+
+/// One of each kind that a session_request may contain.
+inline std::vector<message> example_session_requests() {
   session_open open{.container = "box",
                     .region_per_node = true,
                     .deterministic = true,
@@ -134,8 +180,6 @@ inline std::vector<message> example_session_messages() {
                     .restores = true};
   open.passes.mixed_precision = dtype::bf16;
   open.passes.swap = {swap_mode::automatic, 4, 5};
-  placement_report report{
-      "greedy", {{"n", "Add", "d", "asked", 1.5}}, 2.5, 3.5, {{"a", "b", 4, 5.5}}};
   return {
       session_request{1, 0, open},
       session_request{2, 3,
@@ -155,6 +199,14 @@ inline std::vector<message> example_session_messages() {
       session_request{0, 0, session_stop{12}},
       session_request{14, 15, session_positions{{{"a", "1 2"}, {"b", ""}}, {"/job:ps/task:0"}}},
       session_request{16, 17, session_initialization_end{18, true}},
+  };
+}
+
+/// Session replies with one of each kind of content, and with each optional part.
+inline std::vector<message> example_session_replies() {
+  placement_report report{
+      "greedy", {{"n", "Add", "d", "asked", 1.5}}, 2.5, 3.5, {{"a", "b", 4, 5.5}}};
+  return {
       session_reply{16,
                     {},
                     true,
@@ -184,6 +236,12 @@ inline std::vector<message> example_session_messages() {
       session_reply{29, {}, false, {}, report},
       session_reply{30, {}, false, {}, placement_report{}},
   };
+}
+
+inline std::vector<message> example_session_messages() {
+  auto examples = example_session_requests();
+  std::ranges::move(example_session_replies(), std::back_inserter(examples));
+  return examples;
 }
 
 /// The text of all fields of a message, for comparisons.

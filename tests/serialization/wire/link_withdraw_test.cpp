@@ -269,75 +269,116 @@ TEST_CASE("an abandoned end holds no memory") {
   CHECK(b.end_link.withdraw(first).kind() == error_kind::unavailable);
 }
 
+namespace {
+
+// Two ends with random limits, and the bytes between them.
+class random_conversation {
+public:
+  explicit random_conversation(std::mt19937_64& random)
+      : random_(random), options_(draw_options()), a_(lending_options()), b_(options_) {
+    if (random_() % 2 == 0)
+      b_.read_from(a_, 100'000);
+    REQUIRE(talk(a_, b_));
+  }
+
+  // A push, a change of a step, or the transfer of some bytes.
+  void act() {
+    step_id step{1, random_() % 8};
+    switch (random_() % 8) {
+      case 0:
+        if (sent_ < 60 && !withdrawn_steps_.contains(step) && ++sent_)
+          REQUIRE(a_.end_link.send(push(step, static_cast<int64_t>(random_() % 100'000))));
+        break;
+      case 1:
+        if (b_.steps[step] != fetch_decision::never)
+          REQUIRE(b_.become(step, random_() % 2 ? fetch_decision::now : fetch_decision::later));
+        break;
+      case 2:
+        if (random_() % 8 == 0)
+          REQUIRE(b_.become(step, fetch_decision::never));
+        break;
+      case 3:
+        if (random_() % 8 == 0) {
+          REQUIRE(a_.end_link.withdraw(step));
+          withdrawn_steps_.insert(step);
+        }
+        break;
+      default: transfer();
+    }
+  }
+
+  // Starts all steps that have not ended, and transfers all bytes.
+  void finish() {
+    for (uint64_t i = 0; i < 8; ++i)
+      if (b_.steps[{1, i}] != fetch_decision::never)
+        REQUIRE(b_.become({1, i}, fetch_decision::now));
+    for (bool moved = true; moved;) {
+      moved = a_.end_link.fill(to_b_, 1 << 20) + b_.end_link.fill(to_a_, 1 << 20) + to_a_.size() +
+                  to_b_.size() >
+              0;
+      REQUIRE(a_.give(std::exchange(to_a_, {})));
+      REQUIRE(b_.give(std::exchange(to_b_, {})));
+      moved = moved || *b_.end_link.read_lent(1 << 20) > 0;
+    }
+  }
+
+  void check_that_credits_returned() {
+    CHECK(!b_.end_link.has_lent_payloads());
+    check_clean(a_, b_);
+  }
+
+private:
+  link_options draw_options() {
+    auto options = options_of("task");
+    options.max_pending_bytes = random_() % 1'000'000;
+    options.max_held_bytes = 1000 + random_() % 20'000;
+    return options;
+  }
+  link_options lending_options() const {
+    auto lending = options_;
+    lending.memory_token = std::make_shared<lending_token>();
+    lending.memory_token->words[0] = 1;
+    return lending;
+  }
+
+  size_t portion() { return 1 + random_() % (1ull << (4 + random_() % 16)); }
+
+  void give(task_end& to, std::vector<char>& wire) {
+    auto size = std::min(wire.size(), portion());
+    auto outcome = to.give(std::span{wire}.first(size));
+    INFO(outcome);
+    REQUIRE(outcome.ok());
+    wire.erase(wire.begin(), wire.begin() + static_cast<std::ptrdiff_t>(size));
+  }
+
+  void transfer() {
+    a_.end_link.fill(to_b_, portion());
+    b_.end_link.fill(to_a_, portion());
+    give(a_, to_a_);
+    give(b_, to_b_);
+    REQUIRE(b_.end_link.read_lent(random_() % 200'000));
+  }
+
+  std::mt19937_64& random_;
+  link_options options_;
+  task_end a_, b_;
+  std::set<step_id> withdrawn_steps_;
+  std::vector<char> to_a_, to_b_; // on the wire
+  size_t sent_ = 0;
+};
+
+} // namespace
+
 TEST_CASE("credits return for any order of starts, ends and withdrawals") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937_64 random{seed};
   for (int round = 0; round < 30; ++round) {
-    auto options = options_of("task");
-    options.max_pending_bytes = random() % 1'000'000;
-    options.max_held_bytes = 1000 + random() % 20'000;
-    auto lending = options;
-    lending.memory_token = std::make_shared<lending_token>();
-    lending.memory_token->words[0] = 1;
-    task_end a{lending}, b{options};
-    auto same_host = random() % 2 == 0;
-    if (same_host)
-      b.read_from(a, 100'000);
-    REQUIRE(talk(a, b));
-    std::set<step_id> withdrawn_steps;
-    std::vector<char> to_a, to_b; // on the wire
-    auto portion = [&]() -> size_t { return 1 + random() % (1ull << (4 + random() % 16)); };
-    auto give = [&](task_end& to, std::vector<char>& wire) {
-      auto size = std::min(wire.size(), portion());
-      auto outcome = to.give(std::span{wire}.first(size));
-      INFO(outcome);
-      REQUIRE(outcome.ok());
-      wire.erase(wire.begin(), wire.begin() + static_cast<std::ptrdiff_t>(size));
-    };
-    size_t sent = 0;
-    for (uint64_t number = 0; number < 600; ++number) {
-      step_id step{1, random() % 8};
-      switch (random() % 8) {
-        case 0:
-          if (sent < 60 && !withdrawn_steps.contains(step) && ++sent)
-            REQUIRE(a.end_link.send(push(step, static_cast<int64_t>(random() % 100'000))));
-          break;
-        case 1:
-          if (b.steps[step] != fetch_decision::never)
-            REQUIRE(b.become(step, random() % 2 ? fetch_decision::now : fetch_decision::later));
-          break;
-        case 2:
-          if (random() % 8 == 0)
-            REQUIRE(b.become(step, fetch_decision::never));
-          break;
-        case 3:
-          if (random() % 8 == 0) {
-            REQUIRE(a.end_link.withdraw(step));
-            withdrawn_steps.insert(step);
-          }
-          break;
-        default:
-          a.end_link.fill(to_b, portion());
-          b.end_link.fill(to_a, portion());
-          give(a, to_a);
-          give(b, to_b);
-          REQUIRE(b.end_link.read_lent(random() % 200'000));
-      }
-    }
-    for (uint64_t i = 0; i < 8; ++i)
-      if (b.steps[{1, i}] != fetch_decision::never)
-        REQUIRE(b.become({1, i}, fetch_decision::now));
-    for (bool moved = true; moved;) {
-      moved = a.end_link.fill(to_b, 1 << 20) + b.end_link.fill(to_a, 1 << 20) + to_a.size() +
-                  to_b.size() >
-              0;
-      REQUIRE(a.give(std::exchange(to_a, {})));
-      REQUIRE(b.give(std::exchange(to_b, {})));
-      moved = moved || *b.end_link.read_lent(1 << 20) > 0;
-    }
-    CHECK(!b.end_link.has_lent_payloads());
-    check_clean(a, b);
+    random_conversation conversation{random};
+    for (int event = 0; event < 600; ++event)
+      conversation.act();
+    conversation.finish();
+    conversation.check_that_credits_returned();
   }
 }
 
