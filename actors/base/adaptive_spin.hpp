@@ -1,5 +1,5 @@
-// Adaptive spinning before a thread sleeps. Waking a thread costs some 30 us, which is more than
-// many a message takes, so threads that pass steps to each other poll for a moment first.
+// Adaptive spinning before a thread sleeps. Waking a thread takes about 30 us, and many messages
+// are handled in less, so threads that pass steps to each other poll for a moment first.
 // docs/decisions/038 has the measurements.
 #pragma once
 #include <algorithm>
@@ -9,15 +9,15 @@
 
 namespace troupe {
 
-/// Adapts how often it spins to how often spinning succeeds. One thread at a time.
+/// Adapts how often it spins to how often spinning succeeds. Not thread-safe.
 class adaptive_spin {
 public:
-  /// Calls `arrived` until it returns true, for at most 50 us; returns whether it did. Between two
-  /// calls it yields the core to other threads.
+  /// Calls `arrived` until it returns true, for at most 50 us; returns whether it did. Before each
+  /// call it yields the core to other threads. Returns false at once in the calls that it skips.
   ///
-  /// It spins less often after another thread has taken the core for over 100 us: a sleeping thread
-  /// gets its core back at once when it is woken, a thread that has yielded does not. It also spins
-  /// less often after several calls without success.
+  /// It skips calls after another thread has taken the core for over 100 us: a sleeping thread gets
+  /// its core back at once when it is woken, a thread that has yielded does not. It also skips
+  /// calls after several calls without success.
   template <class Arrived>
   bool operator()(Arrived arrived) {
     using clock = std::chrono::steady_clock;

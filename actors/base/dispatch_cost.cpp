@@ -21,8 +21,8 @@ using clock = std::chrono::steady_clock;
 constexpr double typical_cost = 20'000; // nanoseconds
 constexpr std::chrono::milliseconds run_timeout{20};
 
-// A job that notes when it runs. It is reference-counted, because the scheduler may run it long
-// after the timeout.
+// A job that records the time at which it begins. It is reference-counted, because the scheduler
+// may run it long after the timeout.
 class probe final : public caf::resumable, public caf::ref_counted {
 public:
   subtype_t subtype() const override { return function_object; }
@@ -66,11 +66,11 @@ double measure(caf::actor_system& system) {
 
 double dispatch_cost(caf::actor_system& system) {
   static std::mutex mutex;
-  static std::optional<double> known;
+  static std::optional<double> measured;
   std::lock_guard guard{mutex};
-  if (!known)
-    known = measure(system);
-  return *known;
+  if (!measured)
+    measured = measure(system);
+  return *measured;
 }
 
 region_options region_options_for(caf::actor_system& system, size_t threads) {

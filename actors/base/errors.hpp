@@ -14,7 +14,8 @@ TROUPE_API caf::error to_caf(const status& outcome);
 /// deadline_exceeded, an actor that has ended is unavailable.
 TROUPE_API status from_caf(const caf::error& caf_error);
 
-/// Returns whether a text names that task: "/job:ps/task:1" does not occur in "/job:ps/task:10".
+/// Returns whether the text of an error names that task: "/job:ps/task:1" does not occur in
+/// "/job:ps/task:10".
 bool mentions_task(std::string_view text, std::string_view task);
 
 } // namespace troupe

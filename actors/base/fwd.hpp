@@ -1,4 +1,4 @@
-// Forward declarations of everything in actors/.
+// Forward declarations of classes of actors/ that several of its rooms refer to.
 #pragma once
 
 namespace troupe {

@@ -32,7 +32,8 @@ public:
 protected:
   explicit inline_actor(caf::actor_config& config) : caf::monitorable_actor(config) {}
 
-  /// Handles the message, or returns false if it does not know its type.
+  /// Handles the message. Returns false, and leaves it unchanged, if the actor handles no messages
+  /// of its type.
   virtual bool receive(caf::mailbox_element& message, caf::execution_unit* unit) = 0;
 };
 

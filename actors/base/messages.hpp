@@ -24,7 +24,8 @@ namespace troupe {
 
 // -- within a step -------------------------------------------------------------------------------
 
-/// Region or exchange -> region: troupe::token (runtime/program/instance.hpp). No answer.
+/// Conductor, region or exchange -> region: troupe::token (runtime/program/instance.hpp). No
+/// answer.
 
 /// Waitable resource -> region: the values that a wait was for, or the error of the wait. No
 /// answer.
@@ -46,19 +47,20 @@ struct wait_request {
   caf::actor source = {};
 };
 
-/// Waitable resource -> waitable resource: the request of a node's second input, on behalf of a
-/// deferred operation. Answered by wait_answer, whose `wait` is the deferred operation.
+/// Waitable resource -> the waitable resource of the node's second input: a request that a deferred
+/// operation of the sender makes, such as a reader's request to its queue. Answered to `asker` by
+/// wait_answer, whose `wait` is `operation_number`.
 struct source_request {
   step_id step;
-  const node* origin = nullptr; ///< lives as long as `region`
+  const node* origin = nullptr; ///< the op that waits; lives as long as `region`
   void (*operation)(waitable_resource& source, question&& request,
                     std::vector<answer>& answers) = nullptr;
   uint32_t operation_number = 0;
   caf::actor region, asker;
 };
 
-/// Waitable resource -> the same waitable resource as source_request: the step of the request has
-/// failed. The request is answered with an error, unless it was answered before.
+/// Waitable resource -> the receiver of its source_request: the step of the request has failed. The
+/// request is answered with an error, unless it was answered before.
 struct withdraw_question {
   step_id step;
   uint32_t operation_number = 0;
@@ -101,14 +103,15 @@ struct region_ended {
   status outcome;
 };
 
-/// Worker -> waitable resource: write your contents and statistics to those of the pointers that
-/// are not null, before the send returns. No answer.
+/// Worker -> waitable resource: write the resource's contents and statistics to those of the
+/// pointers that are not null, before the send returns. No answer.
 struct waitable_stats_query {
   state_info* info = nullptr;
   waitable_stats* numbers = nullptr;
 };
 
-/// Task or session -> worker: a health check. The worker calls `answer` on its thread. No answer.
+/// Task or session -> worker: a health check. The worker calls `answer` on its thread. No answering
+/// message.
 struct health_check {
   std::function<void()> answer;
 };
@@ -137,9 +140,9 @@ struct forget_program {
   uint64_t handle = 0;
 };
 
-/// Master -> worker or exchange, after a step_result with `keeps_inputs`: the step has ended well
-/// on all tasks, so the elements that it took are consumed. Answered by a status, which is an error
-/// if they have been put back meanwhile.
+/// Master -> worker or exchange, after a step_result with `keeps_inputs`: the step has succeeded on
+/// all tasks, so the elements that it took are consumed. Answered by a status, which is an error if
+/// the waitable resources have taken them back meanwhile.
 struct settle_request {
   step_id step;
 };
@@ -151,7 +154,7 @@ struct run_request {
   step_clock::time_point deadline;
   std::vector<indexed_tensor> feeds;
   profile_options watch = {};
-  uint64_t incarnation = 0;  ///< of the task that is meant; 0: any
+  uint64_t incarnation = 0;  ///< the expected one of the task; 0: any
   bool initializes = false;  ///< as in step_request
   bool retried = false;      ///< as in step_request
   std::stop_token stop = {}; ///< of the caller, if it is in this process
@@ -161,7 +164,8 @@ struct step_result {
   status outcome;
   std::vector<indexed_tensor> fetches;
   task_statistics statistics = {}; ///< if the request asked for times; by the worker's clock
-  /// Elements that the step took are kept until settle_step or cancel_step.
+  /// The waitable resources keep the elements that the step took until settle_request or
+  /// cancel_step.
   bool keeps_inputs = false;
   /// Whether the task waits to be initialized.
   initialization_stage initialization = initialization_stage::over;
@@ -180,7 +184,7 @@ struct connect_request {
   task_name task;
   step_clock::time_point deadline;
   bool mutual = false; ///< the peer needs a link to this task, too: one connection serves both
-  /// A refused connection is answered at once; otherwise dialling is repeated until the deadline.
+  /// Fails after the first attempt to connect; otherwise attempts are repeated until the deadline.
   bool single_attempt = false;
 };
 
@@ -196,17 +200,18 @@ struct membership_owner {
   caf::actor worker;
 };
 
-/// Master -> membership, as the first message: send link_lost and part_lost to me. No answer.
+/// Master -> membership, as the first message: send link_lost and part_lost to the sender. No
+/// answer.
 using watch_atom = caf::atom_constant<caf::atom("watch")>;
 
 struct peer_link {
   task_name task;
   uint64_t incarnation = 0;
   caf::actor exchange;
-  connection_ptr connection = {}; ///< says whether the exchange has ended
+  connection_ptr connection = {}; ///< `is_closed`: the exchange has ended
 };
 
-/// Any actor -> exchange: send this to the peer. No answer.
+/// Any actor -> exchange: send `content` to the peer. No answer.
 struct outgoing {
   message content;
 };
@@ -223,13 +228,14 @@ struct link_stats_query {
   stats* result = nullptr;
 };
 
-/// Observer -> exchange: inspect that part of your peer. Answered by an inspection, or an error.
+/// Observer -> exchange: have the peer inspect the part that `ref` names. Answered by an
+/// inspection, or an error.
 struct inspect_task {
   std::string ref;
   inspection_scope scope;
 };
 
-/// Operator -> exchange: drain your peer. Answered by a status.
+/// Operator -> exchange: have the peer drain. Answered by a status.
 using drain_atom = caf::atom_constant<caf::atom("drain")>;
 
 /// Exchange -> worker: a request of the peer that is not part of a running step. The worker sends

@@ -19,7 +19,8 @@
 
 namespace troupe {
 
-/// The latest steps or requests that were cancelled before they came. Any thread may call.
+/// The steps or requests whose cancellations have arrived before them, at most the latest
+/// `capacity`. Any thread may call.
 template <class Key>
 class early_cancels {
 public:
@@ -41,7 +42,7 @@ private:
   std::deque<Key> keys_;
 };
 
-/// The waits that the client at the other end has reported. Any thread may call.
+/// The waits of steps that the client at the other end has reported. Any thread may call.
 class reported_waits {
 public:
   /// A client reports its waits every second.
@@ -57,6 +58,7 @@ public:
     waits_ = std::move(waits);
     reported_ = std::chrono::steady_clock::now();
   }
+  /// Returns the last report, or an empty list if it is older than `valid_for`.
   client_wait_list now() const {
     std::lock_guard guard{mutex_};
     return std::chrono::steady_clock::now() - reported_ < valid_for ? waits_ : client_wait_list{};
@@ -68,8 +70,9 @@ private:
   std::chrono::steady_clock::time_point reported_{};
 };
 
-/// The state that a connection creates belongs to it, and ends with it. A peer that reconnects
-/// after a loss has another peer_connection.
+/// One connection, which owns the state that its requests create: the state ends with it. A peer
+/// that reconnects after a loss has another peer_connection. Any thread may use it; the
+/// members that are neither atomic nor locked are set before its first request is served.
 struct peer_connection {
   std::string peer;         ///< "/job:worker/task:1", "client 5", "this process"
   uint64_t incarnation = 0; ///< of the peer
@@ -77,14 +80,14 @@ struct peer_connection {
   std::atomic<bool> is_closed{false};
   std::atomic<size_t> registering{0};          ///< graphs that wait to be compiled
   std::atomic<size_t> running{0};              ///< steps
-  std::atomic<size_t> open_inspections{0};     ///< inspections that are not answered
+  std::atomic<size_t> open_inspections{0};     ///< not answered yet
   std::atomic<uint64_t> feed_bytes{0};         ///< bytes of the feeds of its running steps
   std::atomic<bool> is_memory_readable{false}; ///< this process can read the peer's memory
   std::atomic<uint64_t> received{0};           ///< bytes, including those read from its memory
   std::atomic<uint64_t> sent{0};
   std::atomic<int64_t> heard_ns{steady_ns()}; ///< when bytes last came, by steady_ns()
-  std::shared_ptr<peer_account> account = {}; ///< of a client on an access list
-  early_cancels<step_id> cancelled = {};      ///< of a client on an access list
+  std::shared_ptr<peer_account> account = {}; ///< of a client on the access list; else null
+  early_cancels<step_id> cancelled = {};      ///< by such a client
   reported_waits waits = {};                  ///< of a client
 
   /// Notes that this number of bytes has come from the peer.

@@ -1,4 +1,4 @@
-// The answer that a master owes to a client while it asks other actors.
+// The answer of an actor to a request that it can answer only after the answers of other actors.
 #pragma once
 #include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/stop_request.hpp"
@@ -10,14 +10,15 @@
 
 namespace troupe {
 
-/// A request whose answer depends on the answers of other actors.
+/// A pending answer of any type, for code that can only fail it.
 class pending_answer_base {
 public:
   virtual ~pending_answer_base() = default;
   virtual void fail(const status& why) = 0;
 };
 
-/// Answers once: with the result, or with the first error.
+/// Answers once: with the result, or with the first error. Later calls do nothing. Used on the
+/// actor's thread only.
 template <class Result>
 class pending_answer final : public pending_answer_base {
 public:
@@ -31,7 +32,7 @@ public:
       reply_.deliver(to_caf(why));
   }
   bool is_answered() const noexcept { return answered_; }
-  /// Keeps `request` until the answer.
+  /// Keeps `request` alive until the answer.
   void keep(std::shared_ptr<stop_request> request) { stop_ = std::move(request); }
 
 private:

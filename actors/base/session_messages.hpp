@@ -38,7 +38,7 @@ struct TROUPE_API step_interface {
   };
 
   static step_interface of(const step_signature& signature);
-  /// Checks that these values may be fed: their number, types and shapes.
+  /// Fails if the number, types or shapes of the values do not match those of the feeds.
   status check(std::span<const tensor> feeds) const;
 
   std::vector<feed_spec> feeds;
@@ -140,8 +140,8 @@ struct ask_positions {
   std::vector<std::string> tasks = {}; ///< to ask; empty: all
 };
 
-/// Any actor -> session, worker or exchange: list your devices. Answered by
-/// std::vector<device_info>.
+/// Any actor -> session, worker or exchange: list the devices of the receiver's task or tasks.
+/// Answered by std::vector<device_info>.
 using list_devices_atom = caf::atom_constant<caf::atom("devices")>;
 
 /// Client -> session -> master: list the devices of the tasks that can be reached. Answered by

@@ -14,16 +14,18 @@
 
 namespace troupe {
 
+/// The scheduler's policy, in the form that CAF's coordinator and workers call. All jobs are in one
+/// queue.
 class spinning_policy : public caf::policy::unprofiled {
 public:
   struct coordinator_data {
     explicit coordinator_data(caf::scheduler::abstract_coordinator*) {}
-    std::mutex lock;
+    std::mutex lock; // guards the members below except `spin`; `size` is also read without it
     std::condition_variable added;
     std::deque<caf::resumable*> queue;
     std::atomic<size_t> size{0};
     size_t sleeping = 0;
-    bool spins = false; // whether one of the threads does
+    bool spins = false; // whether one of the threads spins
     adaptive_spin spin; // of that thread
   };
   struct worker_data {
@@ -72,7 +74,7 @@ public:
     auto* job = shared.queue.front();
     shared.queue.pop_front();
     shared.size.store(shared.queue.size(), std::memory_order_relaxed);
-    // A job came while this thread spun, and another one since.
+    // central_enqueue() notified no thread of the job that came while this thread spun.
     if (!shared.queue.empty() && shared.sleeping > 0)
       shared.added.notify_one();
     return job;

@@ -1,4 +1,5 @@
-// Tells an actor that the stop token of a request (run_options::stop) was requested to stop.
+// Sends an actor a message when the stop token of a request (run_options::stop) is requested to
+// stop.
 #pragma once
 #include <caf/actor_addr.hpp>
 #include <caf/actor_cast.hpp>
@@ -15,7 +16,8 @@ namespace troupe {
 
 class stop_request;
 
-/// Requester's thread -> the actor that runs the request. No answer; the actor calls act().
+/// The thread that requests the stop -> the actor that runs the request. The actor calls act(). No
+/// answer.
 struct stop_message {
   std::weak_ptr<stop_request> request;
   void act() const;
@@ -27,8 +29,9 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::stop_message)
 
 namespace troupe {
 
-/// While it lives, `act` is called once on the actor's thread, in a message after the one in which
-/// the token was requested to stop. `act` may own this object, so release it when the run ends.
+/// If the token is requested to stop while this object lives, `act` is called once, on the actor's
+/// thread, when the actor handles the stop_message. `act` may own this object, so release it when
+/// the run ends.
 class stop_request {
 public:
   /// Returns null if the token can never be requested to stop.

@@ -10,8 +10,9 @@
 
 namespace troupe {
 
-/// Configures the sharing scheduler with an explicit number of threads; if the system is networked,
-/// spinning_scheduler. Does not apply to an actor system of the application.
+/// Configures an actor system with CAF's sharing scheduler, or with spinning_scheduler if the
+/// system is networked. `threads` is as in count_threads(). An actor system that the application
+/// brings keeps the application's configuration.
 class system_config final : public caf::actor_system_config {
 public:
   system_config(size_t threads, bool networked);
