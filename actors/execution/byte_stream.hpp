@@ -13,8 +13,8 @@ namespace troupe {
 
 struct certificate_name; // serialization/tls/certificate_name.hpp
 
-/// Functions return what those of a non-blocking socket return: -1 and errno, with EAGAIN where the
-/// call would block.
+/// read() and write() return as those of a non-blocking socket do: the number of bytes, or -1 with
+/// errno, which is EAGAIN where the call would block. One thread may read while another one writes.
 class byte_stream {
 public:
   virtual ~byte_stream() = default;    ///< closes the stream
@@ -32,7 +32,8 @@ public:
   /// Returns whether bytes that write() accepted have not been sent. The stream sends them without
   /// a further call. Any thread may call.
   virtual bool has_unsent_output() const noexcept { return false; }
-  /// Describes a failed read or write, in words that the peer's name follows.
+  /// Returns the error of a failed read or write. `error` is its errno. Callers prefix the name of
+  /// the peer.
   virtual status error_of(int error) const;
   /// Returns the names that the peer has proven; null if it has proven none.
   virtual const std::vector<certificate_name>* names() const noexcept { return nullptr; }

@@ -83,7 +83,7 @@ void conductor_actor::fail(status why) {
 
 void conductor_actor::notify_waitable_resources(step_ended::outcome_kind outcome) {
   if (instance_.program().runs_within_steps())
-    return; // the root step does
+    return; // the conductor of the root step notifies them
   const auto& waitable_resources = instance_.program().waitable_resources();
   if (!waitable_resources.empty() && !error_.ok())
     instance_.program().recorder().note(flight_event::waits_cancelled, step());

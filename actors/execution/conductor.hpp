@@ -7,18 +7,20 @@
 
 namespace troupe {
 
-/// Notified once per step, on the thread that ended it.
+/// Receives the end of a step, and its results.
 class step_observer {
 public:
+  /// Called once per step, on the thread that ended it.
   virtual void on_step_ended(caf::execution_unit* unit) noexcept = 0;
-  /// Receives a result while the step runs. False: the conductor keeps it until the end.
+  /// Receives a result while the step runs. Returns false to have the conductor keep the result
+  /// until the end.
   virtual bool on_fetched(uint32_t, tensor&, caf::execution_unit*) { return false; }
 
 protected:
   ~step_observer() = default;
 };
 
-/// The error of a step whose deadline has passed.
+/// Returns the error of a step whose deadline has passed.
 status deadline_error(uint64_t step);
 
 /// Handles fetched and region_ended. Takes no lock: many threads run steps of one program. A step
@@ -61,8 +63,8 @@ public:
   // After the observer was notified:
   const status& outcome() const noexcept { return error_; }
   std::vector<tensor>& fetches() noexcept { return fetches_; }
-  /// Whether waitable resources keep the elements that the step took until it has ended well
-  /// elsewhere, too.
+  /// Whether waitable resources keep the elements that the step took until it has succeeded on the
+  /// other tasks, too.
   bool keeps_inputs() const noexcept { return keeps_inputs_; }
   uint64_t step() const noexcept { return step_.load(std::memory_order_relaxed); }
 

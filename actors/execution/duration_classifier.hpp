@@ -8,10 +8,13 @@
 namespace troupe {
 
 /// Judges by several runs, because the system may preempt a thread within a brief run. Brief work
-/// becomes long after two long runs within 16; long work becomes brief after 16 brief runs. A first
-/// run is trusted. Any thread may call; runs that end at the same time may count as one.
+/// becomes long after two long runs with fewer than 16 brief runs between them. Long work becomes
+/// brief after 16 brief runs if two runs were long, and after 48 brief runs at most. Only the first
+/// run is judged alone: if it is long, the work is long until the next brief run. Any thread may
+/// call; runs that end at the same time may count as one.
 class duration_classifier {
 public:
+  /// A run is long if it takes more time than this.
   static constexpr std::chrono::microseconds not_brief{200};
 
   void took(std::chrono::nanoseconds time) noexcept {

@@ -12,7 +12,7 @@
 
 namespace troupe {
 struct file_threads::state {
-  const size_t limit;
+  const size_t max_threads;
   const std::unique_ptr<file_access> files = files_for_readers(real_files());
   std::mutex mutex;
   std::condition_variable changed;
@@ -21,7 +21,7 @@ struct file_threads::state {
   size_t idle = 0;
   bool closing = false;
 
-  explicit state(size_t threads_at_most) : limit(threads_at_most) {}
+  explicit state(size_t limit) : max_threads(limit) {}
 
   void serve() {
     lower_thread_priority();
@@ -43,7 +43,7 @@ struct file_threads::state {
   }
 };
 
-file_threads::file_threads(size_t limit) : state_(std::make_shared<state>(limit)) {}
+file_threads::file_threads(size_t max_threads) : state_(std::make_shared<state>(max_threads)) {}
 
 file_threads::~file_threads() { close(); }
 
@@ -66,7 +66,7 @@ void file_threads::close() {
 
 bool file_threads::run(std::function<void(file_access&)> work) {
   auto& shared = *state_;
-  if (shared.limit == 0) {
+  if (shared.max_threads == 0) {
     work(*shared.files);
     return true;
   }
@@ -75,7 +75,7 @@ bool file_threads::run(std::function<void(file_access&)> work) {
     if (shared.closing)
       return true;
     shared.work.push_back(std::move(work));
-    if (shared.idle < shared.work.size() && shared.threads.size() < shared.limit) {
+    if (shared.idle < shared.work.size() && shared.threads.size() < shared.max_threads) {
       try {
         shared.threads.emplace_back([shared_state = state_] { shared_state->serve(); });
       } catch (const std::system_error&) {

@@ -8,12 +8,12 @@
 
 namespace troupe {
 
-/// The threads have a lower priority than those of steps, if the system supports that. They start
-/// on demand. Any thread may call.
+/// At most `max_threads` threads, of a lower priority than those of steps, if the system supports
+/// that. They start on demand. Any thread may call.
 class file_threads {
 public:
   /// With 0 threads, run() does the work on the caller's thread.
-  explicit file_threads(size_t most);
+  explicit file_threads(size_t max_threads);
   ~file_threads();
 
   /// Waits for running work. Queued and later work is dropped.

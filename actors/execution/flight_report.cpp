@@ -30,8 +30,8 @@ public:
 
 private:
   // In a simulation, ticks do not count virtual time.
-  std::string since_ns(int64_t ns) const {
-    return running_simulation ? "some time" : readable_time(now_ - ns);
+  std::string time_since(int64_t begin_ns) const {
+    return running_simulation ? "some time" : readable_time(now_ - begin_ns);
   }
 
   void add_line(const auto&... parts) {
@@ -45,7 +45,7 @@ private:
     for (const auto& wait : waits_of_step(instance_, step_, max_waits + 1))
       add_line(troupe::describe(wait), wait.detail.empty() ? "" : concat(" (", wait.detail, ')'),
                wait.kind == step_wait::wait_kind::region ? ", which has run for " : ", for ",
-               since_ns(wait.since_ns));
+               time_since(wait.since_ns));
   }
 
   void add_events() {
@@ -54,7 +54,7 @@ private:
       return;
     text_ += concat("\n  ", instance_.program().task(), " did last");
     for (const auto& event : events)
-      text_ += concat("\n    ", since_ns(event.ns), " ago: ", describe(event));
+      text_ += concat("\n    ", time_since(event.ns), " ago: ", describe(event));
   }
 
   std::string describe(const flight_recorder::event& event) const {

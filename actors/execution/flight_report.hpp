@@ -8,7 +8,8 @@
 
 namespace troupe {
 
-/// Returns true for deadlines and cancellations, which do not say what blocked the step.
+/// Returns whether an error is a passed deadline or a cancellation, which does not say what blocked
+/// the step.
 bool wants_flight_report(const status& why) noexcept;
 
 /// Returns lines for the end of an error's text, each begun by a newline and two spaces: the waits
@@ -22,7 +23,7 @@ status without_reports(const status& why);
 /// Appends the reports of another task's answer to the first error; at most 16 KiB in all.
 void add_reports(status& first_cause, const status& answer);
 
-/// "350 us", "12.4 ms", "3.1 s".
+/// Formats a duration: "350 us", "12.4 ms", "3.1 s".
 std::string readable_time(int64_t ns);
 
 } // namespace troupe

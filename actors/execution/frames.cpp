@@ -13,8 +13,9 @@
 namespace troupe {
 namespace {
 
-// Limits of a step on runs whose tensors came before they began: peers begin few at once.
-constexpr size_t max_visits = 16'384, max_early_bytes = size_t{1} << 30;
+// Limits of a step on the runs that it shares with other tasks, begun or not, and on the bytes of
+// tensors that came before their runs: peers begin few runs at once.
+constexpr size_t max_shared_runs = 16'384, max_early_bytes = size_t{1} << 30;
 // Limit of a step on running runs that other tasks began.
 constexpr size_t max_runs = 16'384;
 
@@ -304,7 +305,8 @@ private:
   const size_t values_;
   std::mutex mutex_;
   std::deque<std::unique_ptr<iteration>> iterations_; // from the first that is not over
-  std::optional<int64_t> next_, last_; // iteration that may begin next; number behind the last
+  std::optional<int64_t> next_;                       // the iteration that may begin next
+  std::optional<int64_t> last_; // the number after the last iteration; its inputs are the results
   int64_t running_ = 0;
   size_t users_ = 0; // running iterations, and threads that begin them
   bool failed_ = false;
@@ -360,7 +362,8 @@ bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& in
   return true;
 }
 
-// A run that began while the step failed does not know of the failure.
+// The thread that begins a run calls this, too: abort_all() does not reach a run that is added
+// while the step fails.
 void step_frames::end_if_failed(task_instance& instance, caf::execution_unit* unit) {
   if (root_.conductor().stop().raised())
     instance.conductor().abort(root_.step().sequence,
@@ -517,8 +520,8 @@ status step_frames::arrive(arrival&& message, caf::execution_unit* unit) {
     auto position = shared_runs_.find(run);
     if (position == shared_runs_.end() && frame->origin)
       return {}; // it has ended
-    if (position == shared_runs_.end() && shared_runs_.size() >= max_visits)
-      return failure(error_kind::resource_exhausted, "tensors of more than ", max_visits,
+    if (position == shared_runs_.end() && shared_runs_.size() >= max_shared_runs)
+      return failure(error_kind::resource_exhausted, "tensors of more than ", max_shared_runs,
                      " iterations of loops came before their iterations");
     auto& target = shared_runs_[run];
     if (!target.received_keys.insert(message.key).second)

@@ -24,13 +24,13 @@ public:
   /// Runs the functions of a frame for a wait, which is answered when they have ended.
   void begin(task_instance& instance, uint32_t program, uint32_t wait, std::span<tensor> inputs,
              caf::execution_unit* unit);
-  /// Takes a message of another task to a frame. Fails if the message breaks the protocol.
+  /// Handles a message of another task to a frame. Fails if the message breaks the protocol.
   status arrive(arrival&& message, caf::execution_unit* unit);
   /// Ends all runs, because the step has failed.
   void abort_all(caf::execution_unit* unit);
   /// The runs within the step; each may end at any time.
   std::vector<std::shared_ptr<task_instance>> running() const;
-  /// Drops what a step that has ended left behind.
+  /// Drops the times and early messages of a step that has ended.
   void reset() noexcept;
 
   task_instance& root() noexcept { return root_; }
@@ -55,6 +55,7 @@ public:
                  caf::execution_unit* unit);
   /// Notes that a run has ended. The step may have ended when this returns.
   void end_run(run_id run, const task_instance& instance) noexcept;
+  /// Ends the activity of a run that begin_run() added to the step. The step may end now.
   void leave_step(caf::execution_unit* unit);
   /// Aborts a run that began while the step failed.
   void end_if_failed(task_instance& instance, caf::execution_unit* unit);
@@ -62,7 +63,7 @@ public:
 private:
   struct shared_run {
     std::shared_ptr<task_instance> instance; // null before the run begins
-    std::set<uint32_t> received_keys;        // keys
+    std::set<uint32_t> received_keys;        // each key may come once
     std::vector<arrival> early;              // messages until the run begins
   };
   class guest;

@@ -1,5 +1,5 @@
-// Lets a thread that has brought a message run what the message makes ready, if that is brief: to
-// wake another thread would take longer.
+// Lets the thread that delivers a message run the work that the message makes ready, if the work is
+// brief: waking another thread would take longer.
 #pragma once
 #include "troupe/actors/base/caf_internals.hpp"
 #include "troupe/actors/execution/region.hpp"
@@ -63,11 +63,11 @@ public:
   /// Runs what is ready, in the order in which it became so.
   void run() {
     // A loop whose waits are already satisfied makes one region ready by another, without end.
-    const auto most_regions = 4 * ready_.size() + 64;
-    size_t regions = 0;
+    const auto max_regions = 4 * ready_.size() + 64;
+    size_t region_count = 0;
     while (next_ < ready_.size()) {
       auto [next, region] = ready_[next_++];
-      if (region && ++regions > most_regions)
+      if (region && ++region_count > max_regions)
         region->run_elsewhere();
       else
         resume(next, region);
@@ -77,7 +77,7 @@ public:
   }
 
 private:
-  // `region` is `next` if that is one, else null.
+  // `region` is `next` if `next` is a region, else null.
   void resume(caf::resumable* next, region_actor* region) {
     auto measures_time = region && !region->measures_itself();
     auto begin = std::chrono::steady_clock::now();
@@ -87,7 +87,7 @@ private:
     if (measures_time)
       region->took(std::chrono::steady_clock::now() - begin);
     if (outcome == caf::resumable::resume_later && repeats_left_-- > 0)
-      ready_.emplace_back(next, region); // another thread has sent it a message meanwhile
+      ready_.emplace_back(next, region); // an actor with further messages
     else if (outcome == caf::resumable::resume_later)
       system().scheduler().enqueue(next);
     else if (outcome != caf::resumable::shutdown_execution_unit)
@@ -99,7 +99,7 @@ private:
   const regions regions_;
   inline_unit* const outer_;
   const task_instance* running_ = nullptr; // the step of the region that it runs
-  int repeats_left_ = 8;                   // further messages of actors that have handled one
+  int repeats_left_ = 8; // the number of actors' further messages that still run here
   std::vector<std::pair<caf::resumable*, region_actor*>> ready_;
   size_t next_ = 0;
 };

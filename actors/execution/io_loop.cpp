@@ -26,12 +26,14 @@ using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr size_t scratch_bytes = 64 * 1024;
+// Answers are written before the next event if more than this was transferred for one event.
 constexpr size_t batch_bytes = 64 * 1024;
-constexpr size_t cache_limit = size_t{512} << 20;
-// The cache is released when less than this was transferred within `measured_for`.
-constexpr size_t little_traffic = 64 * 1024;
-constexpr std::chrono::seconds measured_for{2};
+constexpr size_t cache_limit = size_t{512} << 20; // bytes of memory()
+// The cache is released when fewer bytes than this were transferred within a traffic period.
+constexpr size_t min_traffic = 64 * 1024;
+constexpr std::chrono::seconds traffic_period{2};
 
+// The state of a loop, which its thread and its object share.
 struct state {
   struct entry {
     socket_handler* handler;
@@ -156,9 +158,9 @@ struct state {
     }
     for (auto* handler : due)
       handler->tick(now);
-    if (now - measured_since >= measured_for) {
+    if (now - measured_since >= traffic_period) {
       measured_since = now;
-      if (std::exchange(traffic, 0) < little_traffic)
+      if (std::exchange(traffic, 0) < min_traffic)
         memory->release_cached();
     }
   }
@@ -176,7 +178,7 @@ struct state {
   // Of the loop's thread:
   clock::time_point next_tick{};
   std::vector<int> pending_calls; // sockets whose handlers are to be called again
-  size_t traffic = 0;
+  size_t traffic = 0;             // bytes since measured_since
   clock::time_point measured_since = clock::now();
   adaptive_spin spin;
   alignas(64) std::array<std::byte, scratch_bytes> scratch;

@@ -17,6 +17,7 @@ public:
   /// The socket is readable or writable. `scratch` is valid during the call. Returns the number of
   /// bytes that were read and written.
   virtual size_t ready(bool readable, bool writable, std::span<std::byte> scratch) = 0;
+  /// Called once in each tick period of io_loop::add().
   virtual void tick(std::chrono::steady_clock::time_point now) = 0;
   /// The last call, after io_loop::remove(). Closes the socket.
   virtual void removed() = 0;
@@ -38,11 +39,12 @@ public:
                      std::shared_ptr<void> keep) = 0;
   /// Sets whether the handler is called when the socket is writable.
   virtual void want_writable(int socket, bool wanted) = 0;
+  /// Stops watching a socket. The handler's removed() is called later, on the loop's thread.
   virtual void remove(int socket) = 0;
-  /// Has the handler called again soon, after others, independent of its socket. On the loop's
-  /// thread.
+  /// Calls the handler of that socket again soon, after other handlers, even if the socket is not
+  /// ready. Call it on the loop's thread.
   virtual void call_again(int) {}
-  /// As call_again(), on any thread: for a socket that was just added, whose stream has buffered
+  /// As call_again(), for any thread: for a socket that was just added, whose stream has buffered
   /// input.
   virtual void call_soon(int) {}
 

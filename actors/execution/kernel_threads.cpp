@@ -35,10 +35,11 @@ constexpr int pause_per_search = 4;
 
 } // namespace
 
-class kernel_threads::crew final : public caf::execution_unit,
-                                   public std::enable_shared_from_this<crew> {
+// The threads and their queues. Each thread owns it, too: the threads may outlive kernel_threads.
+class kernel_threads::pool final : public caf::execution_unit,
+                                   public std::enable_shared_from_this<pool> {
 public:
-  crew(caf::actor_system& system, const options& settings)
+  pool(caf::actor_system& system, const options& settings)
       : caf::execution_unit(&system), max_threads_(std::max<size_t>(settings.max_threads, 1)),
         spins_(settings.spins), handles_messages_(settings.handles_messages) {}
 
@@ -58,7 +59,7 @@ public:
       added_.notify_one();
       return;
     }
-    if (threads_ < max_threads_ && start(threads_, &crew::work))
+    if (threads_ < max_threads_ && start(threads_, &pool::work))
       return;
     if (threads_ == 0) { // the system cannot create one
       take(queue_, ready);
@@ -104,7 +105,7 @@ public:
 
 private:
   // Called with the lock held. The system counts the thread, and waits for it when it ends.
-  bool start(size_t& count, void (crew::*act)()) {
+  bool start(size_t& count, void (pool::*act)()) {
     system().inc_detached_threads();
     try {
       std::thread{[self = shared_from_this(), act] {
@@ -175,7 +176,7 @@ private:
     if (idle_spares_ > 0)
       spare_.notify_one();
     else if (spares_ < max_spares)
-      start(spares_, &crew::watch);
+      start(spares_, &pool::watch);
   }
 
   void run(region_actor* next) {
@@ -274,29 +275,29 @@ private:
 };
 
 kernel_threads::kernel_threads(caf::actor_system& system, const options& settings)
-    : crew_(std::make_shared<crew>(system, settings)) {}
+    : pool_(std::make_shared<pool>(system, settings)) {}
 
-kernel_threads::~kernel_threads() { crew_->end(); }
+kernel_threads::~kernel_threads() { pool_->end(); }
 
-size_t kernel_threads::max_threads() const noexcept { return crew_->max_threads(); }
+size_t kernel_threads::max_threads() const noexcept { return pool_->max_threads(); }
 
 void kernel_threads::run_later(region_actor* ready) noexcept {
-  auto kept = crew_; // the region may destroy this object
+  auto kept = pool_; // the region may destroy this object
   kept->push(*ready);
 }
 
 region_actor* kernel_threads::take_back(task_instance& step) noexcept {
-  return crew_->take_back(step);
+  return pool_->take_back(step);
 }
 
 kernel_threads::registered_caller::registered_caller(kernel_threads& threads, task_instance& step,
                                                      waiting_caller& caller) noexcept
     : threads_(threads), step_(step) {
-  threads.crew_->set_caller(step, &caller);
+  threads.pool_->set_caller(step, &caller);
 }
 
 kernel_threads::registered_caller::~registered_caller() {
-  threads_.crew_->set_caller(step_, nullptr);
+  threads_.pool_->set_caller(step_, nullptr);
 }
 
 } // namespace troupe

@@ -13,8 +13,8 @@ class task_instance;
 /// A thread that waits for the end of its step.
 class waiting_caller {
 public:
-  /// A region of the step is queued, and the caller may take it back. Called by any thread, under a
-  /// lock: must be brief, and must not call kernel_threads.
+  /// Called when a region of the step is queued and no thread is free for it: the caller may take
+  /// it back. Called by any thread, under a lock: must be brief, and must not call kernel_threads.
   virtual void region_waits() noexcept = 0;
 
 protected:
@@ -68,8 +68,8 @@ public:
   };
 
 private:
-  class crew;
-  std::shared_ptr<crew> crew_; // shared with the threads
+  class pool;
+  std::shared_ptr<pool> pool_; // shared with the threads
 };
 
 } // namespace troupe

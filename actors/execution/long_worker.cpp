@@ -15,11 +15,11 @@
 namespace troupe {
 namespace {
 
-// One request, which the background executor's thread answers.
+// The work of one node, which the background executor's thread runs and answers.
 struct pending_work {
   wait_request request;
   std::atomic<bool> stop = false;
-  std::atomic<bool> taken = false; // by the thread that does the work, or that drops it
+  std::atomic<bool> taken = false; // by the thread that runs the work, or that drops it
 
   explicit pending_work(wait_request&& received) : request(std::move(received)) {}
 
@@ -67,7 +67,7 @@ private:
     }
     if (auto* end = content_if<step_ended>(message)) {
       // The work of a failed step is stopped at `failed`, too, because requests may come after
-      // `fails`.
+      // `failing`.
       if (end->outcome == step_ended::outcome_kind::failing ||
           end->outcome == step_ended::outcome_kind::failed)
         stop([&](const pending_work& work) { return work.request.step == end->step; });

@@ -18,16 +18,18 @@ namespace troupe {
 // Regions that become ready while another one runs are passed on, and return here only if heavy.
 class low_priority_threads::unit final : public caf::execution_unit {
 public:
-  unit(caf::actor_system& system, size_t most) : caf::execution_unit(&system), most_(most) {}
+  unit(caf::actor_system& system, size_t max_threads)
+      : caf::execution_unit(&system), max_threads_(max_threads) {}
 
   void exec_later(caf::resumable* ready) override { schedule_elsewhere(system(), ready); }
 
-  // Returns false if there is no thread, and none can be created.
+  // Queues a region, and starts a thread if no idle one can take it. Returns false if there is no
+  // thread, and none can be created.
   bool push(caf::resumable* ready, const std::shared_ptr<unit>& self) {
     {
       std::lock_guard guard{mutex_};
       ready_.push_back(ready);
-      if (idle_ < ready_.size() && threads_.size() < most_) {
+      if (idle_ < ready_.size() && threads_.size() < max_threads_) {
         try {
           threads_.emplace_back([kept = self] { kept->work(); });
         } catch (const std::system_error&) {
@@ -80,7 +82,7 @@ private:
     return next;
   }
 
-  const size_t most_;
+  const size_t max_threads_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<caf::resumable*> ready_;
@@ -89,8 +91,8 @@ private:
   bool ending_ = false;
 };
 
-low_priority_threads::low_priority_threads(caf::actor_system& system, size_t most)
-    : unit_(std::make_shared<unit>(system, most)) {}
+low_priority_threads::low_priority_threads(caf::actor_system& system, size_t max_threads)
+    : unit_(std::make_shared<unit>(system, max_threads)) {}
 
 low_priority_threads::~low_priority_threads() { unit_->end(); }
 

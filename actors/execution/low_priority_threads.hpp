@@ -9,19 +9,18 @@
 
 namespace troupe {
 
-/// Run heavy regions in the order in which they became ready, at a lower priority than the threads
-/// of other steps, if the system supports that (Linux). They start on demand. Brief regions stay on
-/// the thread that makes them ready, because passing them on would take longer.
+/// Threads that run heavy regions in the order in which they became ready, at a lower priority than
+/// the threads of other steps, if the system supports that (Linux). They start on demand. Brief
+/// regions stay on the thread that makes them ready, because passing them on would take longer. Any
+/// thread may call.
 class low_priority_threads final : public region_threads {
 public:
   /// The system must live until all queued regions have run.
-  low_priority_threads(caf::actor_system& system, size_t most);
+  low_priority_threads(caf::actor_system& system, size_t max_threads);
   /// Runs the queued regions, and waits for that unless called on one of the threads.
   ~low_priority_threads() override;
 
-  bool takes(bool heavy) const noexcept override {
-    return heavy;
-  } ///< by estimate or by measurement
+  bool takes(bool heavy) const noexcept override { return heavy; }
   /// If there is no thread and the system cannot create one, the threads of other steps run it.
   void run_later(caf::resumable* ready) override;
 

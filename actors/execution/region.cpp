@@ -17,7 +17,7 @@
 namespace troupe {
 namespace {
 
-// Converts what a region's code emits to messages.
+// Converts the emissions of a region's code to messages.
 class messenger final : public emission_sink {
 public:
   messenger(task_instance& instance, uint32_t program, caf::execution_unit* unit)
@@ -107,8 +107,8 @@ private:
     }
   }
 
-  // Calls `then` with the value in the host's memory: now if it is there, otherwise when the device
-  // has copied it, if the step still runs then.
+  // Calls `then` with the value in the host's memory: at once if the value is there, otherwise when
+  // the device has copied it, if the step still runs then.
   template <class Then>
   void on_host(tensor&& value, Then then) {
     if (value.on_host()) {
@@ -129,8 +129,8 @@ private:
                     });
   }
 
-  // Copies a tensor directly to the receiving device, if possible. Its reader is launched behind
-  // the copy.
+  // Copies a tensor directly to the receiving device. Returns false if that is not possible. The
+  // reader of the tensor is launched behind the copy.
   bool take_over(uint32_t export_index, tensor& value) {
     const auto& route = instance_.program().route(program_, export_index);
     if (route.remote)
@@ -185,7 +185,7 @@ bool region_actor::heavy() const noexcept {
   return instance_->part(program_).program().regions()[region_].is_heavy;
 }
 
-// If so, the measured time decides on which thread the region runs next.
+// True where the measured time decides on which thread the region runs next.
 bool region_actor::measures_itself() const noexcept {
   auto* threads = instance_->program().threads_of(program_);
   return (threads && !threads->takes(heavy())) || duration_.often_long();

@@ -35,13 +35,14 @@ public:
   bool heavy() const noexcept;
   /// Whether a thread that has more urgent work may run it first.
   bool brief() const noexcept;
-  /// Notes how long a run took, if resume() does not measure that itself.
+  /// Notes how long a run took. The caller of resume() calls it unless measures_itself().
   void took(std::chrono::nanoseconds time) noexcept { duration_.took(time); }
+  /// Whether resume() measures how long a run takes.
   bool measures_itself() const noexcept;
   /// Whether it is expected to take a few milliseconds at most: it has no loop, and its nodes are
   /// small. Measured times do not count, because on a busy machine they include waiting for a core.
   bool quick() const noexcept;
-  /// Whether its step has failed or was stopped, so that kernels stop.
+  /// Whether its step has failed or was stopped: its kernels then end early.
   bool has_stopped() const noexcept;
   /// The step that it belongs to.
   task_instance& step() const noexcept;

@@ -12,9 +12,10 @@ class region_threads {
 public:
   virtual ~region_threads() = default;
 
-  /// Whether such regions run on these threads; `heavy` regions are worth another thread.
+  /// Whether a region runs on these threads. `heavy`: running it on another thread pays, by the
+  /// estimate of the compiler or by measurement.
   virtual bool takes(bool heavy) const noexcept = 0;
-  /// Takes over one reference.
+  /// Queues a region. Takes over one reference.
   virtual void run_later(caf::resumable* ready) = 0;
 };
 

@@ -96,14 +96,14 @@ void socket_writer::finish() {
 }
 
 size_t socket_writer::write(size_t budget) {
-  auto last = finishing_.load(std::memory_order_acquire); // all messages are in the link by now
+  auto is_last = finishing_.load(std::memory_order_acquire); // all messages are in the link by now
   size_t total = 0;
-  bool more = true;
+  bool has_more = true;
   while (total < budget && !closed_.load(std::memory_order_relaxed)) {
     pieces_.clear();
     auto most = TROUPE_BUGGIFY_ORDER("little is written at once") ? 1000 : write_window;
     if (link_.gather(pieces_, std::min(most, budget)) == 0 && !stream_.has_unsent_output()) {
-      more = false;
+      has_more = false;
       break;
     }
     std::array<iovec, 64> places;
@@ -114,7 +114,7 @@ size_t socket_writer::write(size_t budget) {
       if (errno == EINTR)
         continue;
       if (errno != EAGAIN)
-        more = false; // the reader gets the error, too, and ends the connection
+        has_more = false; // the reader gets the error, too, and ends the connection
       break;
     }
     link_.sent(static_cast<size_t>(written));
@@ -122,11 +122,11 @@ size_t socket_writer::write(size_t budget) {
       sent_->fetch_add(static_cast<uint64_t>(written), std::memory_order_relaxed);
     total += static_cast<size_t>(written);
   }
-  if (last && !std::exchange(finished_, true))
+  if (is_last && !std::exchange(finished_, true))
     stream_.shut_down_writing();
-  if (more != wants_writable_ && !closed_.load(std::memory_order_relaxed)) {
-    wants_writable_ = more;
-    loop_.want_writable(stream_.id(), more);
+  if (has_more != wants_writable_ && !closed_.load(std::memory_order_relaxed)) {
+    wants_writable_ = has_more;
+    loop_.want_writable(stream_.id(), has_more);
   }
   return total;
 }

@@ -14,8 +14,8 @@
 namespace troupe {
 
 /// Any thread may call, except close(), which is called on the loop's thread. One thread writes at
-/// a time. A thread that comes meanwhile leaves its message to the writing thread, so messages
-/// gather into one write.
+/// a time. Meanwhile, other threads leave their messages to the writing thread, which gathers them
+/// into one write.
 class socket_writer {
 public:
   /// `sent` counts the bytes that were written, if not null.
@@ -46,7 +46,7 @@ private:
   link& link_;
   caf::abstract_actor& owner_;
   std::atomic<uint64_t>* const sent_;
-  std::atomic<unsigned> callers_{0};
+  std::atomic<unsigned> callers_{0}; // the writing thread, and calls that it has not seen yet
   std::atomic<bool> closed_{false}, finishing_{false};
   // Of the writing thread:
   bool finished_ = false;

@@ -12,7 +12,8 @@ public:
   /// A queued step, which must withdraw before it is destroyed.
   class waiter {
   public:
-    /// Called once, on the thread that left; must not block.
+    /// Called once, on the thread of leave(), under a lock: must not block, and must not call the
+    /// gate.
     virtual void admitted() = 0;
 
   protected:
@@ -26,6 +27,7 @@ public:
   bool enter(waiter& step);
   /// Removes `step` from the queue. Returns false if it has been admitted meanwhile.
   bool withdraw(waiter& step);
+  /// Ends an admitted step, and admits the first queued one.
   void leave();
   /// Calls leave() when it ends, for an admitted step.
   class admission {
@@ -38,6 +40,7 @@ public:
   private:
     step_gate& gate_;
   };
+  /// Returns the number of queued steps.
   size_t waiting() const;
 
 private:

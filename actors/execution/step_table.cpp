@@ -81,7 +81,7 @@ void step_table::note_watcher(step_id step, const caf::actor_addr& exchange) {
 
 // Returns the exchanges to notify of a change, and removes them if no message of the step is
 // expected any more. Both happen under one lock, so that no other thread notifies them of an end
-// that they do not know of yet.
+// before the change.
 step_table::watchers step_table::watchers_of(step_id step) {
   auto position = watchers_.find(step);
   if (position == watchers_.end())
@@ -136,7 +136,8 @@ void step_table::abort(step_id step, status why, caf::execution_unit* unit) {
     exchanges = watchers_of(step);
     return cancelled;
   }();
-  // A step that has ended meanwhile, maybe well, notifies by itself: its tensors can be fetched.
+  // If the step has ended meanwhile, end() notifies the exchanges. The step may have succeeded, and
+  // then its tensors can still be fetched.
   if (!instance || (*instance)->conductor().abort(step.sequence, std::move(why), unit))
     notify(exchanges, step, true);
 }

@@ -18,7 +18,8 @@ public:
 
   explicit step_table(clock now = step_clock::now) : now_(std::move(now)) {}
 
-  /// Returns the error of a step that must not begin, and then forgets it.
+  /// Announces a step that is about to begin. Fails if the step must not begin: it was cancelled
+  /// before, had no room for an early tensor, or has run already.
   status admit(step_id step);
   /// Delivers the early tensors of a step that has begun. Fails if the step must end at once.
   status deliver_early_tensors(step_id step, const std::shared_ptr<task_instance>& instance,
@@ -60,7 +61,7 @@ public:
     std::shared_ptr<task_instance> instance;
     step_clock::time_point deadline;
   };
-  /// The running steps; each may end at any time (conductor_actor::act_for).
+  /// Returns the running steps; each may end at any time (conductor_actor::act_for).
   std::vector<running_step> running() const;
   bool idle() const; ///< no running steps, no early tensors
 
@@ -71,7 +72,7 @@ private:
   watchers watchers_of(step_id step);
   static void notify(const watchers& exchanges, step_id step, bool failed);
   template <class Predicate>
-  void abort_if(Predicate hit, const status& why, caf::execution_unit* unit);
+  void abort_if(Predicate matches, const status& why, caf::execution_unit* unit);
 
   const clock now_;
   mutable std::mutex mutex_;

@@ -35,12 +35,13 @@ struct step_wait {
 
 std::string_view to_string(step_wait::wait_kind kind) noexcept;
 
-/// "[While 'train' iteration 3] QueueDequeue 'next' (train.cpp:17) on queue 'examples'".
+/// Describes a wait: "[While 'train' iteration 3] QueueDequeue 'next' (train.cpp:17) on queue
+/// 'examples'".
 std::string describe(const step_wait& wait);
 
-/// A wait of a program of a step, whether or not it is active.
+/// Returns a wait of a program of a step, whether or not it is active.
 step_wait wait_of(const task_program& step, const program& part, uint32_t wait);
-/// "region 0 of 3 instructions from MatMul 'y' (train.cpp:17)".
+/// Describes a region: "region 0 of 3 instructions from MatMul 'y' (train.cpp:17)".
 std::string describe_region(const program& part, uint32_t region);
 
 /// Lists the active waits of an instance and then its running regions, at most `most`; without

@@ -230,13 +230,13 @@ status task_program::add(task_frame frame) {
       if (std::ranges::find(accelerators_, device) == accelerators_.end())
         accelerators_.push_back(device);
   }
-  auto next = std::max(numbers_, static_cast<uint32_t>(programs_.size()));
+  auto next = std::max(next_number_, static_cast<uint32_t>(programs_.size()));
   for (const auto& function : frame.functions)
     if (function) {
       function->first_number_ = next;
       next += static_cast<uint32_t>(function->programs_.size());
     }
-  numbers_ = next;
+  next_number_ = next;
   frames_.emplace(number, std::move(frame));
   return {};
 }

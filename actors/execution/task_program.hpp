@@ -49,7 +49,8 @@ struct task_frame {
   const node* origin = nullptr; ///< the _Frame; null if another task has it
   std::string description;
   call_kind call_rule = call_kind::once;
-  /// Counts of arguments, of two kinds, and of results.
+  /// The numbers of arguments that carry values, of arguments that carry only an order of effects
+  /// (frame_order), and of results.
   size_t values = 0, order_count = 0, results = 0;
   std::vector<size_t> unchanged; ///< values of a loop that are the same in all iterations
   int64_t parallel_iterations = 1;
@@ -78,7 +79,8 @@ struct frame_iteration {
   std::string description() const;
 };
 
-/// Everything except the pool is immutable once linked; any thread may use it.
+/// The programs of one kind of step, or of one function of a frame, on this task. Everything except
+/// the pool is immutable once linked; any thread may use it.
 class task_program : public std::enable_shared_from_this<task_program> {
 public:
   /// `devices` are those of the programs, shared because a step may outlive its worker.
@@ -156,7 +158,8 @@ public:
   void expect(const std::vector<known_peer>& peers);
   /// The incarnation of a task that it expects; 0: any.
   uint64_t expected_incarnation(const task_name& task) const;
-  /// Returns whether it exchanges tensors with that task, whose loss then ends its steps.
+  /// Returns whether it exchanges tensors with that incarnation of a task, whose loss then ends its
+  /// steps. An incarnation of 0, or one that the program does not know, matches any.
   bool exchanges_with(const std::string& task, uint64_t incarnation) const noexcept;
 
   /// Returns whether that task sends to it.
@@ -181,7 +184,7 @@ public:
 
   /// Takes an instance out of the pool, or makes one. Own this program while the instance runs.
   std::shared_ptr<task_instance> check_out();
-  /// Returns an instance whose step has ended well to the pool.
+  /// Returns an instance whose step has succeeded to the pool.
   void check_in(std::shared_ptr<task_instance> idle);
   /// Destroys the instances that have been in the pool since before the last call.
   void shrink();
@@ -201,7 +204,7 @@ public:
   inline_actor& waitable_resource(uint32_t of_program, uint32_t of_wait) const {
     return *waitable_resources_[of_program][of_wait];
   }
-  /// The waitable resource that a wait's waitable resource may ask in turn; null if none.
+  /// The waitable resource to which the one of that wait may send requests; null if none.
   const caf::actor& source(uint32_t of_program, uint32_t of_wait) const {
     return sources_[of_program][of_wait];
   }
@@ -237,7 +240,7 @@ private:
   std::map<uint32_t, import_route> imports_;
   std::map<uint32_t, task_frame> frames_;
   bool within_steps_ = false, has_state_ = false;
-  uint32_t first_number_ = 0, numbers_ = 0;
+  uint32_t first_number_ = 0, next_number_ = 0; // of programs, in the flight recorder
   std::vector<std::optional<import_route>> arguments_;
   std::vector<std::shared_ptr<named_state>> kept_states_;
   mutable std::atomic<uint64_t> seen_retirements_{0};
@@ -258,7 +261,7 @@ private:
   std::vector<std::string> device_names_; // of the programs
   struct pooled {
     std::shared_ptr<task_instance> instance;
-    uint64_t since; // the number of calls of shrink() before
+    uint64_t since; // the number of calls of shrink() before it was checked in
   };
   // A part of the pool. Cores prefer different parts, and wait for none.
   struct alignas(64) pool_shard {
@@ -297,12 +300,14 @@ public:
   instance& part(uint32_t of_program) { return *parts_[of_program]; }
   region_actor& region(uint32_t of_program, uint32_t which) { return *regions_[of_program][which]; }
   conductor_actor& conductor() noexcept { return *conductor_; }
-  /// The step that this one runs within, or itself, and the frame and run that it is (0: none).
+  /// The instance of the step that this one runs within, or itself.
   task_instance& root() noexcept { return *root_; }
   /// Used by kernel_threads only, on a root.
   step_queue_state& queue_state() noexcept { return queue_state_; }
+  /// The frame and the run of the frame that it executes; 0: it is a root.
   uint32_t frame() const noexcept { return frame_; }
   uint64_t run() const noexcept { return run_; }
+  /// Makes it a run of a frame within the step of `root`.
   void belong_to(task_instance& root, uint32_t frame, uint64_t run,
                  const frame_iteration& iteration) {
     root_ = &root;
@@ -324,7 +329,7 @@ public:
     return *rendezvous_[of_group];
   }
 
-  /// Prepares it for another step, after one that ended well.
+  /// Prepares it for another step, after one that succeeded.
   void reset() noexcept;
 
   /// Profiles the next step, until the instance is checked in.
@@ -342,10 +347,11 @@ public:
   void begin_wait(uint32_t of_program, uint32_t of_wait) noexcept;
   /// The value of a wait has come; called before it is delivered.
   void end_wait(uint32_t of_program, uint32_t of_wait, uint64_t bytes) noexcept;
-  /// In ticks; 0 if it does not wait.
+  /// The start time of a wait in ticks (ticks_now()); 0 if it does not wait.
   int64_t waits_since(uint32_t of_program, uint32_t of_wait) const noexcept {
     return timestamps_[of_program].waits[of_wait].load(std::memory_order_relaxed);
   }
+  /// The start time of a region's run in ticks; 0 if it does not run.
   std::atomic<int64_t>& runs_since(uint32_t of_program, uint32_t region) noexcept {
     return timestamps_[of_program].regions[region];
   }

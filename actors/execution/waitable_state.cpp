@@ -40,17 +40,19 @@ struct clear_at_exit {
 template <class List>
 clear_at_exit(List**) -> clear_at_exit<List>;
 
+// The sender of a request, to which the answer goes.
 struct requester {
-  uint32_t wait = 0;
+  uint32_t wait = 0; // or the number of a deferred operation
   const troupe::node* origin = nullptr;
   caf::actor region; // or a waitable resource, for a deferred operation
   caf::actor source; // the waitable resource that this one may ask
   caf::actor keep;   // owns the region of `origin`, for a deferred operation
   usage_meter::side side = usage_meter::neither;
 };
+// A request that is not answered yet.
 struct waiter {
   requester from;
-  std::optional<deadlines::key> due;
+  std::optional<deadlines::key> due; // its timeout, if it has one
 };
 struct delivery {
   caf::actor region;
@@ -61,7 +63,8 @@ struct pending_operation {
   deferred_operation operation;
   requester from;
 };
-// Most requests have one answer.
+// The messages of one call, which are sent after the lock is released. Most requests have one
+// answer.
 struct deliveries {
   boost::container::small_vector<delivery, 2> answers;
   std::vector<pending_operation> operations;
@@ -98,8 +101,8 @@ delivery delivery_to(requester& receiver, answer& result) {
 class waitable_actor final : public inline_actor {
 public:
   waitable_actor(caf::actor_config& config, std::shared_ptr<waitable_resource> machine,
-                 std::shared_ptr<file_threads> input)
-      : inline_actor(config), machine_(std::move(machine)), input_(std::move(input)) {}
+                 std::shared_ptr<file_threads> files)
+      : inline_actor(config), machine_(std::move(machine)), files_(std::move(files)) {}
 
   const char* name() const override { return "troupe.waitable_resource"; }
 
@@ -213,7 +216,8 @@ private:
     return kept;
   }
 
-  // Running out of memory ends no process. The answers until then are sent.
+  // Calls `act` with the lock held. If memory runs out, the answers until then are sent, and the
+  // process goes on.
   template <class Act>
   void under_lock(deliveries& out, Act act) {
     std::lock_guard guard{mutex_};
@@ -244,7 +248,7 @@ private:
   void run_operation(pending_operation& pending, caf::execution_unit* unit) {
     auto self = caf::actor_cast<caf::actor>(this);
     if (pending.operation.work) {
-      auto is_queued = input_->run([self = std::move(self),
+      auto is_queued = files_->run([self = std::move(self),
                                     work = std::move(pending.operation.work),
                                     number = pending.operation.number](file_access& files) {
         auto outcome = guarded("reading a file", [&] { return work(files); });
@@ -273,7 +277,7 @@ private:
             troupe::source_request{step, pending.from.origin, pending.operation.ask,
                                    pending.operation.number, pending.from.region, self},
             unit);
-    // The step may have failed before the source heard of it.
+    // The step may have failed before the source got the request: its end was not reported there.
     std::unique_lock lock{mutex_};
     auto is_waiting = waiting_.contains(pending.operation.requester->number);
     lock.unlock();
@@ -427,13 +431,13 @@ private:
 
   std::mutex mutex_;
   const std::shared_ptr<waitable_resource> machine_;
-  const std::shared_ptr<file_threads> input_;
+  const std::shared_ptr<file_threads> files_;
   usage_meter meter_;
   std::vector<deferred_operation> operations_;   // those that are being started
   std::unordered_map<uint64_t, waiter> waiting_; // by request
   uint64_t next_request_ = 1;
   deadlines due_;
-  answers* overdue_ = nullptr; // the list of wake()
+  answers* overdue_ = nullptr; // the answers of the wake_atom that is being handled
   caf::actor timer_;
   static constexpr int64_t max_timeout_ms = int64_t{1000} * 3600 * 24 * 365; // a year
   bool closed_ = false;
@@ -498,10 +502,10 @@ waitable_stats waitable_state::numbers() const {
 }
 
 caf::actor waitable_state::actor(caf::actor_system& system,
-                                 const std::shared_ptr<file_threads>& input) {
+                                 const std::shared_ptr<file_threads>& files) {
   std::lock_guard guard{mutex_};
   if (!actor_)
-    actor_ = spawn_inline<waitable_actor>(system, machine_, input).first;
+    actor_ = spawn_inline<waitable_actor>(system, machine_, files).first;
   return actor_;
 }
 

@@ -39,9 +39,9 @@ public:
   waitable_stats numbers() const;
 
   /// Returns the actor, an inline one that handles wait_request, source_request, wait_answer,
-  /// operation_ended, step_ended and waitable_reset. The first call spawns it. `input` runs its
+  /// operation_ended, step_ended and waitable_reset. The first call spawns it. `files` runs its
   /// file accesses. After an exit message it answers all requests with `cancelled`.
-  caf::actor actor(caf::actor_system& system, const std::shared_ptr<file_threads>& input);
+  caf::actor actor(caf::actor_system& system, const std::shared_ptr<file_threads>& files);
 
 private:
   explicit waitable_state(std::unique_ptr<waitable_resource> machine);
