@@ -147,14 +147,15 @@ status check_cluster_message(const std::vector<certificate_name>& proven, const 
   auto only_tasks = [&](const char* action) {
     return std::ranges::any_of(proven, is_task_here)
                ? status{}
-               : failure(error_kind::failed_precondition, "clients do not ", action);
+               : failure(error_kind::failed_precondition, "clients may not ", action);
   };
   // Clients may send empty changes, which say the epoch of their list, but no members.
   if (const auto* list = std::get_if<member_changes>(&sent))
-    return list->base == list->epoch && list->members.empty() ? status{}
-                                                              : only_tasks("say who the tasks are");
+    return list->base == list->epoch && list->members.empty()
+               ? status{}
+               : only_tasks("send lists of the cluster's tasks");
   if (std::holds_alternative<number_grant>(sent))
-    return only_tasks("give out numbers");
+    return only_tasks("assign task numbers");
   const auto* claim = std::get_if<number_claim>(&sent);
   auto of_that_job = [&](const auto& name) {
     return name.cluster == cluster && name.job == claim->job &&

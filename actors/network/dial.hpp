@@ -11,10 +11,11 @@
 
 namespace troupe {
 
+/// The address of a task or service.
 struct address {
   std::string host;
   uint16_t port = 0;
-  /// Reads "host:port" or "[::1]:port".
+  /// Reads "host:port" or "[::1]:port". Does not resolve the host.
   static result<address> parse(std::string_view text);
 };
 

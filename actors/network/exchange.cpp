@@ -41,6 +41,7 @@ namespace {
 constexpr int ticks_per_timeout = 6;
 // The loop's thread serves other sockets after this number of reads.
 constexpr int max_reads = 8;
+// The number of bytes that are read behind the rest of a payload: the next header, and little more.
 constexpr size_t bytes_beside_gap = 4096;
 // The smallest payload that is read from the peer's memory: smaller ones come as fast through the
 // socket.
@@ -63,12 +64,12 @@ public:
       : inline_actor(config), stream_(std::move(stream)), options_(std::move(options)),
         loop_(options_.loop),
         peer_name_(options_.expected ? to_string(*options_.expected) : "an unknown peer"),
-        lends_(lend_memory()), link_({.self = options_.self,
-                                      .timeout = options_.peer_timeout,
-                                      .memory = &loop_->memory(),
-                                      .max_pooled_payload = max_cached,
-                                      .memory_token = lends_},
-                                     callbacks()),
+        memory_token_(lend_memory()), link_({.self = options_.self,
+                                             .timeout = options_.peer_timeout,
+                                             .memory = &loop_->memory(),
+                                             .max_pooled_payload = max_cached,
+                                             .memory_token = memory_token_},
+                                            callbacks()),
         socket_writer_(*stream_, *loop_, link_, *this, &connection_->sent) {}
 
   const char* name() const override { return "troupe.exchange"; }
@@ -85,7 +86,7 @@ public:
                               std::make_shared<caf::actor>(as_actor()));
     {
       std::lock_guard guard{mutex_};
-      is_known_ = true;
+      is_in_loop_ = true;
       if (has_ended_) // the owner had ended already
         return loop_->remove(id);
     }
@@ -100,8 +101,8 @@ public:
 
   size_t ready(bool readable, bool writable, std::span<std::byte> scratch) override {
     size_t moved = 0;
-    ends_on_exception([&] {
-      moved = move(readable, writable, scratch);
+    run_or_end([&] {
+      moved = transfer(readable, writable, scratch);
       if (!is_closed() && link_.has_lent_payloads())
         moved += read_lent_memory();
     });
@@ -112,7 +113,7 @@ public:
   void tick(std::chrono::steady_clock::time_point now) override {
     if (is_closed())
       return;
-    ends_on_exception([&] {
+    run_or_end([&] {
       if (auto outcome = link_.tick(now); !outcome)
         return end(std::move(outcome));
       socket_writer_.write_some();
@@ -140,16 +141,16 @@ public:
 
 protected:
   bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
-    bool is_known = true;
-    if (!ends_on_exception([&] { is_known = handle(message); }) && message.mid.is_request()) {
+    bool is_handled = true;
+    if (!run_or_end([&] { is_handled = handle(message); }) && message.mid.is_request()) {
       std::lock_guard guard{mutex_};
       pending_request{message.sender, message.mid}.answer(to_caf(lost_));
     }
-    return is_known;
+    return is_handled;
   }
 
 private:
-  // Says in the hello of this process where a peer on this machine finds the lent memory.
+  // Writes to the hello where a peer on this machine finds the lent memory. Null: it is not lent.
   std::shared_ptr<lending_token> lend_memory() {
     if (!options_.same_host_reads || !process_memory_reader::within_machine(stream_->socket()))
       return nullptr;
@@ -181,9 +182,9 @@ private:
 
   caf::actor as_actor() { return caf::actor_cast<caf::actor>(static_cast<abstract_actor*>(this)); }
 
-  // Mostly out of memory. A connection that has lost a message cannot go on.
+  // If `act` throws (out of memory), a message is lost: ends the connection, and returns false.
   template <class Act>
-  bool ends_on_exception(Act act) noexcept {
+  bool run_or_end(Act act) noexcept {
     try {
       act();
       return true;
@@ -214,7 +215,7 @@ private:
     return true;
   }
 
-  size_t move(bool readable, bool writable, std::span<std::byte> scratch) {
+  size_t transfer(bool readable, bool writable, std::span<std::byte> scratch) {
     auto moved = writable ? socket_writer_.flush() : 0;
     inline_unit unit{home_system()};
     unit_ = &unit;
@@ -282,6 +283,7 @@ private:
     return is_closed_;
   }
 
+  // Passes received bytes on to the link: the first `gap` ones are in the link's buffer already.
   status feed(size_t size, size_t gap, std::span<const std::byte> scratch) {
     auto in_place = std::min(size, gap);
     status outcome;
@@ -354,7 +356,7 @@ private:
     peer_gone closed{{}, why, connection_, !options_.expected, orderly};
     {
       std::lock_guard guard{mutex_};
-      if (std::exchange(ending_, true))
+      if (std::exchange(is_ending_, true))
         return;
       lost_ = failure(error_kind::unavailable, peer_name_, ": ", why.message());
       closed.peer = peer_name_;
@@ -382,7 +384,7 @@ private:
     socket_writer_.finish();
     lock.lock();
     has_ended_ = true;
-    if (is_known_)
+    if (is_in_loop_)
       loop_->remove(stream_->id());
   }
 
@@ -392,7 +394,7 @@ private:
     end(failure(error_kind::cancelled, "this process shuts down"));
   }
 
-  // Handles the hello of the peer.
+  // Checks the hello of the peer, and opens the connection for requests.
   status accept_hello(const hello& peer_hello) {
     if (options_.expected) {
       if (peer_hello.role != "task" ||
@@ -431,7 +433,7 @@ private:
       }
     {
       std::lock_guard guard{mutex_};
-      if (ending_) // end(), on another thread, may read the members set below
+      if (is_ending_) // end(), on another thread, may read the members set below
         return lost_;
       connection_->peer = peer_name_;
       connection_->incarnation = peer_hello.incarnation;
@@ -461,11 +463,11 @@ private:
       link_.limit_input(max_bytes_without_rights);
     std::lock_guard guard{mutex_};
     peer_name_ = concat("client '", account->name, "' ", peer_hello.incarnation);
-    if (ending_)
+    if (is_ending_)
       --account->connections;
     else
       connection_->account = std::move(account);
-    return ending_ ? lost_ : status{};
+    return is_ending_ ? lost_ : status{};
   }
 
   void count_answer(uint64_t bytes) {
@@ -474,7 +476,7 @@ private:
     connection_->open_inspections.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  status allowed(const message& request) {
+  status check_permission(const message& request) {
     if (std::holds_alternative<inspect_request>(request) ||
         std::holds_alternative<state_list_request>(request)) {
       if (connection_->open_inspections.fetch_add(1, std::memory_order_relaxed) >= max_inspections)
@@ -501,7 +503,7 @@ private:
   }
 
   void dispatch(message&& received) {
-    if (auto permission = allowed(received); !permission) {
+    if (auto permission = check_permission(received); !permission) {
       if (auto answer = refusal_reply(received, std::move(permission)))
         send(*answer);
       return;
@@ -576,18 +578,17 @@ private:
   std::unique_ptr<byte_stream> stream_;
   exchange_options options_;
   std::shared_ptr<io_loop> loop_;
-  mutable std::mutex mutex_; // guards the members below
+  mutable std::mutex mutex_; // guards the members down to lost_, and the release of stream_
   std::string peer_name_;
   const connection_ptr connection_ = std::make_shared<peer_connection>();
   uint64_t next_request_ = 1;
   std::map<uint64_t, pending_request> pending_;
-  bool ending_ = false, is_closed_ = false;
-  bool is_known_ = false, has_ended_ = false; // in the loop, which removes it once; after end()
+  bool is_ending_ = false, is_closed_ = false;  // end() has begun; it answers requests with lost_
+  bool is_in_loop_ = false, has_ended_ = false; // start() and end() are over; the later one removes
   status lost_;
-
-  // Bytes of answers to inspections since all payloads had been sent:
+  // Bytes of the answers to inspections since there last were no unsent payloads:
   std::atomic<uint64_t> answer_bytes_{0};
-  const std::shared_ptr<lending_token> lends_;
+  const std::shared_ptr<lending_token> memory_token_;
   inline_unit* unit_ = nullptr; // of the loop's thread, while it reads
   troupe::link link_;
   socket_writer socket_writer_;

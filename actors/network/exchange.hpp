@@ -22,10 +22,10 @@ class session_request_handler;
 class tls_identity;
 
 struct exchange_options {
-  hello self;
+  hello self;                          ///< the first message of this process
   std::optional<task_name> expected;   ///< the task that must answer, if this process connects
   std::string address;                 ///< for error texts
-  caf::actor owner;                    ///< a worker, which gets incoming; or null
+  caf::actor owner;                    ///< a worker, which receives incoming; or null
   caf::actor_addr opener;              ///< the membership: gets peer_ready and peer_gone
   std::shared_ptr<step_server> server; ///< of a task: serves requests of running steps
   std::chrono::milliseconds peer_timeout{10'000};
@@ -43,11 +43,16 @@ struct exchange_options {
   std::function<void(const std::string&)> on_warning = {};
 };
 
-/// Spawns the exchange over a connected socket, which it owns from now on. Handles outgoing, and on
-/// behalf of its peer wire_registration, run_request, settle_request, end_initialization,
-/// reset_request and list_devices_atom. Each request is answered: when the connection ends, with
-/// `unavailable`. It is an inline actor: messages are sent on the sender's thread, as far as the
-/// socket accepts them at once.
+/// Spawns the exchange over a connected socket, which it owns from now on. Sends the peer the
+/// contents of outgoing, and forget_program.
+///
+/// Passes these requests on to the peer, and answers them with its reply, or with `unavailable`
+/// when the connection ends: wire_registration, run_request, settle_request, end_initialization,
+/// reset_request, list_state, ask_positions, inspect_task, drain_atom and list_devices_atom.
+/// Handles link_stats_query and step_news itself. An exit message ends the connection.
+///
+/// It is an inline actor: messages are sent on the sender's thread, as far as the socket accepts
+/// them at once.
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options);
 /// As above, over any byte stream. `options` has the loop that watches it.
 caf::actor spawn_exchange(caf::actor_system& system, std::unique_ptr<byte_stream> stream,

@@ -25,7 +25,8 @@ namespace http = beast::http;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
 
-// How many bytes of a refused peer are read after the refusal, so that the peer receives that.
+// The number of bytes of a refused peer that are read after the refusal, so that the peer receives
+// the refusal.
 constexpr size_t max_bytes_after_refusal = 256 * 1024;
 constexpr std::chrono::seconds timeout_after_refusal{1};
 // The pause before the next attempt after a connection could not be accepted, mostly for lack of
@@ -78,7 +79,7 @@ public:
   }
 
 private:
-  // The time for a request begins with its first byte.
+  // Waits for the first byte of a request, with which the time limit of the request begins.
   void await_request(std::chrono::milliseconds timeout) {
     if (buffer_.size() > 0)
       return read();
@@ -263,7 +264,7 @@ public:
   uint16_t port() const noexcept override { return port_; }
 
 private:
-  // An exception of a handler (out of memory) costs its connection.
+  // An exception of a handler, mostly for lack of memory, ends its connection only.
   void run() noexcept {
     for (;;) {
       try {

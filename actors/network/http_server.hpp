@@ -1,5 +1,5 @@
-// A small HTTP server for operators and their tools, with one thread of its own, and limits for
-// requests of strangers.
+// A small HTTP server for operators and their tools, with one thread of its own. It does not
+// authenticate clients, so it limits their connections and requests.
 #pragma once
 #include "troupe/actors/network/dial.hpp"
 #include "troupe/runtime/types/status.hpp"

@@ -6,10 +6,10 @@
 
 namespace troupe {
 
-/// `called`: this task opened the connection.
+/// Logs that a peer has sent its hello. `called`: this task opened the connection.
 void log_link_opened(step_server& server, const std::string& peer, bool called);
-/// A peer that leaves before its first message, as a port scanner does, is logged at debug level.
-/// `orderly`: one of the two sent goodbye.
+/// Logs the end of a connection. Logs it at debug level if the peer has sent nothing, as a port
+/// scanner does. `orderly`: one of the two sent goodbye.
 void log_link_lost(step_server& server, const peer_connection& connection, const std::string& peer,
                    bool called, const status& why, bool orderly);
 

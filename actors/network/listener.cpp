@@ -53,8 +53,8 @@ class listener_actor final : public inline_actor, public socket_handler {
 public:
   listener_actor(caf::actor_config& config, int socket, exchange_options options)
       : inline_actor(config), socket_(socket), options_(std::move(options)),
-        max_(options_.max_connections ? options_.max_connections
-                                      : allowed_connections() - max_pending()) {}
+        max_connections_(options_.max_connections ? options_.max_connections
+                                                  : allowed_connections() - max_pending()) {}
 
   const char* name() const override { return "troupe.listener"; }
 
@@ -76,7 +76,7 @@ public:
         loop_->add(socket_, *this, options_.peer_timeout, std::make_shared<caf::actor>(handle()));
     if (watched.ok())
       return {};
-    leave();
+    shut_down();
     return std::move(watched).with_context(concat("listening at ", options_.address));
   }
 
@@ -99,8 +99,8 @@ public:
 
   void removed() override {
     ::close(socket_);
-    if (spare_ >= 0)
-      ::close(spare_);
+    if (spare_descriptor_ >= 0)
+      ::close(spare_descriptor_);
     options_.owner = nullptr;
     pending_ = nullptr;
     cleanup(caf::exit_reason::user_shutdown, nullptr);
@@ -113,7 +113,7 @@ protected:
       std::lock_guard guard{mutex_};
       exchanges_.erase(down->source);
     } else if (content_if<caf::exit_msg>(message)) {
-      leave();
+      shut_down();
     } else {
       return false;
     }
@@ -150,10 +150,10 @@ private:
     {
       std::lock_guard guard{mutex_};
       open = exchanges_.size();
-      if (has_left_)
-        open = max_;
+      if (is_shut_down_)
+        open = max_connections_;
     }
-    if (open >= max_)
+    if (open >= max_connections_)
       return refuse(*stream, open);
     auto exchange = spawn_exchange(home_system(), std::move(stream), options_);
     {
@@ -169,10 +169,10 @@ private:
     if (options_.server)
       options_.server->log().write(
           log_level::warning, "connection_refused",
-          {{"open", static_cast<int64_t>(open)}, {"most", static_cast<int64_t>(max_)}});
+          {{"open", static_cast<int64_t>(open)}, {"most", static_cast<int64_t>(max_connections_)}});
     auto why = refusal_frame(failure(error_kind::resource_exhausted,
                                      task_name{options_.self.job, options_.self.task}, " has ",
-                                     open, " connections already, at most ", max_));
+                                     open, " connections already, which is the limit"));
     iovec place{why.data(), why.size()};
     [[maybe_unused]] auto sent = stream.write({&place, 1});
     stream.shut_down_writing();
@@ -182,18 +182,18 @@ private:
   // Without a free descriptor, a connection can neither be accepted nor closed, and would be
   // reported again and again. A spare descriptor is kept for that.
   void drop_without_descriptor() {
-    if (spare_ >= 0)
-      ::close(spare_);
+    if (spare_descriptor_ >= 0)
+      ::close(spare_descriptor_);
     if (auto socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); socket >= 0)
       ::close(socket);
-    spare_ = open_spare();
+    spare_descriptor_ = open_spare();
   }
 
-  void leave() {
+  void shut_down() {
     decltype(exchanges_) exchanges;
     {
       std::lock_guard guard{mutex_};
-      if (std::exchange(has_left_, true))
+      if (std::exchange(is_shut_down_, true))
         return;
       exchanges = exchanges_;
     }
@@ -208,13 +208,14 @@ private:
 
   const int socket_;
   exchange_options options_;
-  // A separate loop, so that running steps do not wait for strangers.
+  // A separate loop, so that running steps do not wait for peers that have not proven their
+  // identity.
   const std::shared_ptr<io_loop> loop_ = io_loop::make();
-  const size_t max_;
-  int spare_ = open_spare();
+  const size_t max_connections_;
+  int spare_descriptor_ = open_spare();
   std::mutex mutex_; // guards the members below
   std::set<caf::actor_addr> exchanges_;
-  bool has_left_ = false;
+  bool is_shut_down_ = false;
   std::shared_ptr<pending_handshakes> pending_; // of peers that must prove their identity
 };
 

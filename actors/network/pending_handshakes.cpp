@@ -56,13 +56,12 @@ bool begins_as_frame(std::span<const std::byte> bytes) {
   return true;
 }
 
-class waiting_connections;
+class handshake_list;
 
 // A connection whose peer has not proven its identity.
-class waiting_connection final : public socket_handler {
+class pending_handshake final : public socket_handler {
 public:
-  waiting_connection(std::shared_ptr<waiting_connections> owner,
-                     std::unique_ptr<byte_stream> stream)
+  pending_handshake(std::shared_ptr<handshake_list> owner, std::unique_ptr<byte_stream> stream)
       : owner_(std::move(owner)), id_(stream->id()), peer_(address_of_peer(id_)),
         plain_(std::move(stream)) {}
 
@@ -76,7 +75,7 @@ public:
   void drop(const status& why);
 
   // Of the owner, guarded by its mutex:
-  std::list<std::shared_ptr<waiting_connection>>::iterator place;
+  std::list<std::shared_ptr<pending_handshake>>::iterator place;
   bool listed = false;
 
 private:
@@ -86,26 +85,27 @@ private:
   result<std::span<const std::byte>> peek(std::span<std::byte> scratch);
   byte_stream& stream() { return tls_ ? *tls_ : *plain_; }
 
-  const std::shared_ptr<waiting_connections> owner_;
+  const std::shared_ptr<handshake_list> owner_;
   const int id_;
   const std::string peer_; // its address, kept because getpeername() fails after the end
   std::unique_ptr<byte_stream> plain_; // until TLS begins
   std::unique_ptr<tls_stream> tls_;
-  size_t needed_ = 0;                  // missing bytes of the hello at the last look
+  size_t needed_ = 0;                  // missing bytes of the hello when it was last checked
   bool handshake_is_done_ = false;     // of TLS
   std::vector<std::byte> hello_bytes_; // received over TLS from a peer without a certificate
   bool is_over_ = false, is_accepted_ = false, wants_writable_ = false;
 };
 
-class waiting_connections final : public pending_handshakes,
-                                  public std::enable_shared_from_this<waiting_connections> {
+// The list of a listener, in the order in which the connections came.
+class handshake_list final : public pending_handshakes,
+                             public std::enable_shared_from_this<handshake_list> {
 public:
-  waiting_connections(std::shared_ptr<io_loop> loop, pending_handshake_options options)
+  handshake_list(std::shared_ptr<io_loop> loop, pending_handshake_options options)
       : loop_(std::move(loop)), options_(std::move(options)) {}
 
   void add(std::unique_ptr<byte_stream> stream) override {
-    auto connection = std::make_shared<waiting_connection>(shared_from_this(), std::move(stream));
-    std::shared_ptr<waiting_connection> oldest;
+    auto connection = std::make_shared<pending_handshake>(shared_from_this(), std::move(stream));
+    std::shared_ptr<pending_handshake> oldest;
     {
       std::lock_guard guard{mutex_};
       if (closed_)
@@ -124,7 +124,7 @@ public:
           !outcome)
         connection->drop(outcome);
     } catch (const std::exception&) {
-      leave(*connection);
+      remove(*connection);
       throw;
     }
   }
@@ -148,8 +148,8 @@ public:
   io_loop& loop() { return *loop_; }
   const pending_handshake_options& options() const { return options_; }
 
-  // Stops counting the connection. The loop keeps it until removed().
-  void leave(waiting_connection& connection) {
+  // Removes the connection from the list. The loop keeps it until removed().
+  void remove(pending_handshake& connection) {
     std::lock_guard guard{mutex_};
     if (std::exchange(connection.listed, false))
       connections_.erase(connection.place);
@@ -173,7 +173,7 @@ public:
 private:
   // Returns the oldest connection of the host that has most, so that a host that connects
   // repeatedly does not displace others. Called with the lock held.
-  std::shared_ptr<waiting_connection> oldest_of_busiest_host() {
+  std::shared_ptr<pending_handshake> oldest_of_busiest_host() {
     std::map<std::string_view, size_t> counts;
     for (const auto& connection : connections_)
       ++counts[connection->host()];
@@ -186,12 +186,12 @@ private:
   const std::shared_ptr<io_loop> loop_;
   pending_handshake_options options_;
   mutable std::mutex mutex_; // guards the members below, and options_.on_ready
-  std::list<std::shared_ptr<waiting_connection>> connections_;
+  std::list<std::shared_ptr<pending_handshake>> connections_;
   bool closed_ = false;
 };
 
-// Returns how many bytes there must be before the hello can be read, or refused: most peers send it
-// at once. 0: there are enough.
+// Returns the number of bytes that must have come before the hello can be read or refused: most
+// peers send it at once. 0: enough have come.
 size_t missing_of_hello(std::span<const std::byte> received) {
   constexpr size_t size_at = 8;
   auto required = [&](size_t total) { return received.size() < total ? total : 0; };
@@ -210,7 +210,7 @@ bool has_ended(int socket) {
 }
 
 // Returns the bytes in the socket, without removing them.
-result<std::span<const std::byte>> waiting_connection::peek(std::span<std::byte> scratch) {
+result<std::span<const std::byte>> pending_handshake::peek(std::span<std::byte> scratch) {
   auto received = ::recv(id_, scratch.data(), scratch.size(), MSG_PEEK | MSG_DONTWAIT);
   if (received == 0)
     return failure(error_kind::unavailable, "it closed the connection");
@@ -221,7 +221,7 @@ result<std::span<const std::byte>> waiting_connection::peek(std::span<std::byte>
 }
 
 // Without TLS: waits until the hello is complete.
-result<handshake_state> waiting_connection::wait_for_hello(std::span<std::byte> scratch) {
+result<handshake_state> pending_handshake::wait_for_hello(std::span<std::byte> scratch) {
   TROUPE_ASSIGN(auto received, peek(scratch.first(frame_header_bytes + max_hello_bytes)));
   if (begins_as_tls(received)) {
     // A TLS record with the fatal alert "protocol version", because the peer expects TLS.
@@ -268,7 +268,7 @@ result<hello> read_hello(std::span<const std::byte> bytes) {
 
 // Over TLS without a certificate: the peer proves its identity by a token in its hello. Waits until
 // that is complete. Later bytes stay in the stream.
-result<handshake_state> waiting_connection::wait_for_token(std::span<std::byte> scratch) {
+result<handshake_state> pending_handshake::wait_for_token(std::span<std::byte> scratch) {
   while (auto needed = missing_of_hello(hello_bytes_)) {
     iovec place{scratch.data(), std::min(scratch.size(), needed - hello_bytes_.size())};
     auto received = tls_->read({&place, 1});
@@ -295,7 +295,7 @@ result<handshake_state> waiting_connection::wait_for_token(std::span<std::byte> 
   return outcome;
 }
 
-result<handshake_state> waiting_connection::advance(std::span<std::byte> scratch) {
+result<handshake_state> pending_handshake::advance(std::span<std::byte> scratch) {
   const auto& options = owner_->options();
   if (!options.tls)
     return wait_for_hello(scratch);
@@ -324,7 +324,7 @@ result<handshake_state> waiting_connection::advance(std::span<std::byte> scratch
   return proven && !proven->empty() ? handshake_state::done : wait_for_token(scratch);
 }
 
-size_t waiting_connection::ready(bool, bool, std::span<std::byte> scratch) {
+size_t pending_handshake::ready(bool, bool, std::span<std::byte> scratch) {
   if (is_over_)
     return 0;
   result<handshake_state> state = handshake_state::needs_input;
@@ -337,7 +337,7 @@ size_t waiting_connection::ready(bool, bool, std::span<std::byte> scratch) {
     drop(state.status());
   } else if (*state == handshake_state::done) {
     is_over_ = is_accepted_ = true;
-    owner_->leave(*this);
+    owner_->remove(*this);
     owner_->loop().remove(id_);
   } else if (auto wants_output = *state == handshake_state::needs_output;
              wants_output != wants_writable_) {
@@ -347,23 +347,23 @@ size_t waiting_connection::ready(bool, bool, std::span<std::byte> scratch) {
   return 0;
 }
 
-void waiting_connection::tick(clock::time_point) {
+void pending_handshake::tick(clock::time_point) {
   drop(failure(error_kind::deadline_exceeded, "it has not proven its identity within ",
                owner_->options().timeout.count(), " ms"));
 }
 
-void waiting_connection::drop(const status& why) {
+void pending_handshake::drop(const status& why) {
   if (std::exchange(is_over_, true))
     return;
-  owner_->leave(*this);
+  owner_->remove(*this);
   owner_->report_refused(peer_, why);
   stream().shut_down_writing();
   owner_->loop().remove(id_);
 }
 
 // The loop does not watch the socket any more: another one may watch it now.
-void waiting_connection::removed() {
-  owner_->leave(*this);
+void pending_handshake::removed() {
+  owner_->remove(*this);
   if (is_accepted_)
     return !tls_ ? owner_->pass(std::move(plain_))
            : hello_bytes_.empty()
@@ -379,7 +379,7 @@ void waiting_connection::removed() {
 
 std::shared_ptr<pending_handshakes> pending_handshakes::make(std::shared_ptr<io_loop> loop,
                                                              pending_handshake_options options) {
-  return std::make_shared<waiting_connections>(std::move(loop), std::move(options));
+  return std::make_shared<handshake_list>(std::move(loop), std::move(options));
 }
 
 std::vector<std::byte> refusal_frame(const status& why) {

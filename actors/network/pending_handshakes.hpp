@@ -19,7 +19,7 @@ class tls_identity;
 struct pending_handshake_options {
   std::shared_ptr<tls_identity> tls;           ///< null: peers send their hello without TLS
   std::shared_ptr<access_control> access = {}; ///< may admit clients that show a token
-  size_t max_connections = 256;                ///< beyond it, the oldest one is dropped
+  size_t max_connections = 256;                ///< beyond it, one is dropped
   std::chrono::milliseconds timeout{10'000};   ///< time limit of a connection
   /// Called on the loop's thread with an accepted connection: over TLS, to a peer that is trusted
   /// by its certificate or by the token of its hello; or without TLS, when the hello has come. All
@@ -29,6 +29,7 @@ struct pending_handshake_options {
   std::function<void(const std::string& peer, const status& why)> on_refused = {};
 };
 
+/// The connections of one listener.
 class pending_handshakes {
 public:
   /// Use a loop that running steps do not need: a handshake takes half a millisecond.
@@ -36,7 +37,8 @@ public:
                                                   pending_handshake_options options);
   virtual ~pending_handshakes() = default;
 
-  /// Call it on the loop's thread.
+  /// Adds an accepted connection. If there are too many, drops the oldest one of the host that has
+  /// most. Call it on the loop's thread.
   virtual void add(std::unique_ptr<byte_stream> stream) = 0;
   /// Drops all current and later connections. Any thread may call.
   virtual void close() = 0;

@@ -9,6 +9,7 @@
 
 namespace troupe {
 
+/// The memory of one peer. Any thread may call.
 class process_memory_reader {
 public:
   /// Returns whether both ends of a socket may be on this machine. The hello to other machines
@@ -21,8 +22,9 @@ public:
   /// the same user, because root could read any memory.
   static std::optional<process_memory_reader> find(int socket, const hello& peer);
 
-  /// Fails with invalid_argument for an address that is not in the peer's memory, with unavailable
-  /// if the peer has ended the connection: then the bytes may not be the tensor's.
+  /// Copies to.size() bytes from the address `from` of the peer. Fails with invalid_argument for an
+  /// address that is not in the peer's memory, with unavailable if the peer has ended the
+  /// connection: then the bytes may not be the tensor's.
   status read(std::span<std::byte> to, uint64_t from) const;
 
 private:

@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// Returns the message without the number of the request; nothing if the element is not such a
-/// request. A run_request is converted by to_run_step.hpp.
-std::optional<message> request_to_wire(caf::mailbox_element& question);
+/// Returns the message, whose `request` number the caller sets; nothing if the element is not such
+/// a request. A run_request is converted by to_run_step.hpp.
+std::optional<message> request_to_wire(caf::mailbox_element& request);
 
 } // namespace troupe

@@ -21,7 +21,7 @@ class tls_stream : public byte_stream {
 public:
   /// Continues the handshake as far as the stream below does not block. Fails with
   /// failed_precondition if one end does not trust the other, with unavailable if the stream below
-  /// ends first. The peer has been told the reason, if possible.
+  /// ends first. Sends the peer the reason, if possible.
   virtual result<handshake_state> continue_handshake() = 0;
 };
 

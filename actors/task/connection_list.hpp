@@ -19,7 +19,8 @@ public:
   };
   /// Returns the name of a peer in by_peer().
   static std::string class_of(const std::string& peer);
-  /// Further peers are summed as "others", because strangers choose their names.
+  /// The number of peers that are counted by name. Further ones are summed as "others": a peer that
+  /// has not proven its identity chooses its name.
   static constexpr size_t max_peers = 4096;
 
   void add(const connection_ptr& connection);

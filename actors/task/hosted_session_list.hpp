@@ -28,7 +28,7 @@ public:
   std::atomic<size_t> programs{0};           ///< prepared steps
   std::atomic<uint64_t> bytes{0}; ///< of graphs, and of the feeds of steps that run or wait
 
-  /// Notes that a step is queued since then, by steady_ns().
+  /// Notes that a step is queued since `since_ns`, by steady_ns().
   void enqueue_step(uint64_t step, int64_t since_ns) {
     std::lock_guard guard{mutex_};
     queued_.emplace(step, since_ns);
@@ -42,7 +42,8 @@ public:
     std::lock_guard guard{mutex_};
     return queued_.size();
   }
-  /// Returns since when steps are queued: the first `most` of them, in their order.
+  /// Returns the times since which steps are queued, by steady_ns(), the first step first; at most
+  /// `most` of them.
   std::vector<int64_t> waiting_since(size_t most) const {
     std::lock_guard guard{mutex_};
     std::vector<int64_t> times;
@@ -59,7 +60,7 @@ private:
 
 using listed_session_ptr = std::shared_ptr<listed_session>;
 
-/// Any thread may call.
+/// The open sessions, and counts of all. Any thread may call.
 class hosted_session_list {
 public:
   void add(const listed_session_ptr& session) {

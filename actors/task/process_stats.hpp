@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-/// A number that cannot be read is 0.
+/// A number that cannot be read is 0. Any thread may call now().
 struct process_stats {
   uint64_t resident_bytes = 0, virtual_bytes = 0;
   double cpu_seconds = 0;

@@ -8,13 +8,14 @@
 
 namespace troupe {
 
+/// A device of the task.
 struct owned_device {
   device_name name;
   std::shared_ptr<troupe::device> device;
   std::shared_ptr<region_threads> launch_thread; ///< its own launch thread, or null
 };
 
-/// Immutable. One thread at a time may call, any thread. Throws nothing.
+/// Immutable. Any thread may call, one at a time. Throws nothing.
 class program_compiler {
 public:
   struct parts {

@@ -30,7 +30,7 @@ result<uint64_t> program_store::add(program_ptr program, const connection_ptr& o
   ++count;
   ++owners_[owner.get()].sessions[program->session()];
   auto handle = next_handle_++;
-  programs_.emplace(handle, kept{std::move(program), owner, linked});
+  programs_.emplace(handle, stored_program{std::move(program), owner, linked});
   return handle;
 }
 
@@ -99,7 +99,7 @@ result<program_store::program_ptr> program_store::find(uint64_t handle,
   std::lock_guard guard{mutex_};
   auto position = programs_.find(handle);
   if (position == programs_.end() || position->second.owner.get() != &owner) {
-    return failure(error_kind::aborted, self_, " knows no program ", handle, " of ", owner.peer,
+    return failure(error_kind::aborted, self_, " has no program ", handle, " of ", owner.peer,
                    "; it may have been restarted: prepare the step again");
   }
   if (!position->second.linked)
@@ -137,7 +137,7 @@ void program_store::erase(uint64_t handle, const peer_connection& owner) {
 
 std::vector<program_store::program_ptr> program_store::close(peer_connection& owner) {
   std::vector<program_ptr> dropped;
-  owned states;
+  owner_state closed_owner; // released after the lock
   std::lock_guard guard{mutex_};
   owner.is_closed = true;
   std::erase_if(programs_, [&](auto& entry) {
@@ -147,14 +147,14 @@ std::vector<program_store::program_ptr> program_store::close(peer_connection& ow
     return true;
   });
   if (auto position = owners_.find(&owner); position != owners_.end()) {
-    states = std::move(position->second);
+    closed_owner = std::move(position->second);
     owners_.erase(position);
-    for (const auto& [session, count] : states.sessions)
+    for (const auto& [session, count] : closed_owner.sessions)
       release_session(session);
   }
   if (owner.account)
     owner.account->programs -= dropped.size();
-  for (const auto& weak_program : states.dropped)
+  for (const auto& weak_program : closed_owner.dropped)
     if (auto running = weak_program.lock())
       dropped.push_back(std::move(running));
   return dropped;
@@ -179,8 +179,8 @@ bool program_store::is_lost(uint64_t handle) const {
 }
 
 void program_store::clear() {
-  std::unordered_map<uint64_t, kept> programs; // released after the lock
-  std::map<const peer_connection*, owned> owners;
+  std::unordered_map<uint64_t, stored_program> programs; // released after the lock
+  std::map<const peer_connection*, owner_state> owners;
   std::lock_guard guard{mutex_};
   std::swap(programs, programs_);
   std::swap(owners, owners_);

@@ -34,8 +34,8 @@ public:
 
   /// Drops a program; its running steps go on.
   void erase(uint64_t handle, const peer_connection& owner);
-  /// Drops the programs of an owner that is gone, and all that it would add later. Returns them,
-  /// and dropped ones whose steps may still run.
+  /// Drops the programs of an owner that is gone, and refuses programs of that owner from now on.
+  /// Returns these programs, and earlier dropped ones whose steps may still run.
   std::vector<program_ptr> close(peer_connection& owner);
 
   /// Marks programs that send through that exchange as lost: they cannot run any more. Returns
@@ -68,32 +68,37 @@ public:
   std::vector<program_entry> list() const;
 
 private:
-  struct kept {
+  struct stored_program {
     program_ptr program;
     connection_ptr owner;
     bool linked = false;
     status lost = {}; // the loss of a task that it sends to
   };
-  struct owned {
+  // The state of one owner.
+  struct owner_state {
     size_t programs = 0;
     // Programs that were in use when they were dropped.
     std::vector<std::weak_ptr<task_program>> dropped = {};
+    // By session and device:
     std::map<std::pair<uint64_t, std::string>, std::shared_ptr<kernel_states>> states;
-    std::map<uint64_t, kernel_positions>
-        awaited;                         // by session: positions of nodes that have no kernel yet
+    // By session: restored positions, for nodes that have no kernel yet.
+    std::map<uint64_t, kernel_positions> awaited;
     std::map<uint64_t, size_t> sessions; // with their numbers of programs
   };
-  struct holder {                          // of a session
+  // The client whose programs belong to a session.
+  struct holder {
     std::shared_ptr<peer_account> account; // null: a peer with all rights
-    size_t connections = 0;
+    size_t connections = 0;                // of that client that have the session
   };
+  // Notes that the owner has programs of a session. Fails if a client with limited rights may not
+  // have them. Called with the lock held, as is release_session().
   status hold_session(uint64_t session, const peer_connection& owner);
   void release_session(uint64_t session);
 
   const std::string self_;
   mutable std::mutex mutex_;
-  std::unordered_map<uint64_t, kept> programs_;
-  std::map<const peer_connection*, owned> owners_;
+  std::unordered_map<uint64_t, stored_program> programs_; // by handle
+  std::map<const peer_connection*, owner_state> owners_;
   std::unordered_map<uint64_t, holder> sessions_;
   uint64_t next_handle_ = 1;
 };

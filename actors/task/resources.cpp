@@ -27,9 +27,9 @@ std::pair<std::string, std::string> full_name(const node& maker, const std::stri
 
 // Disks serve two or three requests at once; more threads would only wait for each other.
 resources::resources(caf::actor_system& system)
-    : system_(system), input_(std::make_shared<file_threads>(has_threads(system) ? 3 : 0)) {}
+    : system_(system), files_(std::make_shared<file_threads>(has_threads(system) ? 3 : 0)) {}
 
-resources::~resources() { input_->close(); }
+resources::~resources() { files_->close(); }
 
 // Removes empty containers first, because clients may name any number of them.
 result<std::shared_ptr<named_state>> resources::find_or_add(const std::string& container_name,
@@ -67,7 +67,7 @@ result<caf::actor> resources::find_waitable_resource(const node& maker, const st
   auto state = find_or_add(container_name, std::move(declared));
   if (!state)
     return with_node_context(maker, state.status());
-  auto actor = static_cast<waitable_state&>(**state).actor(system_, input_);
+  auto actor = static_cast<waitable_state&>(**state).actor(system_, files_);
   program.keep(*std::move(state));
   std::lock_guard guard{mutex_};
   std::erase_if(waitable_resources_,

@@ -30,7 +30,7 @@ public:
   using states = std::vector<std::shared_ptr<named_state>>;
   /// Returns all state, by container.
   std::vector<std::pair<std::string, states>> all() const;
-  /// Has all waitable resources answer all waits with an error.
+  /// Ends the current and later waits of all waitable resources with `cancelled`.
   void close();
 
 private:
@@ -39,7 +39,7 @@ private:
                                                    std::shared_ptr<named_state> declared);
 
   caf::actor_system& system_;
-  std::shared_ptr<file_threads> input_; // shared with waitable resources
+  const std::shared_ptr<file_threads> files_; // shared with waitable resources
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<container>> containers_;
   std::vector<caf::actor_addr> waitable_resources_;

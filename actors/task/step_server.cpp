@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-// How long after its deadline a step is ended, if its requester has not ended it.
+// The time after its deadline at which a step is ended, if its requester has not ended it.
 constexpr std::chrono::milliseconds grace{1000};
 // The limit of one connection: each running step has an instance.
 constexpr size_t max_running = 65'536;
@@ -24,8 +24,8 @@ std::string hex_of(uint64_t session) {
   return text;
 }
 
-// A step that its client has cancelled is no problem of the task. A step that is retried is none
-// yet.
+// Logs the error of a step: as a warning; at info level if the step will be retried, because the
+// retry may succeed; at debug level if its client has cancelled it.
 void log_end(event_log& log, const event_names& event, step_id step, bool retried,
              const status& outcome) {
   if (outcome.ok() || !log)
@@ -53,7 +53,7 @@ result<program_store::program_ptr> find_program(const program_store& programs,
   return program;
 }
 
-// Counts a step of the owner, with `fed` bytes of feeds, if that exceeds no limit.
+// Counts a step of the owner, with `fed` bytes of feeds. Fails if that exceeds a limit.
 status reserve_step(peer_connection& owner, uint64_t fed, const std::string& task) {
   if (owner.running.fetch_add(1, std::memory_order_relaxed) >= max_running) {
     owner.running.fetch_sub(1, std::memory_order_relaxed);
@@ -218,7 +218,7 @@ void step_server::begin(run_request&& request, const connection_ptr& owner, step
 status step_server::refusal() const {
   if (!draining())
     return {};
-  return failure(error_kind::unavailable, name_, " is draining: it takes nothing new");
+  return failure(error_kind::unavailable, name_, " is draining: it accepts no new requests");
 }
 
 void step_server::end_initialization(const peer_connection& peer, bool done) {

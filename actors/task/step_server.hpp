@@ -17,6 +17,7 @@
 
 namespace troupe {
 
+/// The steps, programs, connections and hosted sessions of a task, with their limits.
 class step_server {
 public:
   /// The limit for feeds of the running steps of one connection; a single step may exceed it.
@@ -38,7 +39,7 @@ public:
   /// Counts the steps that begin() or run_step requested.
   const step_counts& counts() const noexcept { return *counts_; }
   step_clock::time_point now() const { return now_(); }
-  /// Counts a step that its caller ran in this process, without begin() and run_step.
+  /// Counts a step that was run in this process without begin() and run_step.
   void note_ended(error_kind kind, std::chrono::nanoseconds took) noexcept {
     counts_->count_ended(kind, took);
   }
@@ -86,7 +87,7 @@ public:
   /// Sets a function that is called, on any thread, when steps may expire: once until expire()
   /// returns false.
   void when_busy(std::function<void()> call) { on_busy_ = std::move(call); }
-  /// Ends steps that are long overdue. Returns whether to call again.
+  /// Ends steps whose deadlines passed over a second ago. Returns whether to call again.
   bool expire();
 
 private:

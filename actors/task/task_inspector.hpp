@@ -28,7 +28,8 @@ public:
   };
   explicit task_inspector(parts components);
 
-  /// Returns the part of this task that a ref names, with its children. Fails with not_found.
+  /// Returns the part of this task that a ref names, with its children as far as the scope goes.
+  /// Fails with not_found if there is no such part.
   result<inspection> inspect(const inspection_ref& ref, const inspection_scope& scope) const;
 
   /// Returns the metrics in Prometheus' text format.

@@ -74,7 +74,7 @@ void write_steps(metrics_text& text, step_server& server) {
   text.single("troupe_early_steps", metric::gauge,
               "Steps that have not begun and have early tensors",
               static_cast<double>(table.early_steps));
-  text.single("troupe_early_bytes", metric::gauge, "Bytes of those tensors",
+  text.single("troupe_early_bytes", metric::gauge, "Bytes of the early tensors of such steps",
               static_cast<double>(table.early_bytes));
   text.single("troupe_programs", metric::gauge, "Compiled programs",
               static_cast<double>(server.programs().size()));

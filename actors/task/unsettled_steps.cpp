@@ -40,7 +40,7 @@ void unsettled_steps::lose(const peer_connection& owner) {
       }
   }
   for (const auto& [step, failed_step] : lost) {
-    TROUPE_REACHED("a step is never settled: who asked for it is gone");
+    TROUPE_REACHED("a step is never settled: its requester is gone");
     settle_waitable_resources(step, failed_step, true);
   }
 }

@@ -1,5 +1,6 @@
-// Steps whose part on this task has ended well, and that took elements which are put back if
-// another part fails. The requester of the step tells how it has ended, or its connection ends.
+// Steps whose part on this task has succeeded, and that took elements which are put back if another
+// part fails. The requester of the step reports its outcome; the end of its connection means that
+// the step has failed.
 #pragma once
 #include "troupe/actors/base/peer_connection.hpp"
 #include "troupe/actors/execution/task_program.hpp"
@@ -20,7 +21,7 @@ public:
   void add(step_id step, program_ptr program, connection_ptr owner);
   /// Consumes or puts back the elements that a step took. Returns whether the step was kept here.
   bool settle(step_id step, bool failed);
-  /// Fails all steps of an owner that is `gone`, because it cannot settle them.
+  /// Fails all steps of an owner whose connection has ended, because it cannot settle them.
   void lose(const peer_connection& owner);
   /// Drops all steps, and keeps none from now on.
   void close();

@@ -51,7 +51,7 @@ struct worker_state {
   caf::actor background_executor, membership;
   // The owner of programs that a master in this process registers.
   connection_ptr local_owner = std::make_shared<peer_connection>();
-  bool tidy_scheduled = false; // whether a tidy_atom is under way; so while there are programs
+  bool tidy_scheduled = false; // a tidy_atom is under way, as long as there are programs
   std::map<step_id, caf::typed_response_promise<step_result>> local_steps;
 };
 
@@ -110,9 +110,9 @@ void connect_peers(worker_self self, const program_ptr& program, uint64_t handle
               progress_state->links[i] = link;
               if (--progress_state->missing > 0 || progress_state->failed)
                 return;
-              // Fails if the owner has left meanwhile.
+              // Fails if the owner's connection has ended meanwhile.
               if (!self->state.server->programs().link(handle, progress_state->links)) {
-                TROUPE_REACHED("a program's owner leaves before the program is linked");
+                TROUPE_REACHED("a program's owner is gone before the program is linked");
                 return progress_state->reply(
                     failure(error_kind::aborted, "the program was dropped"));
               }
@@ -252,8 +252,8 @@ void serve_register(worker_self self, register_graph&& request, const incoming& 
   };
   if (request.settings.incarnation != 0 && request.settings.incarnation != server.incarnation())
     return reply(0, failure(error_kind::unavailable, "it has been restarted"));
-  if (auto outcome_of_check = server.refusal(); !outcome_of_check)
-    return reply(0, std::move(outcome_of_check));
+  if (auto refused = server.refusal(); !refused)
+    return reply(0, std::move(refused));
   if (from.owner->registering.fetch_add(1, std::memory_order_relaxed) >= max_registering) {
     from.owner->registering.fetch_sub(1, std::memory_order_relaxed);
     return reply(0, failure(error_kind::resource_exhausted, max_registering, " graphs of ",
@@ -326,8 +326,9 @@ void serve(worker_self self, incoming& request) {
   }
 }
 
-// Ends all waits: a waiting step keeps its actors alive, and a queue keeps its waiting step alive.
-void leave(worker_self self) {
+// Ends all steps and waits: a waiting step keeps its actors alive, and a queue keeps its waiting
+// step alive.
+void shut_down(worker_self self) {
   auto& state = self->state;
   auto why = failure(error_kind::unavailable, state.server->self(), " shuts down");
   state.server->close(why);
@@ -382,7 +383,7 @@ caf::behavior worker_behavior(worker_self self, const worker_options& options) {
   self->set_default_handler(caf::drop);
   end_on_exceptions(self);
   self->set_exit_handler([=](const caf::exit_msg& exit_message) {
-    leave(self);
+    shut_down(self);
     self->quit(exit_message.reason);
   });
   return {

@@ -282,7 +282,8 @@ TEST_CASE("a connection beyond the limit is refused with a message, until anothe
     bool closed = false;
     auto answer_text = third.read_to_end(closed);
     CHECK(closed);
-    CHECK_THAT(answer_text, Contains("/job:worker/task:0 has 2 connections already, at most 2"));
+    CHECK_THAT(answer_text,
+               Contains("/job:worker/task:0 has 2 connections already, which is the limit"));
   }
   auto is_answered = [&] {
     plain_connection retried{port};

@@ -305,7 +305,7 @@ TEST_CASE("a draining task refuses new requests, finishes running steps, and is 
   CHECK(get(*task, "/healthz").status == 200);
   auto ready = get(*task, "/readyz");
   CHECK(ready.status == 503);
-  CHECK(ready.body == "/job:worker/task:0 is draining: it takes nothing new\n");
+  CHECK(ready.body == "/job:worker/task:0 is draining: it accepts no new requests\n");
   auto refused = [&](auto body) {
     try {
       body();
