@@ -8,8 +8,8 @@
 
 namespace troupe {
 
-/// Runs regions one after another, in order of arrival, so that the threads that bring them go on.
-/// Costs a wake-up if the thread is idle. Any thread may call.
+/// Runs regions one after another, in order of arrival, so that the threads that make them ready do
+/// not wait for launches. An idle thread must be woken first. Any thread may call.
 class launch_thread final : public region_threads {
 public:
   /// The system must live until all queued regions have run.

@@ -148,9 +148,9 @@ void write_members(metrics_text& text, const member_list& members, const task_na
   for (auto state : {presence::here, presence::unreachable, presence::left, presence::gone})
     text.sample(static_cast<double>(count[state]), {{"presence", to_string(state)}});
   text.single("troupe_member_list_changes", metric::gauge,
-              "Changes of that list since its coordinator began",
+              "Changes of the list of members since its coordinator began",
               static_cast<double>(members.epoch().change));
-  text.single("troupe_coordinator", metric::gauge, "1 if the task coordinates that list",
+  text.single("troupe_coordinator", metric::gauge, "1 if the task is the cluster coordinator",
               members.coordinator() == self ? 1 : 0);
 }
 
@@ -177,7 +177,8 @@ void write_hosted(metrics_text& text, const hosted_session_list& sessions) {
     bytes += session->bytes;
   }
   gauge("troupe_hosted_sessions", "Sessions that the task hosts for clients", open.size());
-  gauge("troupe_hosted_sessions_limit", "Sessions that it may host at once", sessions.limit);
+  gauge("troupe_hosted_sessions_limit", "The number of sessions that the task may host at once",
+        sessions.limit);
   text.single("troupe_hosted_sessions_opened_total", metric::counter,
               "Hosted sessions that were opened", static_cast<double>(sessions.opened()));
   text.single("troupe_hosted_sessions_refused_total", metric::counter,
@@ -242,15 +243,18 @@ void write_state(metrics_text& text, const resources& state) {
                                                      {"side", puts ? "put" : "take"}});
     });
   };
-  text.family("troupe_queue_waiting", metric::gauge, "Requests that wait there");
+  text.family("troupe_queue_waiting", metric::gauge,
+              "Requests that wait for queues and other waitable resources");
   write_both_sides([](const waitable_stats& numbers, bool puts) {
     return static_cast<double>(puts ? numbers.puts_waiting : numbers.takes_waiting);
   });
-  text.family("troupe_queue_requests_total", metric::counter, "Requests that have come");
+  text.family("troupe_queue_requests_total", metric::counter,
+              "Requests to queues and other waitable resources");
   write_both_sides([](const waitable_stats& numbers, bool puts) {
     return static_cast<double>((puts ? numbers.usage.puts : numbers.usage.takes).requests);
   });
-  text.family("troupe_queue_wait_seconds_total", metric::counter, "Time that requests have waited");
+  text.family("troupe_queue_wait_seconds_total", metric::counter,
+              "Time that requests to queues and other waitable resources have waited");
   write_both_sides([](const waitable_stats& numbers, bool puts) {
     return (puts ? numbers.usage.puts : numbers.usage.takes).total_seconds;
   });
@@ -297,7 +301,8 @@ void write_process(metrics_text& text, double began_at) {
   gauge("process_open_fds", "Open descriptors", static_cast<double>(process.descriptors));
   gauge("process_max_fds", "Descriptors that may be open",
         static_cast<double>(process.max_descriptors));
-  gauge("process_start_time_seconds", "When the task began, in seconds of the epoch", began_at);
+  gauge("process_start_time_seconds", "Start time of the task, in seconds since the epoch",
+        began_at);
 }
 
 } // namespace

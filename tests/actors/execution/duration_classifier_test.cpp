@@ -25,7 +25,7 @@ TEST_CASE("a node whose first run takes long is classified as long at once") {
   CHECK(!classifier.often_long());
 }
 
-TEST_CASE("a node that takes long repeatedly is classified as long, until it is short again") {
+TEST_CASE("a node that takes long repeatedly is classified as long, until it is brief again") {
   duration_classifier classifier;
   for (int i = 0; i < 1000; ++i)
     classifier.took(1ms);

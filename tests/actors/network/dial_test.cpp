@@ -31,8 +31,9 @@ namespace troupe::test::dial_test {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a host that answers again is reached by a new call, not by the system's retry",
-          "[slow]") {
+TEST_CASE(
+    "a host that answers again is reached by a new connection attempt, not by the system's retry",
+    "[slow]") {
   // Where a listener's queue is full, the system drops connection requests, as a partitioned
   // network does.
   socket_handle listener{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -72,7 +73,8 @@ TEST_CASE("a host that answers again is reached by a new call, not by the system
   accepts.join();
 }
 
-TEST_CASE("a peer that accepts a call and is silent is called again, and then connects", "[slow]") {
+TEST_CASE("a peer that accepts a connection and is silent is dialled again, and then connects",
+          "[slow]") {
   watchdog watch;
   test_authority authority;
   auto identity = [](tls_options options) {
@@ -115,7 +117,8 @@ TEST_CASE("a peer that accepts a call and is silent is called again, and then co
   CHECK(called);
 }
 
-TEST_CASE("where the system cannot create threads, calls and sources fail, and later ones do not") {
+TEST_CASE(
+    "where the system cannot create threads, connections and sources fail, and later ones do not") {
   if (!functions_are_replaced)
     return;
   watchdog watch;

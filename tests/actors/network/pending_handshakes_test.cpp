@@ -147,12 +147,12 @@ void withstand_with_and_without_tls(size_t count) {
 
 } // namespace
 
-TEST_CASE("a thousand pending handshakes leave a task at work, with few descriptors") {
+TEST_CASE("a task with a thousand pending handshakes still serves others, with few descriptors") {
   watchdog watch;
   withstand_with_and_without_tls(allowed(1000));
 }
 
-TEST_CASE("ten thousand pending handshakes leave a task at work as well", "[slow]") {
+TEST_CASE("a task with ten thousand pending handshakes still serves others", "[slow]") {
   watchdog watch{300s};
   withstand_with_and_without_tls(allowed(10'000));
 }
@@ -256,7 +256,7 @@ TEST_CASE("a client that sends single bytes slowly has no more time than others"
   CHECK(clock_type::now() - begin < 6s * timeout_factor());
 }
 
-TEST_CASE("a machine that calls again and again does not displace the connections of others") {
+TEST_CASE("a machine that connects repeatedly does not displace the connections of others") {
   watchdog watch;
   auto cluster = make_cluster(1);
   auto plain = start_task(cluster, {"worker", 0});

@@ -120,7 +120,7 @@ TEST_CASE(
   CHECK(cluster.runs_steps());
 }
 
-TEST_CASE("a peer without TLS is told that the task requires it") {
+TEST_CASE("a peer without TLS gets the error that the task requires it") {
   watchdog watch;
   secure_cluster cluster{1};
   auto outcome = refused(*connect_to(cluster.cluster));

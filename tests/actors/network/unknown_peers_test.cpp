@@ -118,7 +118,7 @@ TEST_CASE("another build of the library is refused with a message, and the task 
   CHECK(server.is_alive());
 }
 
-TEST_CASE("a message that announces four gigabytes costs no memory") {
+TEST_CASE("no memory is allocated for a message that announces four gigabytes") {
   watchdog watch;
   one_task server;
   auto before = footprint_of(::getpid()).resident_kib;
@@ -170,7 +170,7 @@ TEST_CASE("another task than the expected one is refused") {
   CHECK(outcome.message().find("found /job:worker/task:0") != std::string::npos);
 }
 
-TEST_CASE("random bytes and false lengths cost a task neither its life nor its memory") {
+TEST_CASE("a task survives random bytes and false lengths, and allocates no memory for them") {
   watchdog watch;
   one_task server;
   auto before = footprint_of(::getpid()).resident_kib;
@@ -198,7 +198,7 @@ TEST_CASE("random bytes and false lengths cost a task neither its life nor its m
     CHECK(footprint_of(::getpid()).resident_kib - before < 64 * 1024);
 }
 
-TEST_CASE("two hundred connections at once leave the task at work, and no descriptors behind") {
+TEST_CASE("a task serves others after two hundred connections at once, and leaks no descriptors") {
   watchdog watch;
   one_task server;
   REQUIRE(server.is_alive());
