@@ -29,7 +29,7 @@ public:
   }
 
   void send_export(uint32_t export_index, tensor&& value, bool dead) override {
-    if (!value.on_host() && take_over(export_index, value))
+    if (!value.on_host() && copy_to_receiver(export_index, value))
       return pass_on(export_index, std::move(value), dead);
     on_host(std::move(value), [=](messenger& self, tensor&& host_value) {
       self.pass_on(export_index, std::move(host_value), dead);
@@ -131,7 +131,7 @@ private:
 
   // Copies a tensor directly to the receiving device. Returns false if that is not possible. The
   // reader of the tensor is launched behind the copy.
-  bool take_over(uint32_t export_index, tensor& value) {
+  bool copy_to_receiver(uint32_t export_index, tensor& value) {
     const auto& route = instance_.program().route(program_, export_index);
     if (route.remote)
       return false;

@@ -12,7 +12,7 @@ namespace {
 
 // Does nothing after the end of the step: the step may have released its program or its regions,
 // and the instance may serve another.
-void bring_to_region(task_instance& instance, arrival&& message, caf::execution_unit* unit) {
+void deliver_to_region(task_instance& instance, arrival&& message, caf::execution_unit* unit) {
   instance.conductor().act_for(message.step.sequence,
                                [&] { return instance.receive(std::move(message), unit); });
 }
@@ -44,7 +44,7 @@ status step_table::deliver_early_tensors(step_id step,
   if (!early)
     return early.status();
   for (auto& message : *early)
-    bring_to_region(*instance, std::move(message), unit);
+    deliver_to_region(*instance, std::move(message), unit);
   return {};
 }
 
@@ -112,7 +112,7 @@ void step_table::deliver(tensor_push&& message, caf::execution_unit* unit) {
   if (result.fate == arrival_fate::keep && TROUPE_BUGGIFY("an early tensor finds no room"))
     abort(message.step, failure(error_kind::resource_exhausted, "simulated: no room"), unit);
   if (result.fate == arrival_fate::deliver)
-    bring_to_region(*result.step, std::move(received), unit);
+    deliver_to_region(*result.step, std::move(received), unit);
   else if (result.fate == arrival_fate::duplicate)
     result.step->conductor().abort(message.step.sequence,
                                    invalid("a tensor came twice for the key ", message.key), unit);
