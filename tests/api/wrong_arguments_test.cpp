@@ -807,9 +807,10 @@ TEST_CASE("sessions and steps refuse invalid feeds, fetches and targets") {
   refuses("session::run, feed", "feed 0 is an empty edge", [&] {
     (void)s.run({{edge{}, 1.0f}}, {y});
   });
-  refuses("session::run, feed of nothing", "a feed must be a number, a list or a tensor", [&] {
-    (void)s.run({{x, tensor{}}}, {y});
-  });
+  refuses("session::run, feed of nothing",
+          "the value of a feed must be a number, a list or a tensor", [&] {
+            (void)s.run({{x, tensor{}}}, {y});
+          });
   refuses("session::run, feed's type", "must be fed with f32[3], got f64[3]", [&] {
     (void)s.run({{x, tensor::from_values<double>({3}, {1, 2, 3})}}, {y});
   });

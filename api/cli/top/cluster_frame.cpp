@@ -63,7 +63,7 @@ private:
     task_row row{.task = task.ref, .problem = text_of(task.find("error"))};
     if (!row.problem.empty() || !task.find("incarnation")) {
       if (row.problem.empty())
-        row.problem = "it was not asked";
+        row.problem = "it was not queried";
       frame.tasks.push_back(std::move(row));
       return;
     }

@@ -15,9 +15,9 @@ namespace troupe {
 struct saver_watch {
   /// The values have been read. Called on the saving thread, before writing begins.
   std::function<void(int64_t step)> begun = {};
-  /// All is written, but not visible yet. Called on the writing thread. False drops the checkpoint,
-  /// which is not an error.
-  std::function<bool()> may_be_seen = {};
+  /// All files are written, and the checkpoint is not visible yet. Called on the writing thread.
+  /// False drops the checkpoint, which is not an error.
+  std::function<bool()> may_publish = {};
   /// The checkpoint will survive a crash. Called on the writing thread.
   std::function<void(int64_t step, const std::string& path)> saved = {};
 };
