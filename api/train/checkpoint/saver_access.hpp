@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// Callbacks for the writing of checkpoints.
+/// Callbacks for the stages of a save.
 struct saver_watch {
   /// The values have been read. Called on the saving thread, before writing begins.
   std::function<void(int64_t step)> begun = {};
@@ -22,6 +22,7 @@ struct saver_watch {
   std::function<void(int64_t step, const std::string& path)> saved = {};
 };
 
+/// Has access to the private members of savers.
 class saver_access {
 public:
   using location = std::source_location;
@@ -36,6 +37,7 @@ public:
   /// Returns true if the last attempt to save failed because another process or saver writes to the
   /// folder. All later attempts will fail as well.
   static bool is_refused(const saver& checkpoints);
+  /// Sets the callbacks for later saves; {} removes them. No save may be in progress.
   static void watch(saver& checkpoints, saver_watch callbacks);
   /// Calls saver::restore() or restore_partial(). For a checkpoint that does not match, the error
   /// has the kind `mismatch_kind`, and suggests `partial_option` instead.
