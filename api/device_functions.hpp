@@ -17,7 +17,7 @@ using device_function = std::function<std::string(const node_spec& added, const 
 
 struct replica_devices_options {
   enum class spread : uint8_t {
-    round_robin, ///< round robin: each variable goes to the next task
+    round_robin, ///< each variable goes to the next task
     by_bytes     ///< each variable goes to the task that has the fewest bytes so far
   };
 

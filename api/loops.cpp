@@ -108,7 +108,7 @@ std::vector<element> find_outputs(const std::vector<edge>& initial,
   for (const auto& input : inputs)
     arguments.emplace_back(input.type, input.dims);
   auto trial = define(
-      in, "turn", arguments,
+      in, "iteration", arguments,
       [&](const std::vector<edge>& v) {
         auto results = body(part(v, 0, initial.size()), part(v, initial.size(), inputs.size()));
         if (results.carry.size() != initial.size())

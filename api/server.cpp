@@ -105,7 +105,7 @@ uint64_t server::incarnation() const noexcept {
 size_t server::drain(std::chrono::milliseconds timeout, location where) {
   need_state("server::drain", where, state_ != nullptr, "server");
   if (auto valid = check_duration("timeout", timeout); !valid)
-    throw error{std::move(valid).with_context(concat("drain (", to_string(where), ")"))};
+    throw error{std::move(valid).with_context(concat("server::drain (", to_string(where), ")"))};
   return state_->running->drain(timeout).steps;
 }
 

@@ -171,12 +171,13 @@ struct session::state {
     if (auto recoverer = std::make_shared<recovery>(options.recovery); recoverer->is_wanted()) {
       client_settings.lost_state = {
           .on_state_lost =
-              [recoverer](const state_loss& loss) { return recoverer->lose(loss.task); },
+              [recoverer](const state_loss& loss) { return recoverer->add_lost_task(loss.task); },
           .awaits_restore =
-              [recoverer](const std::string& task) { return recoverer->awaits(task); },
-          .is_restoring = [recoverer] { return recoverer->restores_here(); },
-          .is_retrying = [] { return recovery::tries_again_here(); },
-          .on_uninitialized = [recoverer](const std::string& task) { recoverer->unfilled(task); },
+              [recoverer](const std::string& task) { return recoverer->awaits_restore(task); },
+          .is_restoring = [recoverer] { return recoverer->is_restoring_thread(); },
+          .is_retrying = [] { return recovery::is_retrying_thread(); },
+          .on_uninitialized =
+              [recoverer](const std::string& task) { recoverer->add_uninitialized_task(task); },
       };
       if (!options.recovery.restore_state)
         client_settings.lost_state.on_state_lost =
@@ -331,7 +332,7 @@ auto session::recovering(const std::shared_ptr<shared_state>& in, bool has_effec
   auto* recoverer = in->state->recoverer.get();
   if (!recoverer)
     return run();
-  decltype(run()) outcome{status{error_kind::internal, "it did not run"}};
+  decltype(run()) outcome{status{error_kind::internal, "the run did not begin"}};
   auto ended = recoverer->run(
       has_effects, until, stop,
       [&]() -> status {
@@ -513,13 +514,13 @@ std::vector<tensor> session::run(const std::vector<feed>& feeds, const std::vect
   values.reserve(feeds.size());
   for (const auto& fed : feeds) {
     if (fed.value.is_edge())
-      throw error{invalid("a feed must be a number, a list or a tensor, no edge")
+      throw error{invalid("the value of a feed must be a number, a list or a tensor, not an edge")
                       .with_context(call_site("session::run", where))};
     auto value =
         fed.fed_edge.node && fed.value.literal()
             ? unwrap(convert_literal(fed.value.value(), fed.fed_edge.type()), "session::run", where)
             : fed.value.value();
-    // Several names may stand for fed tensor, as in signatures of SavedModels.
+    // Several feeds may have the same edge, as in signatures of SavedModels.
     if (auto before = find_edge(signature.feeds, fed.fed_edge);
         before != signature.feeds.end() &&
         identical(values[static_cast<size_t>(before - signature.feeds.begin())], value))

@@ -12,12 +12,12 @@
 using namespace troupe;
 using prepared = std::shared_ptr<prepared_step>;
 
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds request_timeout{10};
 
 /// Compiles a step, runs it once, and ends the session.
 void square_of(caf::event_based_actor* self, const caf::actor& session, const graph& g, edge x,
                edge y) {
-  auto deadline = step_clock::now() + patience;
+  auto deadline = step_clock::now() + request_timeout;
   auto failed = [=](const caf::error& cause) { std::cout << from_caf(cause) << '\n'; };
   step_signature signature{.feeds = {x}, .fetches = {y}, .targets = {}};
   auto request = prepare_request::make(g, signature, deadline);
@@ -25,10 +25,11 @@ void square_of(caf::event_based_actor* self, const caf::actor& session, const gr
     std::cout << request.status() << '\n';
     return;
   }
-  self->request(session, patience, *std::move(request))
+  self->request(session, request_timeout, *std::move(request))
       .then(
           [=](const prepared& step) {
-            self->request(session, patience, step_request{step, {tensor::scalar(7)}, deadline})
+            self->request(session, request_timeout,
+                          step_request{step, {tensor::scalar(7)}, deadline})
                 .then(
                     [=](const step_outcome& answer) {
                       if (answer.outcome)

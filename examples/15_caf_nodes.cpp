@@ -15,7 +15,7 @@
 
 using namespace troupe;
 
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds request_timeout{10};
 
 struct config : caf::actor_system_config {
   config() { load<caf::io::middleman>(); }
@@ -25,7 +25,7 @@ struct config : caf::actor_system_config {
 template <class Answer, class Question>
 Answer ask(caf::scoped_actor& self, const caf::actor& session, Question question) {
   Answer reply{};
-  self->request(session, patience, std::move(question))
+  self->request(session, request_timeout, std::move(question))
       .receive([&](Answer& answer) { reply = std::move(answer); },
                [](const caf::error& cause) { throw error{from_caf(cause)}; });
   return reply;
@@ -43,7 +43,7 @@ void count_at(uint16_t port) {
   graph_builder g;
   auto n = g.variable(0, "n");
   auto run = [&](step_signature signature) {
-    auto deadline = step_clock::now() + patience;
+    auto deadline = step_clock::now() + request_timeout;
     auto request = prepare_request::make(g, signature, deadline);
     if (!request)
       throw error{request.status()};

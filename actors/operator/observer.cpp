@@ -102,7 +102,7 @@ private:
   }
 
   static status no_answer(const task_name& task) {
-    return failure(error_kind::unavailable, task, " could not be asked");
+    return failure(error_kind::unavailable, task, " could not be queried");
   }
 
   // Each request has a timeout, so there is always an answer.

@@ -25,7 +25,8 @@ std::chrono::milliseconds cluster_connection::answer_timeout() const {
   return std::chrono::milliseconds{static_cast<int64_t>(timeout * 1000)};
 }
 
-inspection look_at(observer& tasks, std::chrono::milliseconds answer_timeout, const char* kinds) {
+inspection inspect_tasks(observer& tasks, std::chrono::milliseconds answer_timeout,
+                         const char* kinds) {
   return value_or_throw(tasks.inspect({}, {.depth = 4, .kinds = kinds}, answer_timeout));
 }
 

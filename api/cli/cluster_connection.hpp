@@ -22,6 +22,7 @@ struct cluster_connection {
 };
 
 /// Inspects all tasks, with depth 4. Throws if that fails.
-inspection look_at(observer& tasks, std::chrono::milliseconds answer_timeout, const char* kinds);
+inspection inspect_tasks(observer& tasks, std::chrono::milliseconds answer_timeout,
+                         const char* kinds);
 
 } // namespace troupe::cli

@@ -79,7 +79,9 @@ void write_manual(const CLI::App& app, std::ostream& out) {
       << ".SH SYNOPSIS\n.B troupe\n.I command\n[options]\n"
       << ".SH DESCRIPTION\n"
       << "Starts and inspects tasks of a cluster, and runs, trains and describes graphs.\n"
-      << "It exits with 0 on success, 1 if a command fails, and 2 for wrong usage.\n"
+      << "It exits with 0 on success, 1 if a command fails, and 2 for wrong usage or if some "
+         "tasks\n"
+         "of a cluster could not be queried.\n"
       << ".SH OPTIONS\n";
   write_options(app, out);
   out << ".SH COMMANDS\n";

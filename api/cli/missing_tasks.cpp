@@ -10,7 +10,7 @@ namespace troupe::cli {
 int print_problems(const std::vector<task_problem>& problems) {
   for (const auto& problem : problems)
     std::cerr << concat("troupe: ", printable(problem.task),
-                        " could not be asked: ", printable(problem.reason.message()), '\n');
+                        " could not be queried: ", printable(problem.reason.message()), '\n');
   return problems.empty() ? 0 : some_missing;
 }
 

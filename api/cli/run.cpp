@@ -131,11 +131,6 @@ std::vector<run_plan> load(const command_options& options, graph_builder& builde
   return runs;
 }
 
-void must(status outcome) {
-  if (!outcome)
-    throw error{std::move(outcome)};
-}
-
 /// Prints the optimized graph of a run before placement and, for the only device, after it.
 void print_optimized(const text_run& run, const graph& model, const pass_options& passes) {
   step_signature signature{.feeds = {}, .fetches = {}, .targets = run.targets};
@@ -145,9 +140,9 @@ void print_optimized(const text_run& run, const graph& model, const pass_options
     signature.fetches.push_back(fetch.fetched_edge);
   auto devices = value_or_throw(make_devices({.intra_op_threads = 1, .gpus = 0}));
   auto extracted = value_or_throw(extract(model, signature));
-  must(optimize(extracted, passes, devices.front().get()));
+  throw_if_failed(optimize(extracted, passes, devices.front().get()));
   partition device_part{{"local", 0, "cpu", 0}, std::move(extracted.nodes)};
-  must(optimize(device_part, passes));
+  throw_if_failed(optimize(device_part, passes));
   std::cout << "# the run at line " << run.line << " as it is executed\n"
             << describe(*device_part.nodes);
 }
@@ -289,7 +284,7 @@ void add_graph_options(CLI::App& command, command_options& chosen) {
   command.add_flag("--dump", chosen.dump, "Print the optimized graph, for one device");
   command
       .add_option("--placement", chosen.placement,
-                  "How nodes that name no device get one (docs/placement.md)")
+                  "Strategy for nodes that name no device (docs/placement.md)")
       ->check(CLI::IsMember({"first-worker", "greedy"}))
       ->capture_default_str();
   command.add_flag("--soft-placement", chosen.soft_placement,

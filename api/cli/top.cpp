@@ -127,7 +127,7 @@ struct timed_inspection {
 // tasks take.
 timed_inspection inspect_cluster(observer& tasks, std::chrono::milliseconds timeout) {
   auto now = clock::now();
-  return {look_at(tasks, timeout, kinds_of_frames), now};
+  return {inspect_tasks(tasks, timeout, kinds_of_frames), now};
 }
 
 // Returns the timeout of the second inspection: the time that the first one has left, and some more

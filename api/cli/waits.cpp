@@ -37,7 +37,7 @@ nlohmann::ordered_json as_json(const std::vector<cluster_wait>& waits) {
 
 int show(const waits_options& options) {
   auto tasks = options.connect();
-  auto cluster = look_at(*tasks, options.answer_timeout(), kinds_of_waits);
+  auto cluster = inspect_tasks(*tasks, options.answer_timeout(), kinds_of_waits);
   auto waits = waits_in(cluster);
   if (options.json)
     std::cout << printable_json(as_json(waits).dump(

@@ -61,7 +61,7 @@ void sleep_unless_stopped(std::chrono::milliseconds wait, const std::stop_token&
 
 } // namespace
 
-bool recovery::lose(const std::string& task) noexcept {
+bool recovery::add_lost_task(const std::string& task) noexcept {
   if (!options_.restore_state)
     return false;
   std::lock_guard guard{mutex_};
@@ -70,12 +70,12 @@ bool recovery::lose(const std::string& task) noexcept {
   return true;
 }
 
-bool recovery::awaits(const std::string& task) {
+bool recovery::awaits_restore(const std::string& task) {
   std::lock_guard guard{mutex_};
   return lost_tasks_.contains(task) || under_restore_.contains(task);
 }
 
-bool recovery::restores_here() const noexcept {
+bool recovery::is_restoring_thread() const noexcept {
   for (auto* scope = restore_scope::innermost; scope; scope = scope->enclosing)
     if (scope->owner == this)
       return true;
@@ -89,10 +89,9 @@ void recovery::report_event(recovery_event event) const {
     options_.on_event(event);
 }
 
-// Called when another session has given up initializing the task.
-void recovery::unfilled(const std::string& task) {
+void recovery::add_uninitialized_task(const std::string& task) {
   std::lock_guard guard{mutex_};
-  if (auto task_node = followed_.extract(task))
+  if (auto task_node = initialized_elsewhere_.extract(task))
     lost_tasks_.insert(std::move(task_node));
   lost_ = !lost_tasks_.empty();
 }
@@ -141,7 +140,7 @@ status recovery::prepare(step_clock::time_point deadline, const std::stop_token&
   else // state that another session initializes must not be restored: that would undo its first
        // steps
     for (const auto& task : under_restore_)
-      (elsewhere.contains(task) ? followed_ : lost_tasks_).insert(task);
+      (elsewhere.contains(task) ? initialized_elsewhere_ : lost_tasks_).insert(task);
   under_restore_.clear();
   lost_ = !lost_tasks_.empty();
   lock.unlock();
@@ -166,7 +165,7 @@ bool recovery::may_pass(const status& cause, uint64_t restored_before) const {
 status recovery::run(bool has_effects, step_clock::time_point deadline, const std::stop_token& stop,
                      const std::function<status()>& attempt, const std::function<void()>& restore,
                      const std::function<bool()>& is_initialized_elsewhere) {
-  if (restores_here())
+  if (is_restoring_thread())
     return attempt();
   auto delay = std::max(options_.initial_delay, std::chrono::milliseconds{1});
   status first;
@@ -183,8 +182,8 @@ status recovery::run(bool has_effects, step_clock::time_point deadline, const st
     if (outcome) {
       began = true;
       struct retry_scope {
-        explicit retry_scope(bool may_retry) { tries_again_ = may_retry; }
-        ~retry_scope() { tries_again_ = false; }
+        explicit retry_scope(bool is_retried) { may_retry_ = is_retried; }
+        ~retry_scope() { may_retry_ = false; }
       } scope{retry <= options_.max_retries && (!has_effects || options_.repeat_effects)};
       outcome = attempt();
     }

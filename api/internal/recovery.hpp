@@ -20,12 +20,21 @@ public:
 
   /// Returns true if runs may have to be retried, or to wait for a restore.
   bool is_wanted() const noexcept { return options_.max_retries > 0 || options_.restore_state; }
-  /// The functions of restore_hooks (actors/session/client.hpp).
-  bool lose(const std::string& task) noexcept;
-  bool awaits(const std::string& task);
-  bool restores_here() const noexcept;
-  static bool tries_again_here() noexcept { return tries_again_; }
-  void unfilled(const std::string& task);
+
+  // The functions of restore_hooks (actors/session/client.hpp). Any thread may call them.
+
+  /// Records that the session's state on a task is lost. Returns false, and records nothing,
+  /// without recovery_options::restore_state.
+  bool add_lost_task(const std::string& task) noexcept;
+  /// Returns true if the state on the task is lost or being restored.
+  bool awaits_restore(const std::string& task);
+  /// Returns true if the calling thread runs recovery_options::restore_state of this session.
+  bool is_restoring_thread() const noexcept;
+  /// Returns true if the calling thread runs an attempt that is retried if it fails.
+  static bool is_retrying_thread() noexcept { return may_retry_; }
+  /// Records that no session initializes the task: if another session was doing so, it has given
+  /// up, and this session must restore its state there.
+  void add_uninitialized_task(const std::string& task);
 
   /// Runs a step with retries. `attempt` runs the step once; `restore` calls restore() with the
   /// session. If `is_initialized_elsewhere` returns true, another session initializes a task that
@@ -52,10 +61,9 @@ private:
   std::mutex mutex_;
   std::condition_variable_any changed_; // supports stop tokens
   task_set lost_tasks_, under_restore_; // under_restore_ is not empty while a thread restores
-  task_set followed_;                   // lost, and being initialized by another session
+  task_set initialized_elsewhere_;      // lost, and being initialized by another session
   std::atomic<uint64_t> restored_{0};   // number of restores
-  static inline thread_local bool tries_again_ =
-      false; // the thread's current attempt may be retried
+  static inline thread_local bool may_retry_ = false; // the thread's current attempt
 };
 
 /// Returns true if a step changes state, or takes elements out of a queue or the like: running it

@@ -14,8 +14,8 @@ embedding_table::embedding_table(graph_builder& in, int64_t rows, int64_t width,
     : rows_(rows), width_(width) {
   auto parts = std::max<int64_t>(1, static_cast<int64_t>(options.devices.size()));
   if (rows < parts || width < 1)
-    throw error{invalid("embedding_table (", to_string(where), "): a table of ", rows, " by ",
-                        width, " cannot be in ", parts, " parts")};
+    throw error{invalid("embedding_table (", to_string(where), "): rows must be at least ", parts,
+                        ", one for each part, and width at least 1, got ", rows, " and ", width)};
   need_function("embedding_table", where, options.values, "the initializer");
   auto scope = in.scope(options.name, where);
   for (int64_t i = 0; i < parts; ++i) {

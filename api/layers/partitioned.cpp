@@ -21,8 +21,8 @@ std::vector<int64_t> sizes_of(const partition_options& options, const shape& dim
   auto sizes = options.sizes;
   if (sizes.empty()) {
     if (options.slices < 1 || options.slices > extent)
-      reject(function, where, "axis ", options.axis, " of ", dims, " cannot be in ", options.slices,
-             " slices");
+      reject(function, where, "slices must be 1 to ", extent, ", the extent of axis ", options.axis,
+             " of ", dims, ", got ", options.slices);
     for (int64_t i = 0; i < options.slices; ++i)
       sizes.push_back(extent / options.slices + (i < extent % options.slices ? 1 : 0));
   }

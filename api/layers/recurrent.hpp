@@ -44,10 +44,10 @@ public:
   variable_handle biases;  ///< [4 * units]
 
 private:
-  edge peephole(size_t which) const { return peepholes_[which]; }
+  edge peephole(size_t gate) const { return peepholes_[gate]; }
   int64_t units_;
   lstm_options options_;
-  std::vector<edge> peepholes_; // variables, or zeros
+  std::vector<edge> peepholes_; // of the input, forget and output gates: variables, or zeros
 };
 
 struct gru_options {

@@ -69,6 +69,7 @@ private:
   std::vector<size_t> positions_;
 };
 
+/// Generates text with the trained net, one character in each step.
 class writer {
 public:
   writer(graph_builder& g, const model& net, session& in, int64_t units) : units_(units) {

@@ -114,7 +114,7 @@ void run(const options& chosen) {
   auto looked_up =
       static_cast<double>(count - 1) * static_cast<double>(2 * chosen.batch + chosen.sampled);
   std::printf("%.0f rows looked up and trained per second\n", looked_up / seconds);
-  bar.tell_losses();
+  bar.print_losses();
 }
 
 } // namespace

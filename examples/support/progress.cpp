@@ -81,7 +81,7 @@ void progress::finish() {
   std::printf("%lld steps in %.1f s\n", static_cast<long long>(count_), seconds());
 }
 
-void progress::tell_losses() {
+void progress::print_losses() {
   std::lock_guard guard{mutex_};
   std::printf("the loss fell from %.3f to %.3f\n", first_.value(), last_.value());
 }

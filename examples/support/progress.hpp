@@ -17,7 +17,7 @@ public:
   /// Ends the bar, and prints the duration.
   void finish();
   /// Prints the mean loss over the first and over the last tenth of the steps.
-  void tell_losses();
+  void print_losses();
 
 private:
   struct mean {

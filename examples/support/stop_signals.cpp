@@ -3,7 +3,7 @@
 
 namespace examples {
 
-sigset_t hold_stop_signals() {
+sigset_t block_stop_signals() {
   sigset_t blocked;
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGTERM);
@@ -13,16 +13,16 @@ sigset_t hold_stop_signals() {
 }
 
 stop_signals::stop_signals(const sigset_t& blocked, std::function<void()> on_signal)
-    : held_(blocked), thread_([this, on_signal = std::move(on_signal)] {
-        for (int signal = 0; sigwait(&held_, &signal) == 0 && !over_;)
+    : blocked_(blocked), thread_([this, on_signal = std::move(on_signal)] {
+        for (int signal = 0; sigwait(&blocked_, &signal) == 0 && !is_over_;)
           on_signal();
       }) {}
 
 stop_signals::~stop_signals() {
-  over_ = true;
+  is_over_ = true;
   pthread_kill(thread_.native_handle(), SIGTERM); // wakes the thread
   thread_.join();
-  pthread_sigmask(SIG_UNBLOCK, &held_, nullptr);
+  pthread_sigmask(SIG_UNBLOCK, &blocked_, nullptr);
 }
 
 } // namespace examples

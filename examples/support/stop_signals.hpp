@@ -10,7 +10,7 @@ namespace examples {
 
 /// Blocks these signals for stop_signals, so that they do not end the process. Call it before other
 /// threads start, which inherit this.
-sigset_t hold_stop_signals();
+sigset_t block_stop_signals();
 
 /// Calls a function at each of these signals, on a separate thread, during its lifetime. The
 /// destructor restores the default action of the signals.
@@ -22,8 +22,8 @@ public:
   ~stop_signals();
 
 private:
-  const sigset_t held_;
-  std::atomic<bool> over_{false};
+  const sigset_t blocked_;
+  std::atomic<bool> is_over_{false};
   std::thread thread_;
 };
 

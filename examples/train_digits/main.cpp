@@ -217,7 +217,7 @@ troupe::edge summary_of(const digits::model& model) {
 
 /// Returns true if all epochs were completed.
 bool run(const options& chosen) {
-  auto blocked_signals = examples::hold_stop_signals();
+  auto blocked_signals = examples::block_stop_signals();
   std::optional<examples::local_cluster> cluster; // started before any other thread
   auto spec = chosen.cluster;
   if (chosen.workers > 0 && spec.empty()) {

@@ -106,7 +106,7 @@ void run(const options& chosen) {
     bar.step_done(to_scalar<float>(step.run({words_of_batch, neighbours_of_batch})[0]));
   }
   bar.finish();
-  bar.tell_losses();
+  bar.print_losses();
   std::printf("\n");
   show_neighbours(s, vectors.parts().front(), text);
 }

@@ -30,7 +30,7 @@ inline status as_error(const std::vector<task_problem>& problems) {
   std::string text;
   for (const auto& problem : problems)
     text += concat(text.empty() ? "" : "; ", problem.task,
-                   " could not be asked: ", problem.reason.message());
+                   " could not be queried: ", problem.reason.message());
   return failure(problems.front().reason.kind(), text).with_task(problems.front().task);
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("a task that is down hides neither devices nor state of the others") {
     for (const auto& call :
          std::vector<std::function<void()>>{[&] { s.devices(); }, [&] { s.state_of(); }})
       CHECK_THAT(status_thrown_by(call).message(),
-                 Contains("/job:worker/task:1 could not be asked: cannot connect to "));
+                 Contains("/job:worker/task:1 could not be queried: cannot connect to "));
     CHECK(std::chrono::steady_clock::now() - before < 8s); // each waited 10 s for it
   }
 }

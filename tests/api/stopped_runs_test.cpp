@@ -241,7 +241,7 @@ TEST_CASE("a run that waits for its retry is stopped, and its error names the st
 TEST_CASE("a stopped run restores nothing") {
   auto restored = false;
   recovery policy{{.restore_state = [](session&) {}}};
-  CHECK(policy.lose("/job:ps/task:0"));
+  CHECK(policy.add_lost_task("/job:ps/task:0"));
   std::stop_source stop;
   stop.request_stop();
   check_stopped(policy.run(
@@ -253,13 +253,13 @@ TEST_CASE("a stopped run restores nothing") {
 TEST_CASE("a run that waits for another run's restore is stopped") {
   std::promise<void> restored;
   recovery policy{{.restore_state = [](session&) {}}};
-  CHECK(policy.lose("/job:ps/task:0"));
+  CHECK(policy.add_lost_task("/job:ps/task:0"));
   auto first = std::async(std::launch::async, [&] {
     return policy.run(
         false, step_clock::now() + 1h, {}, [] { return status{}; },
         [&] { restored.get_future().wait(); });
   });
-  while (!policy.awaits("/job:ps/task:0"))
+  while (!policy.awaits_restore("/job:ps/task:0"))
     std::this_thread::sleep_for(1ms);
   std::this_thread::sleep_for(20ms);
   std::stop_source stop;

@@ -400,7 +400,9 @@ TEST_CASE("an activation without a function still returns an edge") {
 
 TEST_CASE("embeddings and partitioned variables refuse invalid sizes, parts and initializers") {
   graph_builder g;
-  refuses("embedding_table", "cannot be in 1 parts", [&] { (void)embedding_table{g, -1, 4}; });
+  refuses("embedding_table", "rows must be at least 1, one for each part", [&] {
+    (void)embedding_table{g, -1, 4};
+  });
   refuses("embedding_table, values", "the initializer is an empty function", [&] {
     (void)embedding_table{g, 4, 4, {.values = {}}};
   });
@@ -415,7 +417,7 @@ TEST_CASE("embeddings and partitioned variables refuse invalid sizes, parts and 
   refuses("partitioned_variable, axis", "has no axis 4", [&] {
     (void)partitioned_variable{g, three_floats(), "p", {.axis = 4}};
   });
-  refuses("partitioned_variable, slices", "cannot be in 0 slices", [&] {
+  refuses("partitioned_variable, slices", "slices must be 1 to ", [&] {
     (void)partitioned_variable{g, three_floats(), "p", {.slices = 0}};
   });
   refuses("partitioned_variable, values", "the initializer is an empty function", [&] {
@@ -561,7 +563,8 @@ TEST_CASE("optimizers refuse invalid losses, variables and gradients") {
 TEST_CASE("loss scales and L-BFGS refuse options that are too small, and an empty loss") {
   graph_builder g;
   auto v = g.variable(three_floats(), "v");
-  refuses("loss_scale::constant", "it must be above 0", [&] { (void)loss_scale::constant(g, 0); });
+  refuses("loss_scale::constant", "the value must be above 0",
+          [&] { (void)loss_scale::constant(g, 0); });
   refuses("loss_scale::dynamic", "the factor must be above 1",
           [&] { (void)loss_scale::dynamic(g, {.factor = 1}); });
   refuses("lbfgs", "the loss is an empty edge", [&] { (void)lbfgs{edge{}}; });
@@ -807,9 +810,10 @@ TEST_CASE("sessions and steps refuse invalid feeds, fetches and targets") {
   refuses("session::run, feed", "feed 0 is an empty edge", [&] {
     (void)s.run({{edge{}, 1.0f}}, {y});
   });
-  refuses("session::run, feed of nothing", "a feed must be a number, a list or a tensor", [&] {
-    (void)s.run({{x, tensor{}}}, {y});
-  });
+  refuses("session::run, feed of nothing",
+          "the value of a feed must be a number, a list or a tensor", [&] {
+            (void)s.run({{x, tensor{}}}, {y});
+          });
   refuses("session::run, feed's type", "must be fed with f32[3], got f64[3]", [&] {
     (void)s.run({{x, tensor::from_values<double>({3}, {1, 2, 3})}}, {y});
   });

@@ -52,13 +52,13 @@ struct context_of_training_run : context_of_replicas {
 };
 
 struct context_of_coordinator : context {
-  coordinator all;
+  coordinator runners;
   saver checkpoints{g, "checkpoints"};
   int64_t step = 0;
 };
 
 struct context_of_summaries : context {
-  summary_writer to{"summaries"};
+  summary_writer writer{"summaries"};
   int64_t step = 0;
 };
 
@@ -116,10 +116,10 @@ struct context_of_page_input : context {
 
 struct context_of_page_loop : context_of_training_run {
   int64_t last = 0, step = 0;
-  summaries shown;
+  summaries step_summaries;
   std::vector<tensor> batch_of(int64_t n);
-  std::function<void(const training_progress&)> show;
-  std::function<void(const training_event&)> say;
+  std::function<void(const training_progress&)> print_progress;
+  std::function<void(const training_event&)> print_event;
 };
 
 struct context_of_page_models : context {

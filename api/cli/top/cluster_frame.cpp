@@ -63,7 +63,7 @@ private:
     task_row row{.task = task.ref, .problem = text_of(task.find("error"))};
     if (!row.problem.empty() || !task.find("incarnation")) {
       if (row.problem.empty())
-        row.problem = "it was not asked";
+        row.problem = "it was not queried";
       frame.tasks.push_back(std::move(row));
       return;
     }
@@ -276,7 +276,7 @@ std::string print(const cluster_frame& frame, size_t max_lines) {
                             concat(queue.puts_waiting),
                             concat(queue.takes_waiting)};
                   });
-  text += section({"SESSION OF", "AT", "AGE", "STEPS/S", "FAIL/S", "RUN", "IN LINE", "BYTES"},
+  text += section({"SESSION OF", "AT", "AGE", "STEPS/S", "FAIL/S", "RUN", "QUEUED", "BYTES"},
                   frame.sessions, max_lines,
                   [](const session_row& session) -> std::vector<std::string> {
                     return {session.client,

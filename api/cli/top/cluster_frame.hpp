@@ -10,9 +10,7 @@ namespace troupe {
 /// The kinds that an inspection of the cluster, of depth 4, must include.
 inline constexpr const char* kinds_of_frames =
     "device,link,hosted_session,client,step,wait,container,queue,accumulator,barrier,staging_area,"
-    "mutex,"
-    "reader,"
-    "file_access";
+    "mutex,reader,file_access";
 
 struct task_row {
   std::string task;
@@ -32,8 +30,8 @@ struct queue_row {
   std::string task, name; ///< "container/name", or the name in the default container
   int64_t size = 0;
   double mean_size = 0;
-  double puts_rate = 0, takes_rate = 0;
-  int64_t puts_waiting = 0, takes_waiting = 0;
+  double puts_rate = 0, takes_rate = 0;        ///< of enqueues and dequeues
+  int64_t puts_waiting = 0, takes_waiting = 0; ///< numbers of waiting enqueues and dequeues
 };
 
 struct link_row {
@@ -75,7 +73,7 @@ struct cluster_frame {
   std::vector<session_row> sessions; ///< the busiest first
   std::vector<link_row> links;       ///< silent ones first, then those with traffic or queued bytes
   member_counts members;
-  std::vector<member_row> away;
+  std::vector<member_row> away; ///< members that are unreachable, have left, or are gone
   std::vector<wait_summary> waits;
 };
 

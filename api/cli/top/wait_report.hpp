@@ -8,9 +8,9 @@
 namespace troupe {
 
 /// The kinds that an inspection of the cluster, of depth 4, must include.
-inline constexpr const char* kinds_of_waits = "step,hosted_session,client,wait,container,queue,"
-                                              "accumulator,barrier,staging_area,mutex,reader,file_"
-                                              "access";
+inline constexpr const char* kinds_of_waits =
+    "step,hosted_session,client,wait,container,queue,accumulator,barrier,staging_area,mutex,reader,"
+    "file_access";
 
 /// One wait of a step on a task.
 struct cluster_wait {

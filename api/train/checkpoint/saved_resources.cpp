@@ -35,7 +35,7 @@ bool is_on_accelerator(const node& producer) {
   return device && !device->kind.empty() && device->kind != "cpu";
 }
 
-bool can_be_kept(const node& producer) {
+bool can_be_saved(const node& producer) {
   switch (producer.op().state_kind) {
     case resource::queue: return !is_on_accelerator(producer);
     case resource::reader:
@@ -64,12 +64,12 @@ std::string key_of(const node& producer) {
 
 } // namespace
 
-std::vector<kept_value> add_kept_state(graph_builder& to, std::source_location where) {
+std::vector<saved_value> add_saved_state(graph_builder& to, std::source_location where) {
   std::map<std::string, node*> resources;
   for (const auto& candidate : to.nodes())
-    if (has_saved_state(*candidate) && can_be_kept(*candidate))
+    if (has_saved_state(*candidate) && can_be_saved(*candidate))
       resources.emplace(key_of(*candidate), candidate.get());
-  std::vector<kept_value> kept;
+  std::vector<saved_value> kept;
   auto add_placeholder = [&](dtype type, const partial_shape& dims = {}) {
     return to.placeholder(type, dims, {}, where);
   };
@@ -96,18 +96,18 @@ std::vector<kept_value> add_kept_state(graph_builder& to, std::source_location w
   return kept;
 }
 
-unkept_state state_not_kept(const graph& model, const std::vector<kept_value>& kept) {
+unsaved_state find_unsaved_state(const graph& model, const std::vector<saved_value>& kept) {
   std::set<std::string> known;
-  unkept_state unkept;
+  unsaved_state unsaved;
   for (const auto& saved : kept)
     if (const auto& inputs = saved.value.node->inputs(); !inputs.empty())
       if (const auto* producer = resource_behind(inputs[0]))
         known.insert(key_of(*producer));
   for (const auto& candidate : model.nodes())
     if (has_saved_state(*candidate) && !known.contains(key_of(*candidate)))
-      (belongs_to_step(*candidate) ? unkept.of_step : unkept.lost)
+      (belongs_to_step(*candidate) ? unsaved.of_step : unsaved.lost)
           .insert(concat(to_string(candidate->op().state_kind), " '", name_of(*candidate), '\''));
-  return unkept;
+  return unsaved;
 }
 
 } // namespace troupe

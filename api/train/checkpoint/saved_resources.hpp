@@ -11,7 +11,7 @@
 namespace troupe {
 
 /// A value that a checkpoint has in addition to the variables, and the nodes that restore it.
-struct kept_value {
+struct saved_value {
   std::string name;
   edge value, placeholder;
   node* restored = nullptr;
@@ -20,14 +20,14 @@ struct kept_value {
 
 /// Adds nodes that read and restore the content of each queue, reader and mutable table that the
 /// graph has so far. Queues in the memory of GPUs are left out.
-std::vector<kept_value> add_kept_state(graph_builder& to, std::source_location where);
+std::vector<saved_value> add_saved_state(graph_builder& to, std::source_location where);
 
 /// State of the graph that checkpoints do not have, as texts for users: "queue 'batch/FIFOQueue'".
 /// Excludes variables, and resources without state that must be kept (locks, constant tables).
-struct unkept_state {
+struct unsaved_state {
   std::set<std::string> lost;    ///< missing after a restart
   std::set<std::string> of_step; ///< belongs to a single step: accumulators, clocks
 };
-unkept_state state_not_kept(const graph& model, const std::vector<kept_value>& kept);
+unsaved_state find_unsaved_state(const graph& model, const std::vector<saved_value>& kept);
 
 } // namespace troupe

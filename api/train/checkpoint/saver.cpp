@@ -114,8 +114,8 @@ restore_report begin_report(const checkpoint_reader& from) {
   return report;
 }
 
-status read_kept_values(const checkpoint_reader& from, const std::vector<kept_value>& kept,
-                        restored_values& values, restore_report& report) {
+status read_saved_values(const checkpoint_reader& from, const std::vector<saved_value>& kept,
+                         restored_values& values, restore_report& report) {
   for (const auto& item : kept) {
     if (!from.find(item.name)) {
       report.missing.push_back(item.name);
@@ -132,12 +132,12 @@ status read_kept_values(const checkpoint_reader& from, const std::vector<kept_va
 // Returns the names of tensors of a checkpoint that the graph does not have, in order.
 std::vector<std::string> find_unexpected(const checkpoint_manifest& manifest,
                                          const std::vector<saved_variable>& variables,
-                                         const std::vector<kept_value>& kept,
+                                         const std::vector<saved_value>& kept,
                                          const std::set<std::string>& local_variables) {
   std::set<std::string> unexpected;
   for (const auto& stored : manifest.tensors)
     if (std::ranges::find(variables, stored.name, &saved_variable::name) == variables.end() &&
-        std::ranges::find(kept, stored.name, &kept_value::name) == kept.end() &&
+        std::ranges::find(kept, stored.name, &saved_value::name) == kept.end() &&
         !local_variables.contains(stored.name))
       unexpected.insert(stored.name);
   return {unexpected.begin(), unexpected.end()};
@@ -148,14 +148,14 @@ std::vector<std::string> find_unexpected(const checkpoint_manifest& manifest,
 struct saver::state {
   const graph* model;
   std::vector<saved_variable> variables;
-  std::vector<kept_value> kept;
+  std::vector<saved_value> kept;
   checkpoint_folder folder;
   saver_options options;
   std::optional<task_saving> tasks;
   std::function<std::map<std::string, std::string>()> read_notes;
-  std::string digest, lost, not_kept; // of the graph
-  uint64_t digest_version = 0;        // version of the graph with this digest
-  run_options step_options = {};      // for all steps of the saver
+  std::string digest, lost, not_saved; // of the graph
+  uint64_t digest_version = 0;         // version of the graph with this digest
+  run_options step_options = {};       // for all steps of the saver
   bool cleaned = false, folder_checked = false, has_warned = false;
   bool saves_model = false;        // it saves all variables of the model
   std::source_location created_at; // line of the constructor's call
@@ -171,7 +171,7 @@ struct saver::state {
         created_at(where) {
     folder.set_draft_suffix(concat("-", random_id()));
     folder.set_commit_guard([this](const std::function<status()>& commit) -> status {
-      if (watch.may_be_seen && !watch.may_be_seen()) {
+      if (watch.may_publish && !watch.may_publish()) {
         dropped = true;
         return failure(error_kind::cancelled, folder.path(), ": the checkpoint was dropped");
       }
@@ -272,8 +272,8 @@ struct saver::state {
       for (auto& [key, text] : read_notes())
         manifest.positions[concat(note_key, key)] = text;
     manifest.graph_digest = graph_digest();
-    if (!not_kept.empty())
-      manifest.description[std::string{not_saved_key}] = not_kept;
+    if (!not_saved.empty())
+      manifest.description[std::string{not_saved_key}] = not_saved;
     if (!lost.empty() && !std::exchange(has_warned, true) && options.on_warning)
       options.on_warning(concat(folder.path(), ": checkpoints do not have ", lost));
     return manifest;
@@ -290,10 +290,10 @@ struct saver::state {
   const std::string& graph_digest() {
     if (digest.empty() || digest_version != model->version()) {
       digest = digest_of(*model);
-      auto unkept = state_not_kept(*model, kept);
-      lost = join_names(unkept.lost);
-      unkept.lost.merge(unkept.of_step);
-      not_kept = join_names(unkept.lost);
+      auto unsaved = find_unsaved_state(*model, kept);
+      lost = join_names(unsaved.lost);
+      unsaved.lost.merge(unsaved.of_step);
+      not_saved = join_names(unsaved.lost);
       digest_version = model->version();
     }
     return digest;
@@ -498,10 +498,10 @@ struct saver::state {
       if (fits(*from, saved, report))
         matching.push_back(&saved);
     restored_values values;
-    auto optional_missing = std::ranges::count_if(kept, [&](const kept_value& item) {
+    auto optional_missing = std::ranges::count_if(kept, [&](const saved_value& item) {
       return item.may_be_missing && !from->find(item.name);
     });
-    if (auto outcome = read_kept_values(*from, kept, values, report); !outcome)
+    if (auto outcome = read_saved_values(*from, kept, values, report); !outcome)
       fail(std::move(outcome));
     auto sharded_by_task = matching.size() == variables.size() && written_by_tasks(*from);
     for (const auto* saved : matching) {
@@ -552,7 +552,7 @@ saver::saver(graph_builder& in, const std::vector<edge>& variables, std::string 
   if (options.sharded_by_task)
     state_->add_tasks(in, where);
   if (options.save_all_state)
-    state_->kept = add_kept_state(in, where);
+    state_->kept = add_saved_state(in, where);
 }
 
 void saver::add_notes(std::function<std::map<std::string, std::string>()> read_notes) {
@@ -574,7 +574,7 @@ void saver::add_saved_value(std::string name, edge value, edge placeholder, node
     reject("add_saved_value", where, "'", name, "' needs a value, a placeholder and a node to run");
   if (std::ranges::find(state_->variables, name, &saved_variable::name) !=
           state_->variables.end() ||
-      std::ranges::find(state_->kept, name, &kept_value::name) != state_->kept.end())
+      std::ranges::find(state_->kept, name, &saved_value::name) != state_->kept.end())
     reject("add_saved_value", where, "'", name, "' is saved already");
   state_->kept.push_back({std::move(name), value, placeholder, restored});
   state_->digest.clear(); // the list of unsaved state must be computed again

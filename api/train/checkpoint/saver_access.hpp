@@ -11,17 +11,18 @@
 
 namespace troupe {
 
-/// Callbacks for the writing of checkpoints.
+/// Callbacks for the stages of a save.
 struct saver_watch {
   /// The values have been read. Called on the saving thread, before writing begins.
   std::function<void(int64_t step)> begun = {};
-  /// All is written, but not visible yet. Called on the writing thread. False drops the checkpoint,
-  /// which is not an error.
-  std::function<bool()> may_be_seen = {};
+  /// All files are written, and the checkpoint is not visible yet. Called on the writing thread.
+  /// False drops the checkpoint, which is not an error.
+  std::function<bool()> may_publish = {};
   /// The checkpoint will survive a crash. Called on the writing thread.
   std::function<void(int64_t step, const std::string& path)> saved = {};
 };
 
+/// Has access to the private members of savers.
 class saver_access {
 public:
   using location = std::source_location;
@@ -36,6 +37,7 @@ public:
   /// Returns true if the last attempt to save failed because another process or saver writes to the
   /// folder. All later attempts will fail as well.
   static bool is_refused(const saver& checkpoints);
+  /// Sets the callbacks for later saves; {} removes them. No save may be in progress.
   static void watch(saver& checkpoints, saver_watch callbacks);
   /// Calls saver::restore() or restore_partial(). For a checkpoint that does not match, the error
   /// has the kind `mismatch_kind`, and suggests `partial_option` instead.

@@ -43,7 +43,7 @@ public:
             location where = location::current());
 
   /// Calls `act` while no step of a runner runs, so that the contents of all queues can be saved as
-  /// of one moment: `all.run_while_suspended([&] { checkpoints.save(s, step); })`.
+  /// of one moment: `runners.run_while_suspended([&] { checkpoints.save(s, step); })`.
   ///
   /// - Running steps of runners end first. Elements that wait to be enqueued are enqueued, beyond
   /// the capacity.

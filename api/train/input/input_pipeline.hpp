@@ -106,12 +106,12 @@ struct pipeline_options {
 ///     auto file = input.producer(files, {.epochs = 10});
 ///     auto batch = input.shuffle_batch({image, label}, 32);
 ///     // ... the model, and the node that trains it
-///     coordinator all;
-///     input.start(s, all);
-///     while (!all.should_stop())
+///     coordinator runners;
+///     input.start(s, runners);
+///     while (!runners.should_stop())
 ///       s.run(train); // out_of_range ends the loop
-///     all.request_stop();
-///     all.join();
+///     runners.request_stop();
+///     runners.join();
 class TROUPE_API input_pipeline {
 public:
   using location = std::source_location;

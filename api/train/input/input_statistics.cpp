@@ -10,9 +10,9 @@ namespace troupe {
 namespace {
 
 // Smaller shares of waiting time are caused by queue operations themselves.
-constexpr double notable = 0.05;
+constexpr double min_notable_share = 0.05;
 
-double starved_share(const queue_usage& use) {
+double waiting_share(const queue_usage& use) {
   return use.seconds > 0 ? use.dequeue_waiting / use.seconds : 0;
 }
 
@@ -40,17 +40,17 @@ input_statistics operator-(const input_statistics& now, const input_statistics& 
 std::string describe_input(const input_statistics& during) {
   const queue_usage* worst = nullptr;
   for (const auto& use : during.queues)
-    if (use.is_last_stage && (!worst || starved_share(use) > starved_share(*worst)))
+    if (use.is_last_stage && (!worst || waiting_share(use) > waiting_share(*worst)))
       worst = &use;
   if (!worst)
     return "there is no input to wait for";
-  auto percent = std::lround(100 * starved_share(*worst));
-  if (starved_share(*worst) < notable)
+  auto percent = std::lround(100 * waiting_share(*worst));
+  if (waiting_share(*worst) < min_notable_share)
     return concat("the input keeps up: ", percent, " % of each step waits for '", worst->queue,
                   '\'');
   // The first queue that is mostly empty: later stages wait for its producer.
   auto slowest = std::ranges::find_if(
-      during.queues, [](const queue_usage& use) { return starved_share(use) > 0.5; });
+      during.queues, [](const queue_usage& use) { return waiting_share(use) > 0.5; });
   auto text = concat("the input is the bottleneck: ", percent, " % of each step waits for '",
                      worst->queue, '\'');
   if (slowest != during.queues.end() && &*slowest != worst)

@@ -19,15 +19,16 @@ using location = std::source_location;
 using tasks = std::vector<task_name>;
 
 constexpr size_t max_concurrent_queries = 16; // of tasks
-// In larger sets each task hears only from its next neighbours.
-constexpr size_t max_fully_connected = 32, neighbours = 8;
+// In larger sets, each task receives messages only from the tasks that follow it.
+constexpr size_t max_fully_connected = 32, max_senders = 8;
 constexpr std::chrono::milliseconds poll_interval{20};
 
-// A step in which each task hears from all others, or from enough of them to connect all.
+// A step in which each task receives a tensor from all others; in larger sets, from enough others
+// that the tensors connect all tasks.
 struct barrier_step {
   graph_builder g;
   edge epoch;
-  std::vector<edge> heard;
+  std::vector<edge> received; // on each member: the sum of its inputs
 
   explicit barrier_step(const tasks& members) : epoch(g.placeholder(dtype::i64, {}, "epoch")) {
     std::vector<edge> signals;
@@ -35,19 +36,19 @@ struct barrier_step {
       auto scope = g.on(to_string(member) + "/cpu:0");
       signals.push_back(add(epoch, epoch));
     }
-    auto count = members.size(), sources = count > max_fully_connected ? neighbours : count - 1;
+    auto count = members.size(), senders = count > max_fully_connected ? max_senders : count - 1;
     for (size_t i = 0; i < count; ++i) {
       auto scope = g.on(to_string(members[i]) + "/cpu:0");
       std::vector<edge> inputs{signals[i]};
-      for (size_t k = 1; k <= sources; ++k)
+      for (size_t k = 1; k <= senders; ++k)
         inputs.push_back(signals[(i + k) % count]);
-      heard.push_back(add_n(inputs));
+      received.push_back(add_n(inputs));
     }
   }
 
   status pass(session& in, int64_t value, std::chrono::milliseconds timeout, location where) {
     try {
-      in.run({{epoch, tensor::scalar(value)}}, heard, {}, {.timeout = timeout}, where);
+      in.run({{epoch, tensor::scalar(value)}}, received, {}, {.timeout = timeout}, where);
       return {};
     } catch (const error& cause) {
       return status{cause.kind(), cause.what()};
@@ -225,8 +226,9 @@ live_set live_tasks::agree(session& in, location where) {
     for (const auto& [task, outcome] : group.failures)
       text += concat("\n  ", task, ": ", outcome.message());
     throw error{failure(error_kind::unavailable, "live_tasks (", to_string(where),
-                        "): ", living.size(), " of ", group.all_tasks.size(), " tasks live, ",
-                        group.options.min_tasks, " are needed", text)};
+                        "): ", living.size(), " of ", group.all_tasks.size(),
+                        " tasks are alive, at least ", group.options.min_tasks,
+                        " are needed (min_tasks)", text)};
   }
   std::map<task_name, uint64_t> incarnations;
   std::vector<std::string> names;

@@ -41,8 +41,8 @@ replica_copies::replica_copies(const replicas::builder& build_model,
              " of another graph: the model must add to the one that it is given");
     if (built.feeds.empty() == static_cast<bool>(options.batch))
       reject("replicas", where,
-             options.batch ? "there are batches, and nothing to feed"
-                           : "there are edges to feed, and no batches");
+             options.batch ? "replicas_options::batch is set, and the model returns no feeds"
+                           : "the model returns feeds, and replicas_options::batch is empty");
     counters_->push_back(step_counter(graph_, where));
     models_.push_back(std::move(built));
     return models_.back().loss;

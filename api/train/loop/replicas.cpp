@@ -27,25 +27,29 @@ constexpr int64_t min_sparsified = 64; // elements
 template <class Fail>
 void check_copies(const replicas_options& options, const Fail& fail) {
   if (options.worker_devices.empty())
-    fail("all_reduce needs a device of each worker, such as cpu:0");
+    fail("worker_devices must name at least one device, such as cpu:0");
   std::set<std::string> devices;
   for (const auto& device : options.worker_devices) {
     auto name = device_name::parse('/' + device);
     if (!name || name->kind.empty() || name->ordinal < 0 || !name->job.empty() || name->task >= 0)
-      fail("worker_devices are devices of a task, such as gpu:1, got '", device, "'");
+      fail("worker_devices must be devices without a job and a task, such as gpu:1, got '", device,
+           "'");
     if (!devices.insert(to_string(*name)).second)
       fail("worker_devices has ", device, " twice");
   }
   if (options.ps_tasks == 0 && options.workers != 1)
-    fail("with one task for all (ps_tasks = 0) there is one worker, got ", options.workers);
+    fail("workers must be 1 if ps_tasks is 0, because all nodes are in one task, got ",
+         options.workers);
   if (options.min_workers < 1 || (!options.elastic && options.min_workers > options.workers))
-    fail("of ", options.workers, " workers, 1 to ", options.workers,
-         " may be needed, got min_workers = ", options.min_workers);
+    fail("min_workers must be at least 1",
+         options.elastic ? "" : concat(" and at most workers, ", options.workers), ", got ",
+         options.min_workers);
   if (options.top_k_fraction < 1)
-    fail("all_reduce sends whole gradients, got top_k_fraction = ", options.top_k_fraction);
+    fail("top_k_fraction must be 1 with all_reduce, which sends whole gradients, got ",
+         options.top_k_fraction);
   if (options.checkpoint_options.save_all_state)
-    fail("a checkpoint of all_reduce is that of one replica: checkpoint_options.save_all_state "
-         "cannot be");
+    fail("checkpoint_options.save_all_state is not supported with all_reduce, whose checkpoints "
+         "have the state of one replica");
 }
 
 void check(const replicas_options& options, location where) {
@@ -55,23 +59,23 @@ void check(const replicas_options& options, location where) {
   if (options.ps_tasks < 0)
     fail("ps_tasks must not be negative, got ", options.ps_tasks);
   if (options.backups < 0 || options.backups >= options.workers)
-    fail("of ", options.workers, " workers, 0 to ", options.workers - 1, " may be backups, got ",
+    fail("backups must be 0 to ", options.workers - 1, ", fewer than workers, got ",
          options.backups);
   if (options.backups > 0 && options.mode != replica_mode::sync)
-    fail("backups need the mode sync, not ", to_string(options.mode));
+    fail("backups must be 0 unless the mode is sync, got the mode ", to_string(options.mode));
   if (options.mode == replica_mode::all_reduce)
     check_copies(options, fail);
   if (options.elastic && options.ps_tasks == 0)
-    fail("elastic needs ps tasks: replicas follow the tasks of a job of their own");
+    fail("elastic needs ps_tasks above 0: each task of the worker job has a replica");
   if (options.max_staleness < 0)
     fail("max_staleness must not be negative, got ", options.max_staleness);
   if (!(options.top_k_fraction > 0 && options.top_k_fraction <= 1))
     fail("top_k_fraction must be above 0 and at most 1, got ", options.top_k_fraction);
   if (!options.make_optimizer)
-    fail("there is no optimizer");
+    fail("make_optimizer is empty: it must create the optimizer");
   if (options.checkpoints.empty() &&
       (options.checkpoint_steps > 0 || options.checkpoint_seconds > 0))
-    fail("checkpoints need a folder");
+    fail("checkpoints need a folder: set replicas_options::checkpoints");
   if (options.checkpoint_options.keep_best > 0)
     fail("keep_best needs a metric, which replicas do not have");
   if (!(options.retry_delay_seconds >= 0 && options.checkpoint_seconds >= 0 &&
@@ -111,14 +115,14 @@ public:
     model_ = build_model(g_, replica_);
     if (model_.loss.is_empty() || !floating.contains(model_.loss.type()) ||
         !model_.loss.dims().compatible(partial_shape{}))
-      reject(function_name, where_, "the model must return its loss, a floating scalar");
+      reject(function_name, where_, "the model must return its loss, a floating-point scalar");
     if (&model_.loss.node->graph() != &g_)
       reject(function_name, where_, "the loss is ", model_.loss.node->description(),
              " of another graph: the model must add to the one that it is given");
     if (model_.feeds.empty() == static_cast<bool>(options_.batch))
       reject(function_name, where_,
-             options_.batch ? "there are batches, and nothing to feed"
-                            : "there are edges to feed, and no batches");
+             options_.batch ? "replicas_options::batch is set, and the model returns no feeds"
+                            : "the model returns feeds, and replicas_options::batch is empty");
     for (const auto& variable : g_.variables())
       variables_.push_back(variable);
     gradients_ = optimizer::compute_gradients(model_.loss, {}, where_);

@@ -75,8 +75,8 @@ struct replicas_options {
   /// Replicas begin and end with the tasks of the worker job during the run: one for each task of
   /// the cluster, at most 1024. `workers` is then the minimum number, for which only sync waits.
   bool elastic = false;
-  /// Number of tasks that hold the variables. all_reduce uses none, and only distinguishes 0. 0:
-  /// everything runs in one task, such as a local one, also with all_reduce.
+  /// Number of tasks that hold the variables. 0: all nodes run in one task, such as that of a local
+  /// session. With all_reduce, no task holds variables, and all other numbers mean the same.
   int ps_tasks = 1;
   std::string worker_job = "worker";
   std::string ps_job = "ps";

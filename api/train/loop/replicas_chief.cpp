@@ -46,13 +46,13 @@ error replicas::state::loop::without_progress() const {
   for (const auto& [number, replica] : replicas_)
     if (replica.attempts > 0 && !replica.ended)
       lost += concat(lost.empty() ? "" : ", ", number);
-  auto text = concat("no step has ended well for ", options_.give_up_timeout_seconds, " s");
+  auto text = concat("no step has succeeded for ", options_.give_up_timeout_seconds, " s");
   if (state_->is_sync())
     text += concat(", where each takes the gradients of ", required(), " replicas");
   if (options_.elastic && in_step() == 0)
     text += concat("; no task of the job ", options_.worker_job, " takes part");
   if (!lost.empty())
-    text += concat("; replicas that fail: ", lost);
+    text += concat("; failing replicas: ", lost);
   if (first_cause_)
     text += concat("; the first cause: ", first_cause_->what());
   return error{first_cause_ ? first_cause_->kind() : error_kind::deadline_exceeded, text};
@@ -61,7 +61,7 @@ error replicas::state::loop::without_progress() const {
 // Returns the next time at which a condition may change without an event.
 std::chrono::steady_clock::time_point replicas::state::loop::next_check() const {
   auto next_time = std::min(last_good_ + in_ticks(options_.give_up_timeout_seconds),
-                            std::max(checked_at_, last_good_) + current_quiet_);
+                            std::max(checked_at_, last_good_) + probe_delay_);
   if (options_.time_limit > 0)
     next_time = std::min(next_time, begin_ + in_ticks(options_.time_limit));
   if (!state_->is_sync() && writes_checkpoints() && options_.checkpoint_seconds > 0 &&
@@ -80,11 +80,11 @@ void replicas::state::loop::wait_for(run_lock& lock, Done done) {
       return stopped_ || state_->stop_requested || done() || can_save_now();
     });
     check_end_conditions();
-    if (auto now = clock::now(); now >= std::max(checked_at_, last_good_) + current_quiet_) {
+    if (auto now = clock::now(); now >= std::max(checked_at_, last_good_) + probe_delay_) {
       // No progress: check whether the ps tasks are available.
       must_check_ = true;
-      current_quiet_ =
-          last_good_ > checked_at_ ? quiet : std::min(current_quiet_ * 2, longest_quiet);
+      probe_delay_ = last_good_ > checked_at_ ? first_probe_delay
+                                              : std::min(probe_delay_ * 2, max_probe_delay);
       checked_at_ = now;
     }
   }
@@ -340,7 +340,7 @@ void replicas::state::loop::drop_pending() {
     run_lock lock{state_->mutex};
     return state_->changed.wait_for(lock, end_interval, [&] { return pending_->has_value(); });
   };
-  for (auto deadline = clock::now() + end_patience; !has_ended() && clock::now() < deadline;)
+  for (auto deadline = clock::now() + end_timeout; !has_ended() && clock::now() < deadline;)
     session_.run({}, {}, {state_->chief.clear}, {.timeout = release_timeout}, where_);
   run_lock lock{state_->mutex};
   if (pending_->has_value() && **pending_) {
@@ -407,7 +407,7 @@ void replicas::state::loop::watch_saver() {
                              run_lock lock{state_->mutex};
                              read_until_id_ = last_step_id_;
                            },
-                       .may_be_seen = [this] { return is_sound(); },
+                       .may_publish = [this] { return is_sound(); },
                        .saved =
                            [this](int64_t step, const std::string& path) {
                              wrote_checkpoint_ = true;

@@ -79,7 +79,7 @@ void replicas::state::copies_loop::stop(training_end reason) {
 }
 
 error replicas::state::copies_loop::without_progress() const {
-  auto text = concat("no step has ended well for ", options_.give_up_timeout_seconds, " s");
+  auto text = concat("no step has succeeded for ", options_.give_up_timeout_seconds, " s");
   if (first_cause_)
     text += concat("; the first cause: ", first_cause_->what());
   return error{first_cause_ ? first_cause_->kind() : error_kind::deadline_exceeded, text};
@@ -153,7 +153,7 @@ replicas::state::copies_loop::run_step(std::vector<tensor> feeds) {
     batches_->request(next_ + std::ssize(members_), std::ssize(members_));
   std::unique_lock lock{state_->mutex};
   state_->changed.wait(lock, [&] { return answer->has_value() || state_->stop_requested; });
-  state_->changed.wait_for(lock, end_patience, [&] { return answer->has_value(); });
+  state_->changed.wait_for(lock, end_timeout, [&] { return answer->has_value(); });
   return *answer;
 }
 

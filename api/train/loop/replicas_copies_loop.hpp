@@ -27,7 +27,7 @@ private:
   using milliseconds = std::chrono::milliseconds;
   using outcome = std::optional<result<std::vector<tensor>>>;
 
-  static constexpr std::chrono::seconds end_patience{5}; // for the running step at the end
+  static constexpr std::chrono::seconds end_timeout{5}; // for the running step at the end
   static constexpr size_t max_batch_threads = 64;
   static constexpr const char* next_batch_key = "next_batch"; // of a checkpoint's notes
   // The interval grows while workers that answer cannot be used.
@@ -91,8 +91,10 @@ private:
   size_t source_ = 0;                             // a member of the set
   std::optional<step> prepared_;                  // of the set
   saver* active_saver_ = nullptr;                 // null if none writes
-  int64_t done_ = 0, next_ = 0, saved_step_ = 0, restored_from_ = -1;
-  int64_t steps_ = 0; // of this run
+  int64_t done_ = 0;                              // completed steps in total
+  int64_t next_ = 0;                              // number of the next batch
+  int64_t steps_ = 0;                             // completed steps of this run
+  int64_t saved_step_ = 0, restored_from_ = -1;
   bool has_begun_ = false, abandoned_step_ = false, stopped_ = false;
   std::atomic<bool> wrote_checkpoint_ = false; // a checkpoint of this run is complete
   int attempts_ = 0;

@@ -334,7 +334,7 @@ std::optional<std::vector<tensor>> replicas::state::loop::await(replica_thread& 
                                                                 const outcome& answer) {
   run_lock lock{state_->mutex};
   auto has_ended = [&] { return answer.has_value() || abandons_steps_ || self.must_leave; };
-  for (auto interval = quiet; !state_->changed.wait_for(lock, interval, has_ended);) {
+  for (auto interval = first_probe_delay; !state_->changed.wait_for(lock, interval, has_ended);) {
     if (stopped_)
       continue;
     // A step that starts just after the loss of its task waits until the task is back.
@@ -348,7 +348,7 @@ std::optional<std::vector<tensor>> replicas::state::loop::await(replica_thread& 
     lock.lock();
     if (failure_cause && !has_ended() && !stopped_)
       mark_lost(lock, self, *failure_cause);
-    interval = std::min(interval * 2, longest_quiet);
+    interval = std::min(interval * 2, max_probe_delay);
   }
   if (!answer.has_value())
     return std::nullopt;
@@ -384,7 +384,7 @@ bool replicas::state::loop::all_ended() const {
 // Ends the running steps: first those of replicas, which may wait for each other or for the chief,
 // then the chief's, which waits for them.
 void replicas::state::loop::end_steps() {
-  for (auto deadline = clock::now() + end_patience;;) {
+  for (auto deadline = clock::now() + end_timeout;;) {
     {
       run_lock lock{state_->mutex};
       state_->changed.wait_for(lock, end_interval, [&] { return all_ended(); });

@@ -27,13 +27,13 @@ private:
   using run_lock = std::unique_lock<std::mutex>;
   using outcome = std::optional<result<std::vector<tensor>>>;
 
-  // Timeout for running steps at the end of the run. Steps of frozen tasks are abandoned then.
-  static constexpr std::chrono::seconds end_patience{5};
+  // Timeout of running steps at the end of the run. Steps of frozen tasks are abandoned then.
+  static constexpr std::chrono::seconds end_timeout{5};
   static constexpr milliseconds end_interval{50}, save_interval{20}, failed_save_interval{1000},
       control_timeout{10'000}, release_timeout{1000};
   // Time without progress until a task is probed; the first interval, and the longest.
-  static constexpr clock::duration quiet = std::chrono::seconds{1},
-                                   longest_quiet = std::chrono::seconds{10};
+  static constexpr clock::duration first_probe_delay = std::chrono::seconds{1},
+                                   max_probe_delay = std::chrono::seconds{10};
   // elastic: interval between two queries of the cluster's tasks.
   static constexpr milliseconds poll_interval{250};
 
@@ -145,11 +145,14 @@ private:
   bool must_check_ = false;            // a replica has failed since the chief's last check
   bool may_stall_ = false;             // bounded: replicas may wait for one without a thread
   std::set<int64_t> returned_batches_; // async and bounded: batches that lost replicas had taken
-  int64_t next_ = 0, done_ = 0, count_ = 0, saved_step_ = 0, restored_from_ = -1;
-  uint64_t beginnings_ = 0;
+  int64_t next_ = 0;                   // number of the next batch
+  int64_t done_ = 0;                   // completed steps in total: with sync, common steps
+  int64_t count_ = 0;                  // successful steps of replicas in this run
+  int64_t saved_step_ = 0, restored_from_ = -1;
+  uint64_t beginnings_ = 0; // number of times that the variables got their values
   clock::time_point last_good_ = begin_, saved_at_ = begin_, checked_at_ = begin_;
   clock::time_point save_again_at_ = begin_; // no save before, after a failed or during a slow one
-  clock::duration current_quiet_ = quiet;
+  clock::duration probe_delay_ = first_probe_delay;
   std::optional<error> first_cause_; // since the last successful step
   double loss_ = 0;
   uint64_t last_step_id_ = 0;

@@ -20,7 +20,7 @@ namespace troupe {
 ///     step_summaries.histogram("weights", w);
 ///     auto merged = step_summaries.merged();
 ///     // ... in some of the training steps
-///     to.add(s.fetch(merged, feeds), step);
+///     writer.add(s.fetch(merged, feeds), step);
 ///
 /// Tags group the summaries: "layer1/weights". Each function returns the Summary of its value
 /// alone.

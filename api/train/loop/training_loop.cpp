@@ -55,7 +55,7 @@ public:
     if (state_.checkpoints)
       saver_access::watch(*state_.checkpoints,
                           {.begun = [this](int64_t step_number) { note_read(step_number); },
-                           .may_be_seen = [this] { return is_sound(); },
+                           .may_publish = [this] { return is_sound(); },
                            .saved =
                                [this](int64_t step_number, const std::string& path) {
                                  wrote_checkpoint_ = true;

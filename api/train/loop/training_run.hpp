@@ -68,7 +68,7 @@ struct training_report {
   int64_t restored_from = -1;  ///< the step of the checkpoint at the start of the run; -1: none
   int retries = 0;             ///< total number of retries
   std::string checkpoint = {}; ///< the path of the last checkpoint; empty if there is none
-  std::vector<step_statistics> trace = {};
+  std::vector<step_statistics> trace = {}; ///< of the first training_options::trace_steps steps
 };
 
 struct training_options {

@@ -19,7 +19,9 @@ TROUPE_API std::vector<edge>
 clip_by_global_norm(const std::vector<edge>& values, operand limit,
                     std::source_location where = std::source_location::current());
 
-// Clipping of gradients, between optimizer::compute_gradients() and apply_gradients().
+// Clipping of gradients, between optimizer::compute_gradients() and apply_gradients(). Clipped
+// gradients are dense, also those of sparse ones (api/train/optimizers/indexed_slices.hpp): the
+// optimizer then updates all rows.
 using gradient_list = std::vector<variable_gradient>;
 TROUPE_API gradient_list
 clip_by_value(const gradient_list& gradients, operand low, operand high,

@@ -98,8 +98,9 @@ struct TROUPE_API data_parallel_training {
   /// themselves.
   ///
   ///     auto remaining = training.step_of({"/job:worker/task:0/cpu:0",
-  ///     "/job:worker/task:2/cpu:0"}); s.run(remaining.synchronize); s.run({{images, batch},
-  ///     {labels, digits}}, {remaining.loss}, {remaining.train});
+  ///                                        "/job:worker/task:2/cpu:0"});
+  ///     s.run(remaining.synchronize);
+  ///     s.run({{images, batch}, {labels, digits}}, {remaining.loss}, {remaining.train});
   data_parallel_step step_of(const std::vector<std::string>& devices,
                              std::source_location where = std::source_location::current()) const;
 

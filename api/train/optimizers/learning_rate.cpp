@@ -78,7 +78,8 @@ edge piecewise_constant(operand step, const std::vector<double>& boundaries,
                         const std::vector<double>& values, location where) {
   check(values.size() == boundaries.size() + 1, "piecewise_constant",
         "there must be one more value than boundaries", where);
-  check(std::ranges::is_sorted(boundaries), "piecewise_constant", "boundaries must grow", where);
+  check(std::ranges::is_sorted(boundaries), "piecewise_constant", "boundaries must not decrease",
+        where);
   auto current_step = cast(step, dtype::f64, {}, where);
   auto& in = current_step.node->graph();
   auto rate = fill(in, tensor::vector<int64_t>({}), static_cast<float>(values.back()), {}, where);

@@ -46,7 +46,7 @@ edge scaled(edge gradient, edge factor, location where) {
 } // namespace
 
 loss_scale loss_scale::constant(graph_builder& in, double value, location where) {
-  check(value > 0, "it must be above 0", where);
+  check(value > 0, "the value must be above 0", where);
   loss_scale scale;
   scale.value_ = in.constant(tensor::scalar(static_cast<float>(value)), {}, where);
   return scale;
@@ -58,7 +58,7 @@ loss_scale loss_scale::dynamic(graph_builder& in, const loss_scale_options& opti
   check(options.grow_every > 0, "grow_every must be above 0", where);
   check(options.minimum > 0 && options.minimum <= options.initial &&
             options.initial <= options.maximum,
-        "it must hold that 0 < least <= initial <= most", where);
+        "minimum must be above 0, and minimum <= initial <= maximum", where);
   loss_scale scale;
   scale.options_ = options;
   scale.value_ =

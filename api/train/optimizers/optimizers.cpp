@@ -18,10 +18,10 @@ node* gradient_descent::update(const variable_gradient& entry, location where) {
 node* momentum::update(const variable_gradient& entry, location where) {
   auto m = make_slot(entry.variable, "momentum", 0, where);
   if (auto rows = summed_slices_of(entry.gradient))
-    return sparse_apply_momentum(entry.variable, m, rate_, rows->values, rows->indices, keep_,
+    return sparse_apply_momentum(entry.variable, m, rate_, rows->values, rows->indices, decay_,
                                  {.use_nesterov = options_.nesterov}, {}, where)
         .node;
-  return apply_momentum(entry.variable, m, rate_, entry.gradient, keep_,
+  return apply_momentum(entry.variable, m, rate_, entry.gradient, decay_,
                         {.use_nesterov = options_.nesterov}, {}, where)
       .node;
 }

@@ -25,15 +25,15 @@ private:
 struct momentum_options {
   bool nesterov = false; ///< Nesterov momentum
 };
-/// m = momentum * m + gradient; w -= rate * m. Slot: "momentum".
+/// m = decay * m + gradient; w -= rate * m. Slot: "momentum", which is m.
 class TROUPE_API momentum final : public optimizer {
 public:
-  explicit momentum(operand rate, operand keep = 0.9, momentum_options options = {})
-      : rate_(std::move(rate)), keep_(std::move(keep)), options_(options) {}
+  explicit momentum(operand rate, operand decay = 0.9, momentum_options options = {})
+      : rate_(std::move(rate)), decay_(std::move(decay)), options_(options) {}
 
 private:
   node* update(const variable_gradient& entry, location where) override;
-  operand rate_, keep_;
+  operand rate_, decay_;
   momentum_options options_;
 };
 

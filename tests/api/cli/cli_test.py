@@ -743,7 +743,7 @@ fetch x = i32(3)
         self.one_line(troupe("drain", "/job:chef/task:0", "--cluster", file), "chef")
         unreachable = troupe("waits", "--cluster", file, "--timeout", "0.5")
         self.assertEqual((unreachable.returncode, unreachable.stdout), (2, "no step waits\n"))
-        self.assertEqual(unreachable.stderr, "troupe: /job:worker/task:0 could not be asked: "
+        self.assertEqual(unreachable.stderr, "troupe: /job:worker/task:0 could not be queried: "
                                       "cannot connect to 127.0.0.1:1: Connection refused\n")
 
     def test_one_unreachable_task_hides_no_other_task(self):
@@ -757,7 +757,7 @@ fetch a = f32[1, 2]
             self.assertEqual(troupe("run", graph, "--cluster", cluster.file).returncode, 0)
             cluster.processes[1].kill()
             cluster.processes[1].wait()
-            refused = ("troupe: /job:worker/task:1 could not be asked: cannot connect to "
+            refused = ("troupe: /job:worker/task:1 could not be queried: cannot connect to "
                        f"{cluster.addresses[1]}: Connection refused\n")
             commands = {("devices", "--timeout", "60"): "/job:worker/task:2/device:cpu:0  cpu",
                         ("state", "ls", "--timeout", "60"): "variable  v  f32[2]",
@@ -784,7 +784,7 @@ fetch a = f32[1, 2]
                         result = troupe(*words, "--timeout", "2", "--cluster", others.file)
                         self.assertLess(time.monotonic() - start, 3.9) # less than two timeouts
                         self.assertEqual(result.returncode, 2)
-                        self.assertEqual(result.stderr.count(" could not be asked: "), 2)
+                        self.assertEqual(result.stderr.count(" could not be queried: "), 2)
                         if words == ("devices",):
                             self.assertIn("/job:worker/task:0/device:cpu:0", result.stdout)
 
@@ -894,7 +894,7 @@ fetch a = f32[1, 2]
             cluster.processes[0].wait()
             lost = troupe("state", "ls", "--cluster", cluster.file, "--timeout", "1")
             self.assertEqual(lost.returncode, 2)
-            self.one_line(lost, "troupe: /job:worker/task:0 could not be asked: ")
+            self.one_line(lost, "troupe: /job:worker/task:0 could not be queried: ")
 
     def test_an_unreachable_cluster_is_an_error_within_the_timeout(self):
         file = write("nobody.json", json.dumps({"worker": [f"127.0.0.1:{free_port()}"]}))

@@ -144,11 +144,11 @@ TEST_CASE("an attempt knows whether its error reaches the caller") {
     retried.clear();
     recovery policy{std::move(options)};
     auto attempt = [&] {
-      retried.push_back(recovery::tries_again_here());
+      retried.push_back(recovery::is_retrying_thread());
       return failure(error_kind::unavailable, "gone");
     };
     CHECK(!policy.run(has_effects, step_clock::now() + 10s, {}, attempt, [] {}));
-    CHECK(!recovery::tries_again_here());
+    CHECK(!recovery::is_retrying_thread());
   };
   run(false, {.max_retries = 2, .initial_delay = 1ms});
   CHECK(retried == std::vector{true, true, false});
@@ -329,27 +329,27 @@ TEST_CASE("a restore names all lost tasks, and after any exception later runs wo
     return policy.run(
         false, step_clock::now() + 10s, {}, [] { return status{}; },
         [&] {
-          CHECK(policy.awaits("/job:ps/task:1"));
+          CHECK(policy.awaits_restore("/job:ps/task:1"));
           if (how_it_fails == 1)
             throw 7;
           if (how_it_fails == 2)
             throw std::runtime_error{"the disk is away"};
         });
   };
-  CHECK(policy.lose("/job:ps/task:10"));
-  CHECK(policy.lose("/job:ps/task:1"));
-  CHECK(policy.lose("/job:ps/task:1"));
+  CHECK(policy.add_lost_task("/job:ps/task:10"));
+  CHECK(policy.add_lost_task("/job:ps/task:1"));
+  CHECK(policy.add_lost_task("/job:ps/task:1"));
   how_it_fails = 1;
   CHECK(run().kind() == error_kind::internal);
   REQUIRE(events.size() == 1);
   CHECK(events[0].task == "/job:ps/task:1, /job:ps/task:10");
   how_it_fails = 2;
   CHECK(run().message().find("the disk is away") != std::string::npos);
-  CHECK(policy.awaits("/job:ps/task:10"));
+  CHECK(policy.awaits_restore("/job:ps/task:10"));
   how_it_fails = 0;
   CHECK(run().ok());
   CHECK(events.back().kind == recovery_event_kind::restored);
-  CHECK(!policy.awaits("/job:ps/task:1"));
+  CHECK(!policy.awaits_restore("/job:ps/task:1"));
   CHECK(run().ok());
   CHECK(events.size() == 4);
 }
@@ -360,13 +360,13 @@ TEST_CASE("a restore of one session may use another session, which is restored f
   std::vector<std::string> order;
   recovery_options options{.restore_state = [](session&) {}};
   recovery first{options}, second{options};
-  first.lose("/job:ps/task:0");
-  second.lose("/job:ps/task:0");
+  first.add_lost_task("/job:ps/task:0");
+  second.add_lost_task("/job:ps/task:0");
   auto outcome = first.run(false, end_time, {}, do_nothing, [&] {
-    CHECK(first.restores_here());
-    CHECK(!second.restores_here());
+    CHECK(first.is_restoring_thread());
+    CHECK(!second.is_restoring_thread());
     auto inner = second.run(false, end_time, {}, do_nothing, [&] {
-      CHECK(first.restores_here());
+      CHECK(first.is_restoring_thread());
       CHECK(first.run(false, end_time, {}, do_nothing, [] { FAIL("it restores already"); }).ok());
       order.push_back("second");
     });
@@ -375,7 +375,7 @@ TEST_CASE("a restore of one session may use another session, which is restored f
   });
   CHECK(outcome.ok());
   CHECK(order == std::vector<std::string>{"second", "first"});
-  CHECK(!first.restores_here());
+  CHECK(!first.is_restoring_thread());
 }
 
 TEST_CASE("a run with effects is repeated only on request") {

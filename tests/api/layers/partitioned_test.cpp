@@ -123,7 +123,7 @@ TEST_CASE("mismatched slices are refused") {
   CHECK_THROWS_WITH((partitioned_variable{g, v, "a", {.axis = 2}}),
                     Catch::Contains("has no axis 2"));
   CHECK_THROWS_WITH((partitioned_variable{g, v, "b", {.slices = 5}}),
-                    Catch::Contains("cannot be in 5"));
+                    Catch::Contains("slices must be 1 to 4") && Catch::Contains("got 5"));
   CHECK_THROWS_WITH((partitioned_variable{g, v, "c", {.sizes = {1, 2}}}),
                     Catch::Contains("their sum the extent 4"));
   CHECK_THROWS_WITH((partitioned_variable{g, v, "d", {.sizes = {5, -1}}}),

@@ -423,7 +423,7 @@ TEST_CASE("all-reduce replicas need their minimum of workers, and wait for missi
   options.min_workers = 2;
   options.give_up_timeout_seconds = 3 * timeout_scale;
   CHECK_THROWS_WITH(replicas(regression::build, options).run(s),
-                    Contains("no step has ended well for ") && Contains("1 of 2 tasks live") &&
+                    Contains("no step has succeeded for ") && Contains("1 of 2 tasks are alive") &&
                         Contains("/job:worker/task:1"));
   options.give_up_timeout_seconds = 30 * timeout_scale;
   replica_run now{options};
@@ -488,14 +488,15 @@ TEST_CASE("options that all-reduce replicas do not have are refused") {
   };
   CHECK(refused([](auto&) {}) == "taken");
   CHECK_THAT(refused([](auto& options) { options.backups = 1; }),
-             Contains("backups need the mode sync"));
+             Contains("backups must be 0 unless the mode is sync"));
   CHECK_THAT(refused([](auto& options) { options.top_k_fraction = 0.5; }),
              Contains("whole gradients"));
-  CHECK_THAT(refused([](auto& options) { options.ps_tasks = 0; }), Contains("one worker, got 2"));
+  CHECK_THAT(refused([](auto& options) { options.ps_tasks = 0; }),
+             Contains("because all nodes are in one task, got 2"));
   CHECK_THAT(refused([](auto& options) { options.min_workers = 3; }),
-             Contains("got min_workers = 3"));
+             Contains("min_workers must be at least 1 and at most workers, 2, got 3"));
   CHECK_THAT(refused([](auto& options) { options.worker_devices = {}; }),
-             Contains("needs a device"));
+             Contains("worker_devices must name at least one device"));
   CHECK_THAT(refused([](auto& options) {
                options.worker_devices = {"cpu:0", "cpu:0"};
              }),
@@ -518,7 +519,7 @@ TEST_CASE("options that all-reduce replicas do not have are refused") {
                  no_options.batch = {};
                  return no_options;
                }()),
-      Contains("there are edges to feed, and no batches"));
+      Contains("the model returns feeds, and replicas_options::batch is empty"));
   CHECK_THROWS_WITH(replicas(
                         [](graph_builder& g, int number) {
                           auto built_step = regression::build(g, number);

@@ -143,7 +143,7 @@ TEST_CASE("too few tasks are an error with a reason, and so are devices of no ta
     FAIL("one task is two");
   } catch (const error& e) {
     CHECK(e.kind() == error_kind::unavailable);
-    CHECK_THAT(e.what(), Catch::Contains("1 of 2 tasks live, 2 are needed"));
+    CHECK_THAT(e.what(), Catch::Contains("1 of 2 tasks are alive, at least 2 are needed"));
     CHECK_THAT(e.what(), Catch::Contains("/job:worker/task:0: "));
   }
   CHECK_THROWS_WITH(live_tasks({}), Catch::Contains("at least one device"));

@@ -155,7 +155,7 @@ TEST_CASE("without backups, a step waits for all replicas, until the run gives u
   auto thrown = error_of([&] { training.run(s); });
   CHECK(thrown.kind() == error_kind::deadline_exceeded);
   CHECK_THAT(std::string{thrown.what()},
-             Contains("no step has ended well for 0.5 s") && Contains("of 2 replicas"));
+             Contains("no step has succeeded for 0.5 s") && Contains("of 2 replicas"));
 }
 
 TEST_CASE("with bounded staleness, no replica exceeds its allowed lead over the slowest") {
@@ -531,14 +531,15 @@ TEST_CASE("invalid options are refused, and so are models that differ") {
   CHECK(text_of(options).empty());
   auto wrong_options = options;
   wrong_options.backups = 2;
-  CHECK_THAT(text_of(wrong_options), Contains("of 2 workers, 0 to 1 may be backups, got 2"));
+  CHECK_THAT(text_of(wrong_options), Contains("backups must be 0 to 1, fewer than workers, got 2"));
   wrong_options = options;
   wrong_options.mode = replica_mode::async;
   wrong_options.backups = 1;
-  CHECK_THAT(text_of(wrong_options), Contains("backups need the mode sync, not async"));
+  CHECK_THAT(text_of(wrong_options),
+             Contains("backups must be 0 unless the mode is sync, got the mode async"));
   wrong_options = options;
   wrong_options.make_optimizer = {};
-  CHECK_THAT(text_of(wrong_options), Contains("no optimizer"));
+  CHECK_THAT(text_of(wrong_options), Contains("make_optimizer is empty"));
   wrong_options = options;
   wrong_options.top_k_fraction = 0;
   CHECK_THAT(text_of(wrong_options),
@@ -548,7 +549,8 @@ TEST_CASE("invalid options are refused, and so are models that differ") {
   CHECK_THAT(text_of(wrong_options), Contains("workers must be 1 to 1024"));
   wrong_options = options;
   wrong_options.batch = {};
-  CHECK_THAT(text_of(wrong_options), Contains("there are edges to feed, and no batches"));
+  CHECK_THAT(text_of(wrong_options),
+             Contains("the model returns feeds, and replicas_options::batch is empty"));
   wrong_options = options;
   wrong_options.checkpoint_steps = 5;
   CHECK_THAT(text_of(wrong_options), Contains("checkpoints need a folder"));
