@@ -475,8 +475,8 @@ edge graph::add_or_record_error(node_spec spec) {
 }
 
 void graph::record_error(status error) {
-  if (noted_.ok())
-    noted_ = std::move(error);
+  if (recorded_error_.ok())
+    recorded_error_ = std::move(error);
 }
 
 std::string describe(const graph& printed) {
