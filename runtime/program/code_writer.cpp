@@ -15,9 +15,9 @@ namespace {
 // Limits recursion in which each call has other variables, and so a block of its own.
 constexpr size_t max_open = 64;
 
-// Whether the last use of a tensor may take its memory. A kernel with effect `forwardable` may
-// write its output over an input. If it has the same tensor as two inputs, it would still read the
-// other input, unless it reads each element just before it writes that element.
+// Returns whether the last use of a tensor may take its memory. A kernel with effect `forwardable`
+// may write its output over an input. If it has the same tensor as two inputs, it would still read
+// the other input, unless it reads each element just before it writes that element.
 bool may_take_memory(const instruction& code, int uses) {
   if (code.kind == action::call)
     return uses == 1;
