@@ -85,7 +85,7 @@ private:
   status copy(const node& source, const std::string& name, copy_map& copies) {
     if (inlined_->nodes().size() >= max_nodes)
       return failure(error_kind::resource_exhausted, source.description(),
-                     ": functions within functions make more than ", max_nodes, " nodes");
+                     ": inlining nested calls makes more than ", max_nodes, " nodes");
     std::vector<edge> inputs;
     for (const auto& input : source.inputs())
       inputs.push_back(copies.edges.at({input.node, input.index}));

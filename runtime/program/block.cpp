@@ -292,12 +292,12 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
   const auto& site = *static_cast<const call_site*>(code.state);
   if (around.depth == max_depth)
     return failure(error_kind::resource_exhausted, code.origin->description(),
-                   ": calls lie more than ", max_depth, " deep within calls");
+                   ": calls are nested more than ", max_depth, " deep");
   if (around.depth > always_allowed_depth && stack_left() < min_stack) [[unlikely]]
-    return failure(error_kind::resource_exhausted, code.origin->description(), ": calls lie ",
-                   around.depth,
-                   " deep within calls, and the stack of the thread that runs them is "
-                   "used up: let a thread with a larger stack call run()");
+    return failure(error_kind::resource_exhausted, code.origin->description(),
+                   ": calls are nested ", around.depth,
+                   " deep, and the stack of the thread that runs them is used up: call run() on a "
+                   "thread with a larger stack");
   auto frame = around;
   ++frame.depth;
   tensors inputs{code.input_count};

@@ -92,7 +92,8 @@ private:
     auto later = [&](const node* before) { return before->id() >= n.id(); };
     if (std::ranges::any_of(n.inputs(), later, &edge::node) ||
         std::ranges::any_of(n.controls(), later))
-      return failure(error_kind::internal, n.description(), ": comes before what it depends on");
+      return failure(error_kind::internal, n.description(),
+                     ": comes before a node that it depends on");
     auto to_region = issue_region(n);
     members_[to_region].push_back(&n);
     for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i) {

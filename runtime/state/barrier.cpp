@@ -139,7 +139,8 @@ result<std::vector<tensor>> barrier::join(const std::vector<entry>& entries) con
 
 void barrier::take_many(request_id request, take_options options, answers& done) {
   if (options.count < 0) {
-    done.push_back({request, wrong("cannot take out ", options.count, " elements")});
+    done.push_back(
+        {request, wrong("the number of elements must not be negative, got ", options.count)});
     return;
   }
   if (options.count == 0) {

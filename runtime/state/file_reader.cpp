@@ -237,7 +237,8 @@ file_reader::~file_reader() = default;
 void file_reader::read(request_id request, read_options options, answers& done) {
   if (options.count < 1) {
     done.push_back(
-        {request, invalid("reader '", name(), "' cannot give ", options.count, " records")});
+        {request, invalid("reader '", name(), "': the number of records must be at least 1, got ",
+                          options.count)});
     return;
   }
   waiting_.push_back({request, options});
