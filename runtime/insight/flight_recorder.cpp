@@ -14,7 +14,7 @@ std::string_view to_string(flight_event kind) noexcept {
     case flight_event::failed: return "the step failed";
     case flight_event::waits_cancelled: return "cancelled its waits";
   }
-  return "did something unknown";
+  return "unknown event";
 }
 
 std::vector<flight_recorder::event> flight_recorder::last_events(uint64_t step,
