@@ -1,4 +1,4 @@
-// Forward declarations of everything in runtime/.
+// Forward declarations of the most used types in runtime/.
 #pragma once
 #include <cstdint>
 

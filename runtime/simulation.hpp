@@ -1,32 +1,34 @@
-// Places where a simulation may interfere, and paths that its seeds must have taken
-// (tests/simulate/README.md). Where assertions are off, as in a release, they are nothing at all.
+// Probes for the simulation of a cluster (tests/simulate/README.md): places where it may inject a
+// rare event, and paths that it must have taken. Compiled only if assertions are on.
 #pragma once
 
 namespace troupe {
 
-/// One place in the sources. All of a program lie in a section of their own, where a simulation
-/// finds those that it has never reached.
+/// A place in the sources. The linker collects all probes of a program in one section, so that a
+/// simulation finds the probes that were never reached.
 struct simulation_probe {
   const char* name;
-  bool fails; ///< TROUPE_BUGGIFY: steps may fail of what it does
+  bool fails; ///< the injected event may make steps fail
 };
 
 class simulation_hooks {
 public:
-  /// Whether something rare but allowed shall happen here.
+  /// Returns whether to inject the rare event of the probe.
   virtual bool interferes(const simulation_probe& at) noexcept = 0;
+  /// Records that the path of the probe was taken.
   virtual void reached(const simulation_probe& at) noexcept = 0;
 
 protected:
   ~simulation_hooks() = default;
 };
 
-/// Null but in a simulation, which has one thread.
+/// The hooks of the running simulation, which has one thread; null outside of a simulation.
 inline simulation_hooks* running_simulation = nullptr;
 
 } // namespace troupe
 
-// Neither may stand in a template or an inline function: sections do not allow for it.
+// These macros must not be used in a template or an inline function, because the section attribute
+// causes an error there.
 #ifdef NDEBUG
 #define TROUPE_BUGGIFY(text) false
 #define TROUPE_BUGGIFY_ORDER(text) false
@@ -40,11 +42,13 @@ inline simulation_hooks* running_simulation = nullptr;
     TROUPE_PROBE_HERE(text, fails);                                                                \
     return ::troupe::running_simulation->interferes(probe);                                        \
   }())
-/// Says whether a simulation wants a rare event here, of which steps may fail; never otherwise.
+/// Returns whether a simulation injects a rare event here that may make steps fail. Always false
+/// outside of a simulation.
 #define TROUPE_BUGGIFY(text) TROUPE_INTERFERES_HERE(text, true)
-/// The same of what only changes when, or in which pieces, something is done: no step may fail.
+/// Like TROUPE_BUGGIFY, for an event that changes only the time, order or division of work: no step
+/// may fail because of it.
 #define TROUPE_BUGGIFY_ORDER(text) TROUPE_INTERFERES_HERE(text, false)
-/// Says that a rare path was taken.
+/// Reports to a simulation that a rare path was taken.
 #define TROUPE_REACHED(text)                                                                       \
   do {                                                                                             \
     TROUPE_PROBE_HERE(text, false);                                                                \

@@ -45,9 +45,10 @@ public:
     std::vector<need> needs;
   };
 
-  /// Splits a function for the gradients of its results `from` with respect to its arguments `to`.
-  /// `stays` returns whether the backward function can take an argument without saving it. With
-  /// `recomputes`, only values that cannot be recomputed from arguments and saved values are saved.
+  /// Splits a function for the gradients of the results in `result_indices` with respect to the
+  /// arguments in `argument_indices`. `stays` returns whether the backward function can take an
+  /// argument without saving it. With `recomputes`, only values that cannot be recomputed from
+  /// arguments and saved values are saved.
   result<forward_backward> split_forward_backward(const function& source,
                                                   const std::vector<size_t>& result_indices,
                                                   const std::vector<size_t>& argument_indices,

@@ -144,10 +144,11 @@ private:
   status check(const node& node, const gradient_function* user_function,
                const edges& gradients) const {
     if (gradients.size() != node.inputs().size())
-      return failure(
-          user_function ? error_kind::invalid_argument : error_kind::internal, node.description(),
-          user_function ? ": the function given for it gave " : ": its gradient function gave ",
-          gradients.size(), " gradients for ", node.inputs().size(), " inputs");
+      return failure(user_function ? error_kind::invalid_argument : error_kind::internal,
+                     node.description(),
+                     user_function ? ": the gradient function given for it returned "
+                                   : ": its gradient function returned ",
+                     gradients.size(), " gradients for ", node.inputs().size(), " inputs");
     for (size_t i = 0; user_function && i < gradients.size(); ++i) {
       const auto &gradient = gradients[i], &input = node.inputs()[i];
       if (!gradient)
@@ -219,20 +220,19 @@ result<std::vector<edge>> gradients(std::vector<edge> ys, std::vector<edge> xs,
   }
   for (const auto& candidate : options.stop_edges)
     if (!candidate.exists() || &candidate.node->graph() != target)
-      return invalid_call("an edge to stop at is not one of the graph of the ys");
+      return invalid_call("a stop edge is not an edge of the graph of the ys");
   for (const auto& part : options.recomputed_parts)
     for (const auto* part_node : part)
       if (!part_node || &part_node->graph() != target)
-        return invalid_call("a node to recompute is not one of the graph of the ys");
+        return invalid_call("a node to recompute is not in the graph of the ys");
   for (const auto& [differentiated, function] : options.of_nodes)
     if (!differentiated || &differentiated->graph() != target || !function)
-      return invalid_call(
-          "a gradient is given for no node of the graph of the ys, or is no function");
+      return invalid_call("of_nodes must map nodes of the graph of the ys to functions");
   for (const auto& [op_name, function] : options.of_ops) {
     if (auto op = target->ops().find_op(op_name); !op)
       return op.status().with_context(context);
     if (!function)
-      return invalid_call("the gradient given for ", op_name, " is no function");
+      return invalid_call("the gradient function for ", op_name, " is empty");
   }
   gradient_scope scope{*target, "gradients"};
   static std::atomic<uint64_t> call_count{0};

@@ -8,8 +8,8 @@ namespace troupe {
 class pending_inputs {
 public:
   /// Orders all later launches after the operation that writes the tensor: a copy from the host
-  /// (swap_support.hpp) or a collective (collective.hpp). Does nothing if no operation writes it.
-  /// Returns without blocking.
+  /// (swap_support.hpp) or a collective call (collective_call.hpp). Does nothing if no operation
+  /// writes it. Returns without blocking.
   virtual status wait_for(const tensor& pending) = 0;
 
 protected:

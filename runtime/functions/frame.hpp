@@ -16,6 +16,7 @@ struct frame_order {
 
   size_t size() const noexcept { return states.size() + (others ? 1 : 0); }
 };
+/// Returns the effects that the runs of a node's functions must keep in order.
 frame_order order_of_iterations(const node& frame);
 
 /// Returns whether iterations of a loop may start before earlier iterations have ended.

@@ -23,7 +23,7 @@ bool function_body::is_in_scope(const node& target) const noexcept {
 status function_body::run_after(node& before) {
   if (!around_ || !around_->is_in_scope(before))
     return graph::run_after(before);
-  after_.push_back(&before);
+  predecessors_.push_back(&before);
   return {};
 }
 
@@ -85,7 +85,8 @@ result<edge> function_body::capture(edge source) {
       state ? std::pair{state, -1} : std::pair{static_cast<const node*>(source.node), source.index};
   if (auto known_argument = known_.find(key); known_argument != known_.end()) {
     if (state)
-      after_.push_back(source.node); // the function must also see updates since the first capture
+      predecessors_.push_back(
+          source.node); // the function must also see updates since the first capture
     return known_argument->second;
   }
   edge argument_edge;

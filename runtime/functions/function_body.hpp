@@ -32,7 +32,7 @@ public:
   const std::vector<edge>& captured() const noexcept { return captured_; }
   edge argument(size_t i);
   /// Returns the nodes around the function that must run before it.
-  const std::vector<node*>& predecessors() const noexcept { return after_; }
+  const std::vector<node*>& predecessors() const noexcept { return predecessors_; }
 
   /// Ends building: nodes that are added to the graph around the function stay in that graph.
   void leave() noexcept;
@@ -54,7 +54,7 @@ private:
   int64_t arguments_ = 0;
   std::vector<edge> captured_;
   std::map<std::pair<const node*, int>, edge> known_; // arguments and copies, by captured edge
-  std::vector<node*> after_;
+  std::vector<node*> predecessors_;
 };
 
 /// A copy of a function's graph, for changes before it becomes a function again. A result that is

@@ -1,5 +1,4 @@
-// The uses of variables, queues and tables by nodes. No other code derives them
-// from ops.
+// The uses of variables, queues and tables by nodes. No other code derives them from ops.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 

@@ -14,7 +14,8 @@ class function;
 
 /// A custom gradient of a function. `backward` takes the function's arguments, then the gradients
 /// of the results that carry gradients, and returns the gradients of the arguments with the indices
-/// in `arguments`. Without `backward`, the gradient is of an order that was not loaded.
+/// in `arguments`. If `arguments` is set without `backward`, the gradient was not loaded (its order
+/// was too high, or it is the gradient of a variable), and differentiation fails.
 struct custom_gradient {
   std::shared_ptr<const function> backward = {};
   std::vector<size_t> arguments = {};
@@ -64,8 +65,8 @@ public:
 
   /// Returns whether a call runs the node, because a result or an effect needs it. Arguments count
   /// as run.
-  bool runs(const node& of_body) const {
-    return of_body.index() < runs_.size() && runs_[of_body.index()]; // false for later nodes
+  bool runs(const node& body_node) const {
+    return body_node.index() < runs_.size() && runs_[body_node.index()]; // false for later nodes
   }
 
 private:

@@ -1,4 +1,4 @@
-// The interface of a node to its op's gradient function.
+// The interface by which an op's gradient function reads a node and adds the nodes of its gradient.
 #pragma once
 #include "troupe/runtime/export.hpp"
 #include "troupe/runtime/graph/graph.hpp"

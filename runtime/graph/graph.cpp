@@ -80,7 +80,7 @@ bool node::input_is_ref(int i) const { return input_ports_[input_index(i)]->ref;
 
 const std::string& variable_handle::name() const {
   if (!ref)
-    throw error{invalid("a handle of no variable has no name")};
+    throw error{invalid("an empty variable handle has no name")};
   return ref.node->name();
 }
 
@@ -149,7 +149,7 @@ void graph::begin_function(graph& body) {
 
 result<edge> graph::localize(edge source) {
   if (!source)
-    return invalid("an empty edge is of no graph");
+    return invalid("an empty edge belongs to no graph");
   return &source.node->graph() == this ? result<edge>{source} : import_edge(source);
 }
 
@@ -175,7 +175,7 @@ result<node*> graph::add(node_spec spec) {
 
 result<node*> graph::add_before(node& later, node_spec spec) {
   if (later.graph_ != this)
-    return invalid(later.description(), " is of another graph");
+    return invalid(later.description(), " belongs to another graph");
   // A node placed before another cannot have control inputs that come after it.
   auto scopes = std::exchange(control_scopes_, {});
   auto added = add_here(std::move(spec));
@@ -194,7 +194,7 @@ result<node*> graph::add_before(node& later, node_spec spec) {
 
 status graph::widen(node& target, const std::vector<edge>& new_inputs, attr_map attrs) {
   if (target.graph_ != this)
-    return invalid(target.description(), " is of another graph");
+    return invalid(target.description(), " belongs to another graph");
   for (const auto& [name, value] : target.attrs_) {
     const auto* attr = target.op_->find_attr(name); // null for attributes that any op may have
     if (!attr || (attr->kind != attr_kind::types && attr->kind != attr_kind::shapes))
@@ -475,8 +475,8 @@ edge graph::add_or_record_error(node_spec spec) {
 }
 
 void graph::record_error(status error) {
-  if (noted_.ok())
-    noted_ = std::move(error);
+  if (recorded_error_.ok())
+    recorded_error_ = std::move(error);
 }
 
 std::string describe(const graph& printed) {

@@ -227,7 +227,7 @@ public:
   /// empty edge. The caller of that code gets the error from take_error().
   edge add_or_record_error(node_spec spec);
   void record_error(status error);
-  status take_error() { return std::exchange(noted_, {}); }
+  status take_error() { return std::exchange(recorded_error_, {}); }
 
   /// Sets the source location of a node from another process, for its description.
   void set_origin(node& target, std::string_view where);
@@ -245,8 +245,8 @@ protected:
   /// For a function that is being built: returns whether a node that is added to the graph around
   /// it stays there. May change the node.
   virtual bool keeps_in_outer_graph(node_spec&) { return false; }
-  /// Adds to this graph even while a function is being built within it.
   class node_maker;
+  /// Adds to this graph even while a function is being built within it.
   result<node*> add_here(node_spec spec);
 
 private:
@@ -275,7 +275,7 @@ private:
   graph* inner_ = nullptr; // the function that is being built
   uint64_t version_ = 0;
   uint64_t id_;
-  status noted_;
+  status recorded_error_;
 };
 
 /// Returns the error with the node's description before its text, and with the node as its origin.

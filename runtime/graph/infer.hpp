@@ -1,4 +1,4 @@
-// The interface of a node that is being added to its op's shape function, and shared shape
+// The interface by which an op's shape function reads a node that is being added, and shared shape
 // functions.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"

@@ -76,7 +76,7 @@ enum class action : uint8_t {
   token,       ///< passes a tensor, or a notification that all before has run, to another region
   send,        ///< passes a tensor, or a notification, to another device
   fetch,       ///< passes a tensor to the client
-  wait,        ///< starts an operation of a queue, whose answer starts another region
+  wait,        ///< starts an operation that is waited for; its answer starts another region
 };
 /// An instruction. All references are resolved when its program is compiled.
 struct instruction {
@@ -97,7 +97,8 @@ struct instruction {
   const node* origin = nullptr;
 };
 
-/// The interface of a run to its kernel. It is on the stack of the thread that runs the region.
+/// The interface by which a kernel reads its inputs and sets its outputs in one run. The object is
+/// on the stack of the thread that runs the region.
 class kernel_context {
 public:
   /// Tensors are allocated from `memory`. A null `stop` means that kernels are not stopped.

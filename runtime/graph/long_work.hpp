@@ -23,8 +23,8 @@ struct work_context {
 /// Returns the node's outputs.
 using work_fn = result<std::vector<tensor>> (*)(const work_context&);
 
-/// The work of a blocking op without a waitable resource (op_def::ask). A task runs it on one
-/// thread, in the order of the requests.
+/// The work of a blocking op that waits for no waitable resource (op_def::start_operation is null).
+/// A task runs all such work on one thread, in the order of the requests.
 struct work_def {
   std::string_view op;
   work_fn run = nullptr;

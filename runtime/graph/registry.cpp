@@ -76,7 +76,7 @@ status registry::add(const op_def& op) {
     auto added = std::make_shared<const two_phase_op>(op);
     for (auto* half : {&added->first, &added->second})
       ops_.emplace(half->name, half);
-    halves_.emplace(op.name, std::move(added));
+    two_phase_ops_.emplace(op.name, std::move(added));
   }
   if (!op.by_handle.name.empty() && !op.by_handle.defined) {
     auto added = std::make_shared<handle_op>(op);
@@ -117,10 +117,10 @@ status registry::add(const kernel_def& kernel) {
       if (device == handle_kernel.device || handle_kernel.on_any_device)
         kernels_.emplace(std::pair{handle_kernel.op, device}, &handle_kernel);
   }
-  if (auto registered = halves_.find(kernel.op);
-      registered != halves_.end() && kernel.device != device_kind::cpu)
-    for (auto* half : {&registered->second->first, &registered->second->second})
-      kernels_.emplace(std::pair{half->name, kernel.device}, &kernel);
+  if (auto registered = two_phase_ops_.find(kernel.op);
+      registered != two_phase_ops_.end() && kernel.device != device_kind::cpu)
+    for (auto* phase : {&registered->second->first, &registered->second->second})
+      kernels_.emplace(std::pair{phase->name, kernel.device}, &kernel);
   return {};
 }
 

@@ -34,7 +34,7 @@ public:
   result<const op_def*> find_op(std::string_view name) const;
   /// Returns nullptr if the device has no kernel for the op.
   const kernel_def* find_kernel(std::string_view op, device_kind device) const noexcept;
-  /// Returns nullptr if the op is no long work or this build does not include its work.
+  /// Returns nullptr if the op has no long work, or if this build does not include it.
   work_fn find_work(std::string_view op) const noexcept;
   std::vector<const op_def*> ops() const; ///< sorted by name
 
@@ -44,8 +44,8 @@ private:
   status add_second_name(const op_def& op);
 
   std::map<std::string_view, const op_def*, std::less<>> ops_;
-  std::map<std::string_view, std::shared_ptr<const two_phase_op>> halves_;      // by op name
-  std::map<std::string_view, std::shared_ptr<const second_name>> second_names_; // by first name
+  std::map<std::string_view, std::shared_ptr<const two_phase_op>> two_phase_ops_; // by op name
+  std::map<std::string_view, std::shared_ptr<const second_name>> second_names_;   // by first name
   std::map<std::string_view, std::shared_ptr<handle_op>> handle_ops_; // by name of the original op
   std::map<std::pair<std::string_view, device_kind>, const kernel_def*> kernels_;
   std::map<std::string_view, work_fn> work_; // by op name

@@ -1,4 +1,4 @@
-// The interface of a node to its op's simplify function, which can build a replacement.
+// The interface by which an op's simplify function reads a node and builds its replacement.
 #pragma once
 #include "troupe/runtime/graph/graph.hpp"
 

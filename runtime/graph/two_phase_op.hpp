@@ -4,7 +4,7 @@
 // becomes two nodes (partition.cpp):
 //
 //     (counts, kept) = _SizeWhere(x)           a few numbers, copied to the host
-//     y = _EmitWhere(x, kept, counts)        launched when they have arrived
+//     y = _EmitWhere(x, kept, counts)          launched when they have arrived
 //
 // Both run the op's own kernel, which checks in which phase it runs.
 #pragma once

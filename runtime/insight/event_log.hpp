@@ -22,11 +22,13 @@ public:
   /// Events of one name that are passed on per second. The next event that is passed on counts the
   /// dropped ones in its field "suppressed".
   static constexpr int max_per_second = 20;
-  /// Steps that end alike are grouped until no such step has ended for this time,
+  /// Steps that end with the same event form a group. A group is logged once no such step has ended
+  /// for this time.
   static constexpr std::chrono::milliseconds group_idle_time{200};
-  /// or until the group is this old.
+  /// A group is logged at the latest at this age.
   static constexpr std::chrono::milliseconds max_group_age{1000};
-  /// Groups at the same time; while there are so many, steps of another group are logged singly.
+  /// The largest number of open groups. Beyond it, each step that would begin a group is logged
+  /// alone.
   static constexpr size_t max_groups = 64;
 
   event_log() = default;

@@ -14,10 +14,11 @@ std::string_view to_string(flight_event kind) noexcept {
     case flight_event::failed: return "the step failed";
     case flight_event::waits_cancelled: return "cancelled its waits";
   }
-  return "did something unknown";
+  return "unknown event";
 }
 
-std::vector<flight_recorder::event> flight_recorder::last_events(uint64_t step, size_t most) const {
+std::vector<flight_recorder::event> flight_recorder::last_events(uint64_t step,
+                                                                 size_t max_count) const {
   auto to_ns = scale();
   std::vector<event> events;
   for (const auto& group : groups_)
@@ -36,8 +37,8 @@ std::vector<flight_recorder::event> flight_recorder::last_events(uint64_t step, 
                         .thread = static_cast<uint32_t>(where >> 8 & 0xff)});
     }
   std::ranges::stable_sort(events, {}, &event::ns);
-  if (events.size() > most)
-    events.erase(events.begin(), events.end() - static_cast<ptrdiff_t>(most));
+  if (events.size() > max_count)
+    events.erase(events.begin(), events.end() - static_cast<ptrdiff_t>(max_count));
   return events;
 }
 

@@ -22,7 +22,7 @@ enum class flight_event : uint8_t {
 
 std::string_view to_string(flight_event kind) noexcept;
 
-/// Keeps the last events of each of some groups of cores in 48 KiB; new events overwrite the
+/// Has a ring buffer for each of eight groups of cores, 48 KiB in all; new events overwrite the
 /// oldest. Any thread may note and read at any time without blocking. Two cores of one group may
 /// overwrite each other's events, but a reader never gets an event that did not happen. Recording
 /// an event costs about ten nanoseconds, most of them for reading the time.
@@ -55,8 +55,8 @@ public:
   /// Returns the scale from ticks to nanoseconds for ticks of recent events.
   tick_scale scale() const noexcept { return {created_, moment::now()}; }
 
-  /// Returns the last events of one step, oldest first, at most `most` of them.
-  std::vector<event> last_events(uint64_t step, size_t most) const;
+  /// Returns the last events of one step, oldest first.
+  std::vector<event> last_events(uint64_t step, size_t max_count) const;
 
 private:
   static constexpr size_t groups = 8, slots_per_group = 192;

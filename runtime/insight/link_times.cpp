@@ -21,7 +21,7 @@ void blend(double& mean, uint64_t& count, double value) {
 struct end_of_link {
   const step_span* span = nullptr;
   const std::string* task = nullptr;
-  bool several = false;
+  bool is_repeated = false;
 };
 
 } // namespace
@@ -35,14 +35,14 @@ void link_times::add(const step_statistics& step) {
       if (subject.peer.empty() || (!is_send && subject.kind != span_kind::wait))
         continue;
       auto& seen = (is_send ? sends : waits)[subject.key];
-      seen.several = seen.span != nullptr;
+      seen.is_repeated = seen.span != nullptr;
       seen.span = &span;
       seen.task = &task.task;
     }
   std::lock_guard guard{mutex_};
   for (const auto& [key, wait] : waits) {
     auto send = sends.find(key);
-    if (send == sends.end() || send->second.several || wait.several ||
+    if (send == sends.end() || send->second.is_repeated || wait.is_repeated ||
         *send->second.task == *wait.task)
       continue;
     std::pair link_key{*send->second.task, *wait.task};

@@ -18,7 +18,7 @@ void node_times::add(const step_statistics& step, uint64_t graph) {
     for (const auto& span : task.spans) {
       const auto& subject = task.subject_of(span);
       if (subject.kind != span_kind::node || span.thread >= device_tracks)
-        continue; // the times are to say how long a node occupies a host thread
+        continue; // only the time that a node occupies a host thread counts
       add({.node = subject.name,
            .device = subject.device,
            .runs = 1,
@@ -40,7 +40,7 @@ void node_times::add(const node_time& measured, by_name& times) {
   if (measured.runs == 0)
     return;
   auto& known = times[measured.node];
-  if (known.device != measured.device) // times on another device are void
+  if (known.device != measured.device) // drops the times on another device
     known = {.node = measured.node, .device = measured.device};
   known.runs += measured.runs;
   auto weight = static_cast<double>(measured.runs) / static_cast<double>(known.runs);

@@ -111,7 +111,7 @@ private:
   result<node*> state_for(edge source) {
     const auto* state = resource_behind(source);
     if (!state)
-      return invalid("input '", source, "' refers to nothing");
+      return invalid("input '", source, "' refers to no variable, queue or table");
     if (state->op().per_step)
       return failure(error_kind::unimplemented, state->description(),
                      ": exists only within one step, and ", caller_.description(),
@@ -301,7 +301,8 @@ result<extra_order> order_around_frames(graph& target, const std::vector<node*>&
         continue;
       const auto* state = resource_behind(source);
       if (!state)
-        return invalid(reader->description(), ": input ", i, " refers to nothing");
+        return invalid(reader->description(), ": input ", i,
+                       " refers to no variable, queue or table");
       if (frame_set.contains(source.node) ||
           (frame_set.contains(reader.get()) && source.node != state))
         TROUPE_TRY(target.add_control(*source.node, *reader));

@@ -18,8 +18,8 @@ result<extra_order> order_around_frames(graph& target, const std::vector<node*>&
 
 /// The devices of the parts of a frame.
 struct frame_places {
-  std::string boundary_device; ///< the device of arguments and results
-  std::function<std::string(const node& state)> device_of;
+  std::string boundary_device;                             ///< the device of arguments and results
+  std::function<std::string(const node& state)> device_of; ///< returns the device of state
 };
 
 /// Builds the graph of one of the functions of a node: of a branch; or of a loop, where function 0

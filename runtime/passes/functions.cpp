@@ -53,7 +53,7 @@ public:
       : step_(step), inlined_(std::make_unique<graph>(step.nodes->ops())) {}
 
   status run() {
-    auto copies = frame{};
+    copy_map copies;
     for (const auto& source_node : step_.nodes->nodes())
       used_names_.insert(source_node->name());
     for (const auto& source_node : step_.nodes->nodes())
@@ -65,81 +65,80 @@ public:
   }
 
 private:
-  // The nodes that stand in the new graph for the nodes of one graph.
-  struct frame {
+  // Maps the nodes of a graph, or of one call's function, to their copies in the new graph.
+  struct copy_map {
     std::map<std::pair<const node*, int>, edge> edges;
     std::map<const node*, node*> last; // the node that runs last of those that replace a node
-    std::set<const node*> acted;       // inlined calls that have effects
-    std::vector<node*> before;         // the predecessors of all nodes with effects
+    std::set<const node*> calls_with_effects; // inlined calls
+    std::vector<node*> before;                // the predecessors of all nodes with effects
     std::string device;
     std::map<const node*, std::string> names; // the new names of a function's nodes
   };
 
-  // Other nodes may have this name already, and may be found by it.
+  // Returns a name that no node has: the original nodes keep their names, so that they are found.
   std::string free_name(std::string name) {
     while (!used_names_.insert(name).second)
       name += '_';
     return name;
   }
 
-  status copy(const node& source, const std::string& name, frame& target_frame) {
+  status copy(const node& source, const std::string& name, copy_map& copies) {
     if (inlined_->nodes().size() >= max_nodes)
       return failure(error_kind::resource_exhausted, source.description(),
-                     ": functions within functions make more than ", max_nodes, " nodes");
+                     ": inlining nested calls makes more than ", max_nodes, " nodes");
     std::vector<edge> inputs;
     for (const auto& input : source.inputs())
-      inputs.push_back(target_frame.edges.at({input.node, input.index}));
+      inputs.push_back(copies.edges.at({input.node, input.index}));
     std::vector<node*> controls;
     for (auto* before : source.controls())
-      controls.push_back(target_frame.last.at(before));
+      controls.push_back(copies.last.at(before));
     // A reader of a call's results runs after all effects of the call.
     for (const auto& input : source.inputs())
-      if (target_frame.acted.contains(input.node))
-        controls.push_back(target_frame.last.at(input.node));
+      if (copies.calls_with_effects.contains(input.node))
+        controls.push_back(copies.last.at(input.node));
     if (has_effects_or_order(source) || runs_functions(source.op()))
-      controls.insert(controls.end(), target_frame.before.begin(), target_frame.before.end());
+      controls.insert(controls.end(), copies.before.begin(), copies.before.end());
     sort_controls(controls);
     if (const auto* callee = callee_to_inline(source, inputs))
-      return expand(source, *callee, name + '/', std::move(inputs), std::move(controls),
-                    target_frame);
+      return expand(source, *callee, name + '/', std::move(inputs), std::move(controls), copies);
     auto* copied = inlined_->add_copy(source, name, std::move(inputs), std::move(controls));
-    rewriter::set_default_device(*copied, target_frame.device);
-    rename_groups(*copied, source.graph(), target_frame);
-    note(*copied);
-    target_frame.last[&source] = copied;
+    rewriter::set_default_device(*copied, copies.device);
+    rename_groups(*copied, source.graph(), copies);
+    record_effects(*copied);
+    copies.last[&source] = copied;
     for (int i = 0; i < source.outputs(); ++i)
-      target_frame.edges[{&source, i}] = {copied, i};
+      copies.edges[{&source, i}] = {copied, i};
     return {};
   }
 
   // Groups are named after nodes. Renames the groups that are named after nodes of a function.
-  static void rename_groups(node& target, const graph& source, const frame& source_frame) {
+  static void rename_groups(node& target, const graph& source, const copy_map& copies) {
     std::vector<std::string> groups;
     for (auto group : colocated_with(target)) {
-      auto new_name = source_frame.names.find(source.find(group));
-      groups.emplace_back(new_name == source_frame.names.end() ? group : new_name->second);
+      auto new_name = copies.names.find(source.find(group));
+      groups.emplace_back(new_name == copies.names.end() ? group : new_name->second);
     }
     if (!groups.empty())
       rewriter::set_colocation(target, groups);
   }
 
   status expand(const node& call, const function_value& callee, const std::string& prefix,
-                std::vector<edge> inputs, std::vector<node*> controls, frame& outer) {
+                std::vector<edge> inputs, std::vector<node*> controls, copy_map& outer) {
     const auto& body = *callee.body;
     std::vector<edge> arguments(inputs.begin() + first_argument(call.op()), inputs.end());
-    frame inner_frame;
-    inner_frame.device = call.device();
-    if (inner_frame.device.empty())
-      inner_frame.device = outer.device;
+    copy_map inner;
+    inner.device = call.device();
+    if (inner.device.empty())
+      inner.device = outer.device;
     // The effects of the function run after all effects that the call's inputs depend on.
     for (const auto& argument : arguments)
       if (after_effects_[argument.node->index()])
         controls.push_back(argument.node);
     sort_controls(controls);
-    inner_frame.before = std::move(controls);
+    inner.before = std::move(controls);
     for (size_t i = 0; i < body.arguments(); ++i) {
-      inner_frame.edges[{&body.argument(i), 0}] = arguments[i];
-      inner_frame.last[&body.argument(i)] = arguments[i].node;
+      inner.edges[{&body.argument(i), 0}] = arguments[i];
+      inner.last[&body.argument(i)] = arguments[i].node;
     }
     std::vector<edge> results(body.results());
     std::vector<node*> effects;
@@ -147,33 +146,33 @@ private:
       if (auto argument = body.passed_through(i); argument >= 0)
         results[i] = arguments[static_cast<size_t>(argument)];
     for (const auto& body_node : body.body().nodes())
-      if (!inner_frame.last.contains(body_node.get()) && body.runs(*body_node) &&
+      if (!inner.last.contains(body_node.get()) && body.runs(*body_node) &&
           &body_node->op() != &internal_ops::fetch)
-        inner_frame.names[body_node.get()] = free_name(prefix + body_node->name());
+        inner.names[body_node.get()] = free_name(prefix + body_node->name());
     for (const auto& body_node : body.body().nodes()) {
-      if (inner_frame.last.contains(body_node.get()) || !body.runs(*body_node))
+      if (inner.last.contains(body_node.get()) || !body.runs(*body_node))
         continue; // an argument, or not needed
       if (&body_node->op() == &internal_ops::fetch) {
         const auto& source = body_node->inputs()[0];
         results[static_cast<size_t>(body_node->attr<int64_t>("index"))] =
-            inner_frame.edges.at({source.node, source.index});
+            inner.edges.at({source.node, source.index});
         continue;
       }
-      TROUPE_TRY(copy(*body_node, inner_frame.names.at(body_node.get()), inner_frame));
+      TROUPE_TRY(copy(*body_node, inner.names.at(body_node.get()), inner));
       if (has_effects_or_order(*body_node) || runs_functions(body_node->op()))
-        effects.push_back(inner_frame.last.at(body_node.get()));
+        effects.push_back(inner.last.at(body_node.get()));
     }
     for (int i = 0; i < call.outputs(); ++i)
       outer.edges[{&call, i}] = results[static_cast<size_t>(i)];
-    return end_call(call, prefix, std::move(effects), inner_frame.before, results, outer);
+    return end_call(call, prefix, std::move(effects), inner.before, results, outer);
   }
 
   // Adds a node that runs after all effects of the call, for nodes that run after the call.
   status end_call(const node& call, const std::string& prefix, std::vector<node*> effects,
                   const std::vector<node*>& before, const std::vector<edge>& results,
-                  frame& outer) {
+                  copy_map& outer) {
     if (!effects.empty())
-      outer.acted.insert(&call);
+      outer.calls_with_effects.insert(&call);
     effects.insert(effects.end(), before.begin(), before.end());
     for (const auto& result_edge : results)
       effects.push_back(result_edge.node);
@@ -189,12 +188,12 @@ private:
                                    .where = call.where()});
     if (!end_node)
       return with_node_context(call, end_node.status());
-    note(**end_node);
+    record_effects(**end_node);
     outer.last[&call] = *end_node;
     return {};
   }
 
-  void note(const node& added) {
+  void record_effects(const node& added) {
     auto is_after_effect = [this](const node* before) { return after_effects_[before->index()]; };
     after_effects_.push_back((added.op().state_kind == resource::none &&
                               has(added.op().effects, effect::stateful | effect::blocking)) ||

@@ -9,15 +9,15 @@
 namespace troupe {
 namespace {
 
-// Returns whether a node starts an exchange, so that other devices may wait for its tensor.
-bool starts_exchange(const node& candidate) {
+// Returns whether a node starts communication, so that other devices may wait for its tensor.
+bool starts_communication(const node& candidate) {
   const auto* op = &candidate.op();
   return is_collective(*op) || op == &internal_ops::send || op == &internal_ops::send_control ||
          op == &internal_ops::pieces;
 }
 
-// The largest distance to an exchange of nodes that serve only exchanges and move with them, such
-// as nodes that pack gradients. Without a limit, a whole network could move.
+// Nodes that serve only communication move with it, such as nodes that pack gradients. This is the
+// largest distance of such a node. Without a limit, a whole network could move.
 constexpr int max_distance = 2;
 
 class early_order_builder {
@@ -37,7 +37,7 @@ public:
   void run() {
     if (!find_early())
       return;
-    for (auto constants : {true, false}) // first the constants that serve only exchanges
+    for (auto constants : {true, false}) // first the constants that serve only communication
       for (const auto& node : step_.nodes->nodes()) {
         auto has_no_inputs = node->inputs().empty() && node->controls().empty();
         if (constants ? early_[node->index()] && has_no_inputs : !early_[node->index()])
@@ -47,14 +47,14 @@ public:
   }
 
 private:
-  // Finds the exchanges and the nodes that serve only exchanges.
+  // Finds the nodes that start communication and the nodes that serve only these.
   bool find_early() {
     const auto& nodes = step_.nodes->nodes();
     auto has_early = false;
     for (auto position = nodes.rbegin(); position != nodes.rend(); ++position) {
       const auto& candidate = **position;
       const auto& readers = readers_[candidate.index()];
-      auto is_exchange = starts_exchange(candidate);
+      auto communicates = starts_communication(candidate);
       auto has_no_inputs = candidate.inputs().empty() && candidate.controls().empty();
       auto is_served = [&](const node* reader) {
         auto is_near = has_no_inputs || distance_[reader->index()] < max_distance;
@@ -63,9 +63,9 @@ private:
       auto is_serving = is_pure(candidate) && !readers.empty() &&
                         std::ranges::all_of(readers, is_served) &&
                         std::ranges::find(step_.targets, &candidate) == step_.targets.end();
-      early_[candidate.index()] = !uses_state(candidate) && (is_exchange || is_serving);
+      early_[candidate.index()] = !uses_state(candidate) && (communicates || is_serving);
       for (const auto* reader : readers)
-        if (!is_exchange)
+        if (!communicates)
           distance_[candidate.index()] =
               std::max(distance_[candidate.index()], distance_[reader->index()] + 1);
       has_early = has_early || early_[candidate.index()];
@@ -90,7 +90,7 @@ private:
   std::vector<std::vector<node*>> readers_; // by node id, once for each dependency
   std::vector<size_t> missing_;             // by node id: dependencies that are not in the order
   std::vector<bool> early_;                 // by node id
-  std::vector<int> distance_;               // by node id, to the exchange that it serves
+  std::vector<int> distance_;               // by node id, to the communication that it serves
   std::vector<node*> order_;
 };
 

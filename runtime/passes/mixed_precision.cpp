@@ -31,7 +31,7 @@ std::string_view data_attr(const node& node, dtype type) {
 }
 
 // The decision for a node. All decisions are made before the first change.
-struct part {
+struct node_decision {
   std::string_view attr;     // the type attribute of its data; empty: the node is not changed
   std::vector<bool> outputs; // whether an output has this type
   bool reached = false;      // has 16-bit inputs, or produces 16-bit values
@@ -52,7 +52,7 @@ public:
       for (const auto& access : accesses_of(*node))
         if (access.updates)
           reads_.erase(access.state);
-      if (part_of(*node).chosen())
+      if (decision_of(*node).chosen())
         convert(*node);
       else if (has(node->op().effects, effect::reads_shapes_only))
         replace_shape_reader(*node);
@@ -61,44 +61,46 @@ public:
   }
 
 private:
-  part& part_of(const node& node) { return parts_[static_cast<size_t>(node.id())]; }
+  node_decision& decision_of(const node& node) {
+    return decisions_[static_cast<size_t>(node.id())];
+  }
 
   bool is_data(const node& node, size_t input) {
-    return node.input_port(static_cast<int>(input)).type == part_of(node).attr;
+    return node.input_port(static_cast<int>(input)).type == decision_of(node).attr;
   }
   bool is_data(const edge& source) {
-    const auto& outputs = part_of(*source.node).outputs;
+    const auto& outputs = decision_of(*source.node).outputs;
     return static_cast<size_t>(source.index) < outputs.size() &&
            outputs[static_cast<size_t>(source.index)];
   }
 
   // A node that only keeps 16 bits is chosen if it is between nodes that benefit from them.
   void choose() {
-    parts_.resize(rewriter_.nodes().size());
+    decisions_.resize(rewriter_.nodes().size());
     for (auto* node : rewriter_.nodes()) {
-      auto& node_part = part_of(*node);
+      auto& decision = decision_of(*node);
       if (!has(node->op().effects, effect::autocast_allow | effect::autocast_infer))
         continue;
-      node_part.attr = data_attr(*node, type_);
-      if (node_part.attr.empty())
+      decision.attr = data_attr(*node, type_);
+      if (decision.attr.empty())
         continue;
       for (const auto& port : node->op().outputs) {
         auto count = port.count.empty() ? 1 : node->attr<int64_t>(port.count);
-        node_part.outputs.insert(node_part.outputs.end(), static_cast<size_t>(count),
-                                 port.type == node_part.attr);
+        decision.outputs.insert(decision.outputs.end(), static_cast<size_t>(count),
+                                port.type == decision.attr);
       }
-      node_part.reached = node_part.wanted = has(node->op().effects, effect::autocast_allow);
+      decision.reached = decision.wanted = has(node->op().effects, effect::autocast_allow);
       for (size_t i = 0; i < node->inputs().size(); ++i)
-        node_part.reached =
-            node_part.reached || (is_data(*node, i) && part_of(*node->inputs()[i].node).reached &&
-                                  is_data(node->inputs()[i]));
+        decision.reached = decision.reached ||
+                           (is_data(*node, i) && decision_of(*node->inputs()[i].node).reached &&
+                            is_data(node->inputs()[i]));
     }
     for (size_t next = rewriter_.nodes().size(); next-- > 0;) {
       auto* current = rewriter_.nodes()[next];
-      if (part_of(*current).chosen())
+      if (decision_of(*current).chosen())
         for (size_t i = 0; i < current->inputs().size(); ++i)
           if (is_data(*current, i) && is_data(current->inputs()[i]))
-            part_of(*current->inputs()[i].node).wanted = true;
+            decision_of(*current->inputs()[i].node).wanted = true;
     }
   }
 
@@ -106,14 +108,14 @@ private:
   void find_updates() {
     const update_order updates{rewriter_.graph()};
     for (auto* node : rewriter_.nodes())
-      if (part_of(*node).chosen())
+      if (decision_of(*node).chosen())
         for (const auto& access : accesses_of(*node))
           if (updates.last_seen_by(*node, *access.state) != update_order::none)
             sees_update_.emplace(node, access.state);
   }
 
   void convert(node& node) {
-    const auto& node_part = part_of(node);
+    const auto& decision = decision_of(node);
     auto inputs = node.inputs();
     for (size_t i = 0; i < inputs.size(); ++i)
       if (is_data(node, i)) {
@@ -121,7 +123,7 @@ private:
         if (!inputs[i])
           return;
       }
-    auto* narrow_node = rebuilt(node, std::move(inputs), node_part.attr);
+    auto* narrow_node = rebuilt(node, std::move(inputs), decision.attr);
     if (!narrow_node)
       return;
     std::vector<edge> replacements;
@@ -227,7 +229,7 @@ private:
   rewriter rewriter_;
   dtype type_;
   std::set<std::pair<const node*, const node*>> sees_update_; // a reader and a variable
-  std::vector<part> parts_;                                   // by id of the original nodes
+  std::vector<node_decision> decisions_;                      // by id of the original nodes
   std::map<const node*, edge> narrow_;                        // the source of a cast to f32
   std::map<edge_place, edge> casts_;                          // casts to 16 bits
   // Casts of variables, for each variable: values read since its last update.

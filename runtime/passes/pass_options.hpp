@@ -29,7 +29,7 @@ struct pass_options {
   bool remove_dead = true;       ///< removes control edges without effect
   bool fuse = true;              ///< fuses chains of element-wise ops into one loop
   bool schedule = true;          ///< orders nodes to reduce the peak of memory
-  bool hoist_collectives = true; ///< starts exchanges with other devices as early as possible
+  bool hoist_collectives = true; ///< starts collective operations and sends as early as possible
   bool hoist_invariants = true;  ///< computes loop invariants before the loop
   /// dtype::bf16 or dtype::f16: ops that benefit compute f32 values in this type; dtype::none: all
   /// ops compute in the types of the graph (docs/mixed-precision.md)

@@ -83,7 +83,7 @@ status check_feeds(const graph& source, const step_signature& signature) {
   for (size_t i = 0; i < signature.feeds.size(); ++i) {
     auto fed = signature.feeds[i];
     if (!fed.exists() || &fed.node->graph() != &source)
-      return invalid("feed ", i, " is an empty edge or of another graph");
+      return invalid("feed ", i, " is an empty edge or belongs to another graph");
     if (auto* state = fed.node->output_is_ref(fed.index) ? resource_behind(fed) : nullptr;
         state && state->op().state_kind != resource::variable)
       return invalid("feed ", i, ": ", state->description(), " is a ",
@@ -103,7 +103,7 @@ result<std::vector<node*>> prune(const graph& source, const step_signature& sign
   for (size_t i = 0; i < signature.fetches.size(); ++i) {
     auto fetched = signature.fetches[i];
     if (!fetched.exists() || &fetched.node->graph() != &source)
-      return invalid("fetch ", i, " is an empty edge or of another graph");
+      return invalid("fetch ", i, " is an empty edge or belongs to another graph");
     if (auto* state =
             fetched.node->output_is_ref(fetched.index) ? resource_behind(fetched) : nullptr;
         state && state->op().state_kind != resource::variable)
@@ -114,7 +114,7 @@ result<std::vector<node*>> prune(const graph& source, const step_signature& sign
   }
   for (size_t i = 0; i < signature.targets.size(); ++i) {
     if (!signature.targets[i] || &signature.targets[i]->graph() != &source)
-      return invalid("target ", i, " is no node of this graph");
+      return invalid("target ", i, " is not a node of this graph");
     pending.push_back(signature.targets[i]);
   }
   if (signature.fetches.empty() && signature.targets.empty())

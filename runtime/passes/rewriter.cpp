@@ -13,8 +13,9 @@
 namespace troupe {
 namespace {
 
-// Negative output indices of replacements: the same output of the node, or an entry of several_.
-constexpr int same_output = -1, several = -2;
+// Negative output indices of replacements: the same output of the node, or an entry of
+// replacement_lists_.
+constexpr int same_output = -1, in_list = -2;
 
 constexpr auto impure_effects =
     effect::stateful | effect::random | effect::blocking | effect::must_be_fed;
@@ -45,10 +46,10 @@ void sort_controls(std::vector<node*>& controls) {
 
 rewriter::rewriter(step_graph& step) : step_(step), graph_(*step.nodes) {
   nodes_.reserve(graph_.nodes_.size());
-  by_.resize(graph_.nodes_.size());
-  learned_.resize(graph_.nodes_.size());
+  replacements_.resize(graph_.nodes_.size());
+  has_new_shapes_.resize(graph_.nodes_.size());
   after_effects_.resize(graph_.nodes_.size());
-  latest_.resize(graph_.nodes_.size());
+  latest_dependency_.resize(graph_.nodes_.size());
   for (const auto& node : graph_.nodes_)
     nodes_.push_back(node.get());
   for (const auto& node : graph_.nodes_)
@@ -63,13 +64,13 @@ void rewriter::record_dependences(const node& recorded) {
       has_effect(recorded) ||
       std::ranges::any_of(recorded.inputs(), is_after_effect, &edge::node) ||
       std::ranges::any_of(recorded.controls(), is_after_effect);
-  auto& latest = latest_[index(recorded)];
+  auto& latest = latest_dependency_[index(recorded)];
   latest = is_new(recorded) ? 0 : index(recorded);
   if (is_new(recorded)) {
     for (const auto& input : recorded.inputs())
-      latest = std::max(latest, latest_[index(*input.node)]);
+      latest = std::max(latest, latest_dependency_[index(*input.node)]);
     for (const auto* before : recorded.controls())
-      latest = std::max(latest, latest_[index(*before)]);
+      latest = std::max(latest, latest_dependency_[index(*before)]);
   }
 }
 
@@ -79,12 +80,12 @@ bool rewriter::is_target(const node& node) const noexcept {
 
 edge rewriter::replacement_of(edge source) const noexcept {
   for (;;) {
-    const auto& replacement = by_[index(*source.node)];
+    const auto& replacement = replacements_[index(*source.node)];
     if (!replacement.node)
       return source;
-    if (replacement.index <= several)
-      source = several_[static_cast<size_t>(several - replacement.index)]
-                       [static_cast<size_t>(source.index)];
+    if (replacement.index <= in_list)
+      source = replacement_lists_[static_cast<size_t>(in_list - replacement.index)]
+                                 [static_cast<size_t>(source.index)];
     else
       source = {replacement.node,
                 replacement.index == same_output ? source.index : replacement.index};
@@ -92,10 +93,11 @@ edge rewriter::replacement_of(edge source) const noexcept {
 }
 
 void rewriter::refresh(node& node) {
-  bool has_news = false;
+  bool is_changed = false;
   for (auto& input : node.inputs_) {
     auto replacement = replacement_of(input);
-    has_news = has_news || !is_same_edge(replacement, input) || learned_[index(*replacement.node)];
+    is_changed = is_changed || !is_same_edge(replacement, input) ||
+                 has_new_shapes_[index(*replacement.node)];
     input = replacement;
   }
   bool reordered = false;
@@ -106,7 +108,7 @@ void rewriter::refresh(node& node) {
     }
   if (reordered)
     sort_controls(node.controls_);
-  if (has_news)
+  if (is_changed)
     infer_shapes(node);
 }
 
@@ -122,7 +124,7 @@ void rewriter::infer_shapes(node& node) {
     if (auto merged = troupe::merge(node.shapes_[i], (*inferred)[i]);
         merged && *merged != node.shapes_[i] && partial_shape::make(merged->extents())) {
       node.shapes_[i] = *std::move(merged);
-      learned_[index(node)] = true;
+      has_new_shapes_[index(node)] = true;
     }
 }
 
@@ -148,23 +150,24 @@ bool rewriter::replace(node& old, const std::vector<edge>& replacements) {
 void rewriter::merge(node& old, const std::vector<edge>& replacements) {
   record_order(old, replacements);
   if (replacements.size() == 1) {
-    by_[index(old)] = replacements[0];
+    replacements_[index(old)] = replacements[0];
   } else {
-    by_[index(old)] = {replacements[0].node, several - static_cast<int>(several_.size())};
-    several_.push_back(replacements);
+    replacements_[index(old)] = {replacements[0].node,
+                                 in_list - static_cast<int>(replacement_lists_.size())};
+    replacement_lists_.push_back(replacements);
   }
   changed_ = true;
 }
 
 void rewriter::merge(node& old, node& replacement) {
   record_order(old, {{&replacement, 0}});
-  by_[index(old)] = {&replacement, same_output};
+  replacements_[index(old)] = {&replacement, same_output};
   changed_ = true;
 }
 
 void rewriter::record_order(const node& old, const std::vector<edge>& replacements) {
   for (const auto& replacement : replacements)
-    replaced_by_later_ |= latest_[index(*replacement.node)] > index(old);
+    replaced_by_later_ |= latest_dependency_[index(*replacement.node)] > index(old);
 }
 
 // An original node before `dependency` does not depend on it as long as every replacement came
@@ -192,8 +195,9 @@ bool rewriter::depends_on(const node& dependency, const std::vector<edge>& edges
   return false;
 }
 
-// A node that runs after `old` runs after all effects before it. It runs after as many through `by`
-// if every path backward from `old` reaches a dependency of `by` before it reaches an effect.
+// A node that runs after `old` runs after all effects before it. It runs after the same effects if
+// it runs after the replacement, provided that every path backward from `old` reaches a dependency
+// of the replacement before it reaches an effect.
 bool rewriter::keeps_effects(const node& old, const std::vector<edge>& replacements) const {
   if (!after_effects_[index(old)])
     return true;
@@ -228,10 +232,10 @@ result<node*> rewriter::add(node_spec spec, const node& like) {
       spec.attrs.insert(*inherited);
   TROUPE_ASSIGN(auto* added, graph_.add(std::move(spec)));
   added->where_text_ = like.where_text_;
-  by_.emplace_back();
-  learned_.push_back(false);
+  replacements_.emplace_back();
+  has_new_shapes_.push_back(false);
   after_effects_.push_back(false);
-  latest_.push_back(0);
+  latest_dependency_.push_back(0);
   record_dependences(*added);
   changed_ = true;
   return added;
@@ -344,7 +348,7 @@ void rewriter::finish() {
   for (size_t i = 0; i < unsorted.size(); ++i)
     if (needed[i])
       order.append(i);
-    else if (auto replacement = by_[i].node; replacement && needed[index(*replacement)])
+    else if (auto replacement = replacements_[i].node; replacement && needed[index(*replacement)])
       order.append(index(*replacement));
   for (size_t i = 0; i < graph_.nodes_.size(); ++i)
     graph_.nodes_[i]->id_ = static_cast<int>(i);

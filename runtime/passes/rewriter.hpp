@@ -31,15 +31,17 @@ public:
   /// Updates inputs and controls to their replacements, and infers shapes again.
   void refresh(node& node);
 
-  /// Replaces the outputs of a pure node by the edges `by`. Returns false without a change if a
-  /// reader would no longer run after a node that it depends on, if `by` depends on the node, if a
-  /// type differs, or if a shape is incompatible.
+  /// Replaces the outputs of a pure node. Returns false without a change if a reader would no
+  /// longer run after a node that it depends on, if a replacement depends on the node, if a type
+  /// differs, or if a shape is incompatible.
   bool replace(node& old, const std::vector<edge>& replacements);
   /// Replaces a node by a node with the same outputs and the same dependencies.
   void merge(node& old, node& replacement);
   /// Replaces the outputs by edges that all come after the dependencies and effects of `old`.
   void merge(node& old, const std::vector<edge>& replacements);
-  bool is_replaced(const node& node) const noexcept { return by_[index(node)].node != nullptr; }
+  bool is_replaced(const node& node) const noexcept {
+    return replacements_[index(node)].node != nullptr;
+  }
   edge replacement_of(edge source) const noexcept; ///< returns the current replacement of an edge
 
   /// Adds a node with the device and the origin of `like`, so that errors name `like`.
@@ -87,13 +89,13 @@ private:
   step_graph& step_;
   troupe::graph& graph_;
   std::vector<node*> nodes_;
-  std::vector<edge> by_;                   // by node id; for negative indices see rewriter.cpp
-  std::vector<std::vector<edge>> several_; // replacements of nodes with several outputs
-  std::vector<bool> learned_;              // by node id: its shapes have become more specific
-  std::vector<bool> after_effects_;        // by node id: depends on an effect, or has one
-  std::vector<size_t> latest_;       // by node id: for a new node, the last original node that
-                                     // it depends on; for an original node, its own id
-  std::vector<const node*> targets_; // sorted
+  std::vector<edge> replacements_; // by node id; for negative indices see rewriter.cpp
+  std::vector<std::vector<edge>> replacement_lists_; // replacements of nodes with several outputs
+  std::vector<bool> has_new_shapes_;      // by node id: its shapes have become more specific
+  std::vector<bool> after_effects_;       // by node id: depends on an effect, or has one
+  std::vector<size_t> latest_dependency_; // by node id: for a new node, the last original node that
+                                          // it depends on; for an original node, its own id
+  std::vector<const node*> targets_;      // sorted
   bool changed_ = false;
   bool replaced_by_later_ = false; // an original node was replaced by one that was after it
 };

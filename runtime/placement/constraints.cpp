@@ -15,9 +15,9 @@
 namespace troupe {
 namespace {
 
-// Whether a node must be placed with a state that it uses: it takes the variable itself, or its
-// value through a handle, of which it may read only a few rows. A node of the latter kind may be
-// elsewhere if it names a device.
+// Returns whether a node must be placed with a state that it uses. It must if it takes the variable
+// itself, or reads the value through a handle, since it may read only a few rows. A node that reads
+// through a handle may be on another device if it names that device.
 bool stays_with(const node& user, const state_access& access, bool is_frame) {
   return (!is_frame && user.input_is_ref(access.input)) ||
          (user.input_port(access.input).handle &&

@@ -11,7 +11,7 @@
 
 namespace troupe {
 
-/// The reason for which two nodes share a device.
+/// The reason that two nodes share a device.
 enum class colocation_reason : uint8_t {
   none,
   state, ///< one uses the variable, queue or table of the other
@@ -42,7 +42,7 @@ public:
     colocation_reason kind = colocation_reason::none;
     const node* other = nullptr;
   };
-  /// The reason for which the node joined its set; none if it is alone, or the first.
+  /// Returns the reason that the node joined its set; none if it is alone, or the first.
   reason reason_of(const node& member) const;
 
 private:

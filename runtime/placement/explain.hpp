@@ -1,4 +1,4 @@
-// Describes the reasons for which place() has chosen a device for each node.
+// Explains the device that place() chose for each node.
 #pragma once
 #include "troupe/runtime/placement/constraints.hpp"
 #include "troupe/runtime/placement/feasible.hpp"

@@ -27,7 +27,8 @@ void prefer_accelerators(std::vector<int>& open, const device_list& devices) {
   });
 }
 
-// Whether a node has state that other steps expect in its place, also while its task is absent.
+// Returns whether a node has state that other steps expect in its place, also while its task is
+// absent.
 bool keeps_state(const node& owner) {
   if (owner.op().state_kind != resource::none || is_collective(owner.op()) ||
       has(owner.op().effects, effect::random))

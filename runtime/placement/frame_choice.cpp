@@ -20,7 +20,8 @@ struct demands {
   bool needs_processor = false;  // a node has no GPU kernel for its use of a variable
 };
 
-// Whether a node uses a variable itself. Reads of its value do not count: passes make them nodes.
+// Returns whether a node uses a variable itself. Reads of its value do not count: passes make them
+// nodes.
 bool takes_variable(const node& user) {
   return std::ranges::any_of(accesses_of(user), [](const state_access& access) {
     return !access.is_read && access.state->op().state_kind == resource::variable;
@@ -88,8 +89,8 @@ bool belongs_to_gpu(const demands& requests, const result<device_name>& joint) {
                              : kind_of(*joint) == device_kind::gpu;
 }
 
-// Whether a GPU is among the devices that match, or, if no device matches, among all devices, which
-// may then replace the requested one (place_options::soft).
+// Returns whether a matching device is a GPU. If no device matches, returns whether any device is a
+// GPU, because it may replace the requested one (place_options::soft).
 bool has_gpu(const device_list& devices, const device_name& asked) {
   auto is_gpu = [](const device_name& device) { return kind_of(device) == device_kind::gpu; };
   auto matches = [&](const device_name& device) { return asked.matches(device); };

@@ -9,19 +9,19 @@
 
 namespace troupe {
 
-/// The devices named by the node, its functions and the state that they use.
+/// Returns the device names that the node, its functions and the state that they use request.
 std::set<std::string> named_devices(const node& caller);
 
-/// The device that matches all of these names. Fails if they contradict each other.
+/// Returns the device that matches all of these names. Fails if they contradict each other.
 result<device_name> device_of_functions(const node& caller);
 
-/// Whether the functions are requested on a GPU, or use a variable that names no kind of device and
-/// would be on one. Recursive functions do not run there.
+/// Returns whether the functions request a GPU, or use a variable that names no kind of device and
+/// would be on a GPU. Recursive functions do not run there.
 bool belongs_to_gpu(const node& caller);
 
-/// Whether a node that runs functions must run them as a frame on these devices: if one of their
-/// nodes waits, if they and the state that they use are or may be on more than one device, or if a
-/// GPU is to run them. The answer for a node stays the same while a step is planned.
+/// Returns whether a node that runs functions must run them as a frame on these devices: if one of
+/// their nodes waits, if they and the state that they use are or may be on more than one device, or
+/// if a GPU is to run them. The result for a node stays the same while a step is planned.
 bool needs_frame(const node& caller, const device_list& devices);
 
 /// Returns the nodes of a graph that need frames, in its order.

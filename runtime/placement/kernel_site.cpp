@@ -66,8 +66,9 @@ bool handles_objects(const node& node) {
   return false;
 }
 
-// Whether the op passes elements of a queue on without reading them, so that they can stay in an
-// accelerator's memory. Ops that stack or slice elements read them: their queues are on processors.
+// Returns whether the op passes elements of a queue on without reading them, so that they can stay
+// in an accelerator's memory. Ops that stack or slice elements read them: their queues are on
+// processors.
 bool passes_elements_on(const node& node) {
   static constexpr std::array<std::string_view, 8> names{
       "FIFOQueue",  "RandomShuffleQueue", "QueueEnqueue",  "QueueDequeue",
@@ -92,15 +93,16 @@ bool passes_elements_on_there(const node& node, device_kind kind) {
          is_requested_there(node, kind);
 }
 
-// Whether a kernel reads no elements of its inputs: it reads only shapes, which are known at
-// launch, or has no inputs.
+// Returns whether a kernel reads no elements of its inputs: it reads only shapes, which are known
+// at launch, or has no inputs.
 bool reads_no_elements(const node& node) {
   return has(node.op().effects, effect::reads_shapes_only) ||
          (node.inputs().empty() && !has(node.op().effects, effect::stateful) &&
           !has(node.op().effects, effect::random));
 }
 
-// Whether the outputs are integers, which the host reads to launch kernels: a shape, for example.
+// Returns whether the outputs are integers or booleans, which the host may read to launch kernels:
+// a shape, for example.
 bool makes_integers(const node& node) {
   for (int i = 0; i < node.outputs(); ++i)
     if (node.output_type(i) != dtype::i32 && node.output_type(i) != dtype::i64 &&
@@ -115,7 +117,8 @@ bool needs_no_kernel(const node& node) {
          &node.op() == &internal_ops::frame_result;
 }
 
-// Whether a node runs a frame. The host reads only the predicate, and passes the other inputs on.
+// Returns whether a node runs a frame. The host reads only the predicate, and passes the other
+// inputs on.
 bool is_frame(const node& node) {
   return &node.op() == &internal_ops::frame || runs_functions(node.op());
 }
@@ -132,7 +135,7 @@ bool is_predicate(const node& node, int input) {
   return input < first_argument(*op);
 }
 
-// Whether a node may run on the host as well. An op on variables must run where they are.
+// Returns whether a node may run on the host as well. An op on variables must run where they are.
 bool is_movable(const node& node) {
   return has(node.op().effects, effect::reads_shapes_only) ||
          (!has(node.op().effects, effect::stateful) && !has(node.op().effects, effect::random) &&

@@ -28,12 +28,13 @@ public:
   /// Of a placed step (place.hpp): tensors from another device arrive in the host's memory.
   kernel_sites(const graph& placed, const std::vector<int>& chosen, const device_list& devices);
 
-  /// Whether a processor's kernel runs the node.
+  /// Returns whether a processor's kernel runs the node.
   bool runs_on_host(const node& node) const { return on_host_[static_cast<size_t>(node.id())]; }
-  /// Whether the tensor is in the host's memory: made there, fed, or received. A tensor that was
-  /// received, or taken from a queue, may also be on the device already.
+  /// Returns whether the tensor is in the host's memory: computed there, fed, or received. A tensor
+  /// that was received, or taken from a queue, may also be on the device already.
   bool lies_on_host(edge value) const;
-  /// Whether the node needs the input in the host's memory. Nodes that send it accept either.
+  /// Return whether the node needs the input in the memory of the host, or of the device. Nodes
+  /// that send it accept either.
   bool wants_on_host(const node& node, int input) const;
   bool wants_on_device(const node& node, int input) const;
 

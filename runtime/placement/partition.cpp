@@ -82,8 +82,8 @@ private:
       }
     // One message may stand for several control edges.
     std::ranges::sort(controls, {}, &node::id);
-    auto twice = std::ranges::unique(controls);
-    controls.erase(twice.begin(), twice.end());
+    auto duplicates = std::ranges::unique(controls);
+    controls.erase(duplicates.begin(), duplicates.end());
     auto& copied_node = copies_[static_cast<size_t>(n.id())];
     if (frame != frames_.end()) {
       TROUPE_ASSIGN(copied_node, add_frame(n, std::move(inputs), std::move(controls)));
@@ -93,7 +93,7 @@ private:
       copied_node = part(device).add_copy(n, std::move(inputs), std::move(controls));
       return {};
     }
-    TROUPE_ASSIGN(copied_node, add_halves(n, device, std::move(inputs), std::move(controls)));
+    TROUPE_ASSIGN(copied_node, add_phases(n, device, std::move(inputs), std::move(controls)));
     return {};
   }
 
@@ -135,7 +135,7 @@ private:
     return frame_node;
   }
 
-  // Maps an edge to the partition. The outputs of a frame have no states.
+  // Returns the copy of an edge. Indices may differ: a _Frame has no outputs for state.
   edge copied(edge original) const {
     auto index = original.index;
     if (frames_.contains(original.node))
@@ -195,8 +195,8 @@ private:
         waits.push_back(before);
     }
     std::ranges::sort(waits, {}, &node::id);
-    auto twice = std::ranges::unique(waits);
-    waits.erase(twice.begin(), twice.end());
+    auto duplicates = std::ranges::unique(waits);
+    waits.erase(duplicates.begin(), duplicates.end());
     return waits;
   }
 
@@ -228,8 +228,8 @@ private:
       controls.push_back(local);
     }
     std::ranges::sort(controls, {}, &node::id);
-    auto twice = std::ranges::unique(controls);
-    controls.erase(twice.begin(), twice.end());
+    auto duplicates = std::ranges::unique(controls);
+    controls.erase(duplicates.begin(), duplicates.end());
     const auto& name = ref.node->name();
     TROUPE_ASSIGN(auto* read_node, part(read_device)
                                        .add({.op = std::string{internal_ops::read.name},
@@ -250,7 +250,7 @@ private:
 
   // -- ops in two phases -----------------------------------------------------------------------
 
-  // Whether a GPU must count elements before the shapes of the outputs are known
+  // Returns whether a GPU must count elements before the shapes of the outputs are known
   // (two_phase_op.hpp).
   bool needs_two_phases(const node& node, int device) const {
     return has(node.op().effects, effect::data_dependent_shape) &&
@@ -258,8 +258,8 @@ private:
            !kernel_sites_.runs_on_host(node);
   }
 
-  // Splits the node in two, with the counts going to the host between them. Returns the second.
-  result<node*> add_halves(const node& n, int device, std::vector<edge> inputs,
+  // Adds both phases of a node, with the counts sent to the host in between. Returns the second.
+  result<node*> add_phases(const node& n, int device, std::vector<edge> inputs,
                            std::vector<node*> controls) {
     TROUPE_TRY(share(n, device, inputs));
     auto& partition_graph = part(device);
@@ -291,7 +291,7 @@ private:
     return second;
   }
 
-  // Makes both halves see the same value of a variable, even if it is updated between them, and
+  // Makes both phases read the same value of a variable, even if it is updated between them, and
   // uploads a tensor of the host only once for both.
   status share(const node& node, int device, std::vector<edge>& inputs) {
     for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
@@ -363,7 +363,7 @@ private:
     return chosen_[static_cast<size_t>(node.id())] >= 0 && kernel_sites_.wants_on_host(node, input);
   }
 
-  // Whether the device has the edge without a message.
+  // Returns whether the device has the edge without a message.
   bool is_at_hand(edge value, int device, bool on_host) const {
     return device_of(value.node) == device && (!on_host || kernel_sites_.lies_on_host(value));
   }

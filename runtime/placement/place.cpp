@@ -17,7 +17,8 @@
 namespace troupe {
 namespace {
 
-// Whether the device of a node matters in later steps, or its outputs can only be used there.
+// Returns whether the device of a node matters in later steps, or its outputs can only be used
+// there.
 bool is_tied(const node& candidate, const device_list& devices) {
   if (candidate.op().state_kind != resource::none || is_collective(candidate.op()) ||
       has(candidate.op().effects, effect::stateful | effect::random | effect::blocking))
@@ -126,7 +127,8 @@ private:
     return {};
   }
 
-  // Of sets that contradict each other only in their preferences, some do not get them.
+  // Returns whether the node is on a device that it prefers. If the preferences of a set contradict
+  // each other, some of its nodes are not.
   bool gets_preferred(const node& preferring) const {
     if (preferring.device().find('?') == std::string::npos)
       return true;

@@ -11,8 +11,9 @@
 namespace troupe {
 namespace {
 
-// Nested calls take stack, and kernels need some of it. A few nested calls always fit.
-constexpr int max_depth = 500, few_calls = 8;
+// The limit of nested calls. Nested calls use the stack: beyond a few, a call needs `min_stack`
+// bytes, which leaves enough for kernels.
+constexpr int max_depth = 500, always_allowed_depth = 8;
 constexpr size_t min_stack = 512 * 1024;
 
 // The tensors of one run of a block. Small counts need no heap memory.
@@ -30,7 +31,7 @@ private:
   std::unique_ptr<tensor[]> on_heap_;
 };
 
-status run_watched(const instruction& code, kernel_context& context, const tensor* slots,
+status run_checked(const instruction& code, kernel_context& context, const tensor* slots,
                    const call_frame& frame) {
   numerics_watch watch;
   watch.record_inputs(code, slots);
@@ -60,7 +61,7 @@ status run_code(const block& code_block, tensor* slots, std::span<tensor> result
         case action::run: {
           context.step_to(*code);
           if (frame.check_numerics) [[unlikely]] {
-            TROUPE_TRY(run_watched(*code, context, slots, frame));
+            TROUPE_TRY(run_checked(*code, context, slots, frame));
             break;
           }
           if (auto outcome = code->run(context); !outcome) [[unlikely]]
@@ -133,11 +134,11 @@ void enter(const block& called, std::span<tensor> arguments, bool keep_all, tens
 }
 
 status check(const call_site& site, std::span<const tensor> arguments) {
-  for (const auto& promise : site.required_shapes)
-    if (!promise.dims.compatible(arguments[promise.argument].dims()))
-      return invalid("argument ", promise.argument, " of function '", site.blocks.back()->name,
-                     "' must have shape ", promise.dims, ", got ",
-                     arguments[promise.argument].dims());
+  for (const auto& required : site.required_shapes)
+    if (!required.dims.compatible(arguments[required.argument].dims()))
+      return invalid("argument ", required.argument, " of function '", site.blocks.back()->name,
+                     "' must have shape ", required.dims, ", got ",
+                     arguments[required.argument].dims());
   return {};
 }
 
@@ -188,7 +189,7 @@ status call(const block& called, std::span<tensor> arguments, tensor* outputs, c
   return {};
 }
 
-// Whether a variable takes the old value of another one.
+// Returns whether a variable takes the old value of another one.
 bool permutes_variables(const block& body) {
   for (size_t i = 0; i < body.passed_arguments.size(); ++i)
     if (body.passed_arguments[i] >= 0 && static_cast<size_t>(body.passed_arguments[i]) != i)
@@ -200,7 +201,7 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
             tensor* outputs, const call_frame& frame) {
   const auto &condition = *site.blocks[0], &body = *site.blocks[1];
   tensors condition_slots{condition.slots}, body_slots{body.slots};
-  tensors verdict{1}, results{body.passed_arguments.size()}, before{variables.size()};
+  tensors condition_results{1}, results{body.passed_arguments.size()}, before{variables.size()};
   const auto swaps = permutes_variables(body);
   int64_t iteration = 0;
   const auto held_before = frame.held_tensors ? frame.held_tensors->size() : 0;
@@ -226,11 +227,11 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
   }
   for (; !ended; ++iteration) {
     enter(condition, variables, true, condition_slots.data());
-    TROUPE_TRY(with_iteration(
-        run_block(condition, condition_slots.data(), verdict.all(), *code.origin, frame)));
+    TROUPE_TRY(with_iteration(run_block(condition, condition_slots.data(), condition_results.all(),
+                                        *code.origin, frame)));
     const auto& condition_value =
         condition.passed_arguments[0] < 0
-            ? verdict[0]
+            ? condition_results[0]
             : variables[static_cast<size_t>(condition.passed_arguments[0])];
     if (!is_true(condition_value))
       break;
@@ -268,9 +269,9 @@ result<tensor> read_state(const instruction& code, named_state& state,
   return with_node_context(*code.origin, std::move(reason));
 }
 
-// A function may return a variable where its caller expects a value: then returns its value.
-status read_handed_on(const instruction& code, const call_site& site, const block& called,
-                      const call_frame& frame, tensor* outputs) {
+// Sets the outputs for which a function returns a variable and the caller expects its value.
+status read_returned_variables(const instruction& code, const call_site& site, const block& called,
+                               const call_frame& frame, tensor* outputs) {
   for (size_t i = 0; i < called.passed_arguments.size(); ++i) {
     auto from = called.passed_arguments[i];
     if (from < 0 || code.origin->output_is_ref(static_cast<int>(i)))
@@ -291,12 +292,12 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
   const auto& site = *static_cast<const call_site*>(code.state);
   if (around.depth == max_depth)
     return failure(error_kind::resource_exhausted, code.origin->description(),
-                   ": calls lie more than ", max_depth, " deep within calls");
-  if (around.depth > few_calls && stack_left() < min_stack) [[unlikely]]
-    return failure(error_kind::resource_exhausted, code.origin->description(), ": calls lie ",
-                   around.depth,
-                   " deep within calls, and the stack of the thread that runs them is "
-                   "used up: let a thread with a larger stack call run()");
+                   ": calls are nested more than ", max_depth, " deep");
+  if (around.depth > always_allowed_depth && stack_left() < min_stack) [[unlikely]]
+    return failure(error_kind::resource_exhausted, code.origin->description(),
+                   ": calls are nested ", around.depth,
+                   " deep, and the stack of the thread that runs them is used up: call run() on a "
+                   "thread with a larger stack");
   auto frame = around;
   ++frame.depth;
   tensors inputs{code.input_count};
@@ -330,8 +331,8 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
   const auto held_before = frame.held_tensors ? frame.held_tensors->size() : 0;
   auto outcome = call(*chosen, arguments, outputs, *code.origin, frame);
   if (outcome && code.states)
-    outcome = read_handed_on(code, site, *chosen, frame, outputs);
-  // Only the deepest calls are named: a thousand lines of calls help no reader.
+    outcome = read_returned_variables(code, site, *chosen, frame, outputs);
+  // The error names only the eight outermost calls, because recursion may nest hundreds.
   if (outcome || frame.stop.raised() || frame.depth > 8)
     return outcome;
   auto place = concat("[", code.origin->description(), "]");

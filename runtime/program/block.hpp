@@ -41,8 +41,8 @@ struct call_site {
   std::shared_ptr<fused_loops> fused = {};
 };
 
-/// How often an instruction of a block ran in a step, and its total time. Regions that run at the
-/// same time may call the same block.
+/// The number of runs of a block's instruction in a step, and their total time. Regions that run at
+/// the same time may call the same block.
 struct block_record {
   std::atomic<int64_t> first{0}, ticks{0}; // first: the begin of the first run
   std::atomic<uint64_t> runs{0};
@@ -81,8 +81,8 @@ result<tensor> read_variable(const instruction& code, const std::unique_ptr<vari
 /// The error for a variable whose value is in the memory of another device than its reader.
 status wrong_memory_error(const instruction& reader, const tensor& value);
 
-/// Number of instructions, or of iterations of a loop, between two looks at the clock. Kernels that
-/// take more than 0.1 ms look at the clock themselves.
+/// The number of instructions, or of iterations of a loop, between two checks of the deadline. A
+/// kernel that takes more than 0.1 ms checks the deadline itself.
 constexpr std::ptrdiff_t instructions_per_look = 64;
 
 /// The error of a step that was stopped.

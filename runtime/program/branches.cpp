@@ -12,9 +12,9 @@ constexpr uint32_t no_node = UINT32_MAX;
 constexpr uint32_t max_groups = 512;
 // A result that is ready before this fraction of a heavy branch has passed counts as ready from the
 // start: constants and shapes are needed everywhere, and would connect unrelated branches.
-constexpr double soon = 1.0 / 8;
+constexpr double early_fraction = 1.0 / 8;
 // The number of dispatches that a node must cost before a device splits it over its threads.
-constexpr double splits_itself = 10;
+constexpr double dispatches_to_split = 10;
 
 // The dominator tree of the nodes of one base region: the parent of a node is the last node that
 // all paths to it share. The root is no node.
@@ -66,7 +66,8 @@ public:
                 const region_options& options)
       : graph_(step_graph), base_(base), workers_(static_cast<size_t>(options.workers)),
         min_cost_(min_dispatch_cost(options)),
-        max_cost_(options.nodes_use_all_threads ? splits_itself * options.dispatch_ns : 1e300),
+        max_cost_(options.nodes_use_all_threads ? dispatches_to_split * options.dispatch_ns
+                                                : 1e300),
         tree_(step_graph.nodes().size()), cost_(step_graph.nodes().size()),
         done_at_(step_graph.nodes().size(), 0), groups_(step_graph.nodes().size(), 0) {
     for (const auto& node : step_graph.nodes())
@@ -99,7 +100,7 @@ private:
     auto consider = [&](const node& before) {
       auto id = static_cast<size_t>(before.id());
       if (!needs_no_run(before) && base_[id] == base_[static_cast<size_t>(n.id())] &&
-          done_at_[id] > soon * min_cost_)
+          done_at_[id] > early_fraction * min_cost_)
         visit(static_cast<uint32_t>(id));
     };
     for (const auto& input : n.inputs())

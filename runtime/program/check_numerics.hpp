@@ -16,8 +16,8 @@ struct value_summary {
   bool finite() const noexcept { return nans + infinities == 0; }
 };
 
-/// Whether a tensor has no NaN and no infinity; true for types without these. The CPU must be able
-/// to read the memory.
+/// Returns whether a tensor has no NaN and no infinity; true for types without these. The CPU must
+/// be able to read the memory.
 bool all_finite(const tensor& value) noexcept;
 
 /// Takes one pass over all elements. For types without NaN and infinity, sets only type and shape.

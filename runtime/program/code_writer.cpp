@@ -15,9 +15,9 @@ namespace {
 // Limits recursion in which each call has other variables, and so a block of its own.
 constexpr size_t max_open = 64;
 
-// Whether the last use of a tensor may take its memory. A kernel with effect `forwardable` may
-// write its output over an input. If it has the same tensor as two inputs, it would still read the
-// other input, unless it reads each element just before it writes that element.
+// Returns whether the last use of a tensor may take its memory. A kernel with effect `forwardable`
+// may write its output over an input. If it has the same tensor as two inputs, it would still read
+// the other input, unless it reads each element just before it writes that element.
 bool may_take_memory(const instruction& code, int uses) {
   if (code.kind == action::call)
     return uses == 1;
@@ -307,7 +307,7 @@ private:
       return {}; // an argument
     if (has(op.effects, effect::blocking))
       return failure(error_kind::unimplemented, body_node.description(),
-                     ": waits within a function that calls itself: let a node outside do it");
+                     ": a recursive function cannot wait: move this node out of it");
     if (body_node.inputs().size() > UINT16_MAX || body_node.outputs() > UINT16_MAX)
       return invalid(body_node.description(), ": has more than ", UINT16_MAX, " inputs or outputs");
     if (&op == &internal_ops::read)
@@ -354,8 +354,8 @@ result<const block*> program_writer::block_of(const std::shared_ptr<const functi
   if (!is_new)
     return entry->second;
   if (open.size() == max_open)
-    return failure(error_kind::resource_exhausted, "functions lie more than ", max_open,
-                   " deep within functions");
+    return failure(error_kind::resource_exhausted, "functions are nested more than ", max_open,
+                   " deep");
   auto* new_block = &out.blocks_.emplace_back();
   entry->second = new_block;
   open.push_back({body->name(), body});

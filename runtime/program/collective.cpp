@@ -130,7 +130,7 @@ std::string collective_rendezvous::describe_missing() const {
     if (!arrived_[i].load(std::memory_order_relaxed))
       if (++missing <= max_named)
         names += concat(names.empty() ? "" : ", ", short_name(group_.members[i].location));
-  return concat(parts_.size() - missing, " of ", parts_.size(), " members have come",
+  return concat(parts_.size() - missing, " of ", parts_.size(), " members have arrived",
                 missing ? ", missing: " : "", names, missing > max_named ? ", ..." : "");
 }
 

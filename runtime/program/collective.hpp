@@ -14,8 +14,8 @@
 
 namespace troupe {
 
-/// Whether a wait begins when its region requests it; waits for tensors of peers begin with the
-/// step.
+/// Returns whether a wait begins when its region requests it; waits for tensors of peers begin with
+/// the step.
 bool begins_on_request(const wait_point& wait) noexcept;
 
 /// A node of a group, and the wait that its answer ends.
@@ -44,8 +44,8 @@ result<std::vector<collective_group>>
 find_collectives(std::span<const std::shared_ptr<const program>> programs,
                  std::span<const device_name> devices);
 
-/// Where the members of a group meet in one step. Members may arrive from any thread; the caller of
-/// the last arrival continues.
+/// Collects the parts of a group's members in one step. Members may arrive on any thread. The
+/// caller of the last arrival runs the collective call.
 class collective_rendezvous {
 public:
   explicit collective_rendezvous(const collective_group& group);
@@ -67,7 +67,8 @@ public:
   void reset() noexcept;
 
   const collective_group& group() const noexcept { return group_; }
-  /// "2 of 4 members have come, missing are those on /device:gpu:2 and ..."; any thread may call.
+  /// Returns "2 of 4 members have arrived, missing: /device:gpu:2, /device:gpu:3". Any thread may
+  /// call.
   std::string describe_missing() const;
 
 private:

@@ -19,7 +19,8 @@
 namespace troupe {
 namespace {
 
-// Whether a call runs functions a number of times that depends on data: in a loop, or by recursion.
+// Returns whether a call runs functions a number of times that depends on data: in a loop, or by
+// recursion.
 bool may_loop(const node& call) {
   std::vector<const node*> open{&call};
   std::set<const function*> seen;
@@ -42,7 +43,8 @@ bool may_loop(const node& call) {
 
 } // namespace
 
-// Works region by region: first finds what each region needs from others, then writes its code.
+// Writes a program region by region: first finds the tensors and tokens that each region needs from
+// others, then writes its code.
 class compiler final : code_writer {
 public:
   compiler(program_writer& writer, const region_options& options)
@@ -53,7 +55,7 @@ public:
   status run() {
     out_.regions_.resize(regions_.count);
     for (const auto& node : graph_.nodes())
-      TROUPE_TRY(survey(*node));
+      TROUPE_TRY(find_needs(*node));
     out_.regions_[0].required_tokens = 1; // the start
     for (uint32_t r = 1; r < regions_.count; ++r)
       if (out_.regions_[r].required_tokens == 0) { // no other region would start it
@@ -84,12 +86,14 @@ private:
   }
   bool has_op(const node& node, const op_def& op) const { return &node.op() == &op; }
 
-  // Assigns slots to outputs, and a token to each tensor or order that crosses regions.
-  status survey(node& n) {
+  // Assigns slots to the outputs of a node, and a token to each tensor or order that crosses
+  // regions.
+  status find_needs(node& n) {
     auto later = [&](const node* before) { return before->id() >= n.id(); };
     if (std::ranges::any_of(n.inputs(), later, &edge::node) ||
         std::ranges::any_of(n.controls(), later))
-      return failure(error_kind::internal, n.description(), ": comes before what it depends on");
+      return failure(error_kind::internal, n.description(),
+                     ": comes before a node that it depends on");
     auto to_region = issue_region(n);
     members_[to_region].push_back(&n);
     for (int i = 0; i < static_cast<int>(n.inputs().size()); ++i) {
@@ -101,9 +105,10 @@ private:
       else
         need_tensor(from, to_region);
       if (accelerator_ && has_op(*from.node, internal_ops::recv))
-        note_use(wait_of_.at(from.node), n, i);
-      else if (accelerator_ && may_come_to_device(*from.node) && kernel_sites_.wants_on_host(n, i))
-        note_reader_on_host(from);
+        record_use(wait_of_.at(from.node), n, i);
+      else if (accelerator_ && may_arrive_on_device(*from.node) &&
+               kernel_sites_.wants_on_host(n, i))
+        record_reader_on_host(from);
     }
     for (auto* before : n.controls())
       need_order(*before, to_region);
@@ -116,13 +121,14 @@ private:
     return {};
   }
 
-  // For elements of queues, and for arguments and results of frames.
-  bool may_come_to_device(const node& wait) const {
+  // Returns whether the outputs may arrive on the device: elements of queues, and arguments and
+  // results of frames.
+  bool may_arrive_on_device(const node& wait) const {
     return wait.op().start_operation || has_op(wait, internal_ops::frame) ||
            has_op(wait, internal_ops::frame_argument);
   }
 
-  void note_use(uint32_t wait, const node& consumer, int input) {
+  void record_use(uint32_t wait, const node& consumer, int input) {
     if (kernel_sites_.wants_on_host(consumer, input))
       read_by_host_.insert(wait);
     out_.waits_[wait].on_device =
@@ -130,7 +136,7 @@ private:
         (out_.waits_[wait].on_device || kernel_sites_.wants_on_device(consumer, input));
   }
 
-  void note_reader_on_host(edge value) {
+  void record_reader_on_host(edge value) {
     auto& read = out_.waits_[wait_of_.at(value.node)].on_host;
     read.resize(static_cast<size_t>(value.node->outputs()));
     read[static_cast<size_t>(value.index)] = true;
@@ -341,16 +347,16 @@ private:
           region.has_loops = region.has_loops || may_loop(*code.origin);
     if (accelerator_)
       return; // launching is cheap, whatever the kernel costs
-    auto enough = min_dispatch_cost(options_);
+    auto min_cost = min_dispatch_cost(options_);
     for (auto& region : out_.regions_)
       for (auto position = region.first + region.count; position-- > region.first;) {
         auto& code = drafts_[position].code;
         if (code.kind == action::run || code.kind == action::call)
           region.nanoseconds += expected_nanoseconds(*code.origin, options_.measured);
-        code.long_tail = code.kind == action::token && region.nanoseconds >= enough;
+        code.long_tail = code.kind == action::token && region.nanoseconds >= min_cost;
       }
     for (auto& region : out_.regions_)
-      region.is_heavy = region.nanoseconds >= enough;
+      region.is_heavy = region.nanoseconds >= min_cost;
   }
 
   const region_options& options_;

@@ -8,8 +8,8 @@
 namespace troupe {
 namespace {
 
-// Estimated; a look at the clock takes about 30 ns.
-constexpr int64_t nanoseconds_per_look = 10'000;
+// The estimated time between two checks of the deadline, which take about 30 ns each.
+constexpr int64_t check_interval_ns = 10'000;
 
 } // namespace
 
@@ -57,7 +57,7 @@ fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
   if (stop.is_due()) [[unlikely]]
     return outcome::stopped;
   const auto* position = code_.data();
-  for (int64_t since_look = 0;;) {
+  for (int64_t unchecked_ns = 0;;) {
     switch (position->operation) {
       case opcode::compute: {
         const void* operands[] = {cells + position->from[0], cells + position->from[1],
@@ -89,8 +89,8 @@ fused_loop::outcome fused_loop::run_cells(std::byte* cells, stop_signal& stop,
       }
       case opcode::iterate:
         iterations += position->outermost;
-        if ((since_look += position->count) > nanoseconds_per_look) [[unlikely]] {
-          since_look = 0;
+        if ((unchecked_ns += position->count) > check_interval_ns) [[unlikely]] {
+          unchecked_ns = 0;
           if (stop.is_due())
             return outcome::stopped;
         }

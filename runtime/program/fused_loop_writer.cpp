@@ -234,9 +234,10 @@ auto fused_loop_writer::write_stages(const node& fused, const cells& inputs)
 
 // -- branches and loops ---------------------------------------------------------------------------
 
-// Whether the arguments have the shapes that the function requires. If not, the blocks report it.
-bool fused_loop_writer::keeps_promises(const node& call, const function& called,
-                                       const cells& inputs) {
+// Returns whether the arguments have the shapes that the function requires. If not, the blocks
+// report it.
+bool fused_loop_writer::has_required_shapes(const node& call, const function& called,
+                                            const cells& inputs) {
   auto first = static_cast<size_t>(first_argument(call.op()));
   for (size_t i = 0; i < called.arguments(); ++i) {
     const auto& required = called.argument(i).output_shape(0);
@@ -259,7 +260,7 @@ auto fused_loop_writer::write_call(const node& call, const cells& inputs) -> std
   auto first = static_cast<size_t>(first_argument(call.op()));
   for (const auto* callee : functions)
     if (callee->body->arguments() != inputs.size() - first ||
-        !keeps_promises(call, *callee->body, inputs))
+        !has_required_shapes(call, *callee->body, inputs))
       return {};
   switch (call.op().calls) {
     case call_kind::once: return run_function(*functions[0]->body, inputs);
@@ -337,16 +338,17 @@ auto fused_loop_writer::write_loop(const function& condition, const function& bo
     }
   const auto begin = position();
   const auto before = nanoseconds_;
-  auto keeps_going = run_function(condition, variables);
-  if (!keeps_going || keeps_going->size() != 1 || keeps_going->front().type != dtype::boolean ||
-      keeps_going->front().dims.rank() != 0)
+  auto condition_results = run_function(condition, variables);
+  if (!condition_results || condition_results->size() != 1 ||
+      condition_results->front().type != dtype::boolean ||
+      condition_results->front().dims.rank() != 0)
     return {};
   const auto exit_at = position();
-  add(opcode::branch).from[0] = keeps_going->front().offset;
-  read_.insert(keeps_going->front().offset);
+  add(opcode::branch).from[0] = condition_results->front().offset;
+  read_.insert(condition_results->front().offset);
   const auto body_begin = position();
   auto results = run_function(body, variables);
-  if (!results || !hand_on(*results, variables, body_begin, outermost))
+  if (!results || !assign_variables(*results, variables, body_begin, outermost))
     return {};
   auto& next_iteration = add(opcode::iterate);
   next_iteration.target = begin;
@@ -357,12 +359,12 @@ auto fused_loop_writer::write_loop(const function& condition, const function& bo
 }
 
 // Assigns their new values to the loop variables, all at once.
-bool fused_loop_writer::hand_on(const cells& results, cells& variables, size_t body_begin,
-                                bool outermost) {
+bool fused_loop_writer::assign_variables(const cells& results, cells& variables, size_t body_begin,
+                                         bool outermost) {
   std::vector<std::pair<cell, cell>> copies; // from, to
   for (size_t i = 0; i < variables.size(); ++i) {
     if (variables[i].elements() == 0)
-      continue; // only passes
+      continue; // the loop does not change it
     if (results[i].type != variables[i].type || !(results[i].dims == variables[i].dims))
       return false;
     if (!results[i].is(variables[i]))

@@ -47,12 +47,12 @@ private:
                               dtype type, const cells& inputs);
   std::optional<cell> compute(const node& computed, const cells& inputs);
   std::optional<cell> write_stages(const node& fused, const cells& inputs);
-  static bool keeps_promises(const node& call, const function& called, const cells& inputs);
+  static bool has_required_shapes(const node& call, const function& called, const cells& inputs);
   std::optional<cells> write_call(const node& call, const cells& inputs);
   std::optional<cells> write_choice(const node& call, const cells& inputs);
   std::optional<cells> write_loop(const function& condition, const function& body,
                                   const cells& initial, bool outermost);
-  bool hand_on(const cells& results, cells& variables, size_t body_begin, bool outermost);
+  bool assign_variables(const cells& results, cells& variables, size_t body_begin, bool outermost);
   bool compute_in_place(const cell& result, const cell& variable, size_t body_begin) const;
 
   instruction& add(opcode kind);

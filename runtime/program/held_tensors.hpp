@@ -19,9 +19,9 @@ struct held_tensor {
   std::string enclosing_calls = {};
 };
 
-/// Describes the largest tensors, each memory once, with the nodes that made them: "; the step's
-/// largest tensors: 4096 bytes, f32[32,32] of Add 'net/sum' (model.cpp:41), ...". The size of a
-/// list is that of its items.
+/// Describes the largest tensors, each memory once, with the nodes that computed them: "; the
+/// step's largest tensors: 4096 bytes, f32[32,32] of Add 'net/sum' (model.cpp:41), ...". The size
+/// of a list is that of its items.
 std::string describe_largest(std::vector<held_tensor> held, size_t max_count,
                              std::string_view heading = "the step's largest tensors");
 

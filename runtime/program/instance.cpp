@@ -13,7 +13,7 @@
 namespace troupe {
 namespace {
 
-// The profiler of steps that are not profiled: every call compiles to nothing.
+// The hooks of steps that are not profiled: every call compiles to nothing.
 struct no_profiler {
   void before(const instruction&) const {}
   status after(const instruction&) const { return {}; }
@@ -71,7 +71,7 @@ void instance::reset() noexcept {
 }
 
 void instance::set_profiler(step_profiler* profiler) {
-  watch_ = profiler;
+  profiler_ = profiler;
   keep_account();
   if (profiler && profiler->records_times())
     own_memory_->begin_log(moments_per_instruction * program_->code().size() + 64);
@@ -92,7 +92,7 @@ void instance::take_idle_memory() {
 
 // A full account is kept only for profiled steps, because it costs time.
 void instance::keep_account() noexcept {
-  own_memory_->set_full_account(watch_ && watch_->records_times());
+  own_memory_->set_full_account(profiler_ && profiler_->records_times());
 }
 
 bool instance::receive(token&& received) noexcept {
@@ -122,9 +122,9 @@ status instance::run(uint32_t region, emission_sink& out, stop_signal& stop) {
   const flush_subnormals subnormals_off;
   if (auto pending = program_->pending_inputs(region); !pending.empty()) [[unlikely]]
     TROUPE_TRY(await_inputs(pending));
-  if (watch_) {
-    TROUPE_TRY(watch_->check_constants());
-    return run_code(region, out, stop, region_profiler{*watch_, region, slots_.get()});
+  if (profiler_) {
+    TROUPE_TRY(profiler_->check_constants());
+    return run_code(region, out, stop, region_profiler{*profiler_, region, slots_.get()});
   }
   if (program_->replay_of(region)) [[unlikely]] {
     bool done = false;
@@ -135,9 +135,9 @@ status instance::run(uint32_t region, emission_sink& out, stop_signal& stop) {
   return run_code(region, out, stop, no_profiler{});
 }
 
-template <class Watch>
+template <class Hooks>
 status instance::run_code(uint32_t region_index, emission_sink& out, stop_signal& stop,
-                          Watch&& watch) {
+                          Hooks&& hooks) {
   const auto& region = program_->regions()[region_index];
   auto* slots = slots_.get();
   kernel_context context{slots, program_->device(), *memory_, &stop};
@@ -157,7 +157,7 @@ status instance::run_code(uint32_t region_index, emission_sink& out, stop_signal
         auto& slot = slots[code->inputs[i]];
         return code->last_uses >> i & 1 ? std::move(slot) : slot;
       };
-      watch.before(*code);
+      hooks.before(*code);
       switch (code->kind) {
         case action::run: {
           context.step_to(*code);
@@ -188,8 +188,8 @@ status instance::run_code(uint32_t region_index, emission_sink& out, stop_signal
         case action::call: {
           std::vector<held_tensor> held;
           call_frame frame{
-              program_->device(),    *memory_, temporaries_.data(), stop, watch.checks_numerics(),
-              watch.block_records(), &held};
+              program_->device(),    *memory_, temporaries_.data(), stop, hooks.checks_numerics(),
+              hooks.block_records(), &held};
           if (auto outcome = run_call(*code, slots, frame); !outcome) [[unlikely]]
             return stop.raised() ? stop_error(stop)
                                  : explain_memory(std::move(outcome), std::move(held));
@@ -227,7 +227,7 @@ status instance::run_code(uint32_t region_index, emission_sink& out, stop_signal
           break;
         }
       }
-      if (auto outcome = watch.after(*code); !outcome) [[unlikely]]
+      if (auto outcome = hooks.after(*code); !outcome) [[unlikely]]
         return with_node_context(*code->origin, std::move(outcome));
       for (uint16_t i = 0; i < code->release_count; ++i)
         slots[code->releases[i]].reset();
@@ -273,7 +273,7 @@ status instance::replay_launches(uint32_t region_index, emission_sink& out, stop
   return {};
 }
 
-// Waits for tensors that exchanges bring, since the region uses them from now on.
+// Waits for results of collective operations, since the region uses them from now on.
 status instance::await_inputs(std::span<const uint32_t> slots) const {
   auto* device = program_->device().as_pending_inputs();
   if (!device)

@@ -89,8 +89,8 @@ private:
   };
 
   bool count_down(uint32_t region, bool dead) noexcept;
-  template <class Watch>
-  status run_code(uint32_t region, emission_sink& out, stop_signal& stop, Watch&& watch);
+  template <class Hooks>
+  status run_code(uint32_t region, emission_sink& out, stop_signal& stop, Hooks&& hooks);
   status replay_launches(uint32_t region, emission_sink& out, stop_signal& stop, bool& done);
   status run_dead(uint32_t region, emission_sink& out);
   status explain(status error, const instruction& code) const;
@@ -105,7 +105,7 @@ private:
   std::unique_ptr<tensor[]> slots_;
   std::unique_ptr<counter[]> counters_;
   std::vector<std::unique_ptr<variable>> temporaries_;
-  step_profiler* watch_ = nullptr;
+  step_profiler* profiler_ = nullptr;
   // The memory of this step, and of earlier steps whose tensors may still be in use.
   std::vector<step_memory::owner> memories_;
   step_memory* own_memory_ = nullptr;

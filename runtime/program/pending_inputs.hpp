@@ -1,4 +1,5 @@
-// Finds the regions that use results of exchanges, which may still be arriving when they begin.
+// Finds the regions that use results of collective operations, which may still be arriving when
+// they begin.
 #pragma once
 #include "troupe/runtime/program/program.hpp"
 

@@ -87,9 +87,8 @@ public:
 
   const graph& partition_graph() const noexcept { return *graph_; }
   troupe::device& device() const noexcept { return *device_; }
-  std::span<const region> regions() const noexcept {
-    return regions_;
-  } ///< region 0 starts the step
+  /// Region 0 starts the step.
+  std::span<const region> regions() const noexcept { return regions_; }
   std::span<const instruction> code() const noexcept { return code_; }
   std::span<const wait_point> waits() const noexcept { return waits_; }
   /// The code of the functions that instructions call.
@@ -98,14 +97,13 @@ public:
   /// By slot. Empty for programs of accelerators.
   std::span<const constant_point> constants() const noexcept { return constants_; }
   std::span<const export_point> exports() const noexcept { return exports_; }
-  std::span<const uint32_t> fetches() const noexcept {
-    return fetches_;
-  } ///< among the step's fetches
+  /// Indices among the step's fetches.
+  std::span<const uint32_t> fetches() const noexcept { return fetches_; }
   uint32_t slots() const noexcept { return slots_; }
   /// Prototypes of the variables that each step has of its own, in the order of index_in_step().
   std::span<const std::shared_ptr<variable>> temporaries() const noexcept { return temporaries_; }
-  /// Slots of the region whose tensors may still be arriving when it begins: results of exchanges.
-  /// Empty unless the device queues launches.
+  /// Slots of the region whose tensors may still be arriving when it begins: results of collective
+  /// operations. Empty unless the device queues launches.
   std::span<const uint32_t> pending_inputs(uint32_t region) const noexcept {
     return pending_inputs_.empty() ? std::span<const uint32_t>{} : pending_inputs_[region];
   }

@@ -26,8 +26,8 @@ struct region_options {
 };
 
 /// The region of each node, by node id. A node that waits ends in the region of its answer
-/// (`region_of_node`) and is issued from another region (`issuing_region`; for all other nodes, both
-/// are equal).
+/// (`region_of_node`) and is issued from another region (`issuing_region`; for all other nodes,
+/// both are equal).
 struct region_map {
   std::vector<uint32_t> region_of_node, issuing_region;
   uint32_t count = 0; // region 0 waits for nothing
@@ -37,11 +37,11 @@ struct region_map {
 /// to a region that depends on more of these, so the regions form no cycle, whatever the graph is.
 region_map find_regions(const graph& source, const region_options& options = {});
 
-/// Whether a node has nothing to run: it stands for state, or for a feed, which exist from the
-/// start.
+/// Returns whether a node has nothing to run: it stands for state, or for a feed, which exist from
+/// the start.
 bool needs_no_run(const node& node);
 
-/// The cost from which work is worth another thread: a few dispatches.
+/// Returns the cost, in nanoseconds, from which work is worth another thread: a few dispatches.
 double min_dispatch_cost(const region_options& options);
 
 } // namespace troupe

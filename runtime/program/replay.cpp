@@ -14,9 +14,9 @@
 namespace troupe {
 namespace {
 
-constexpr int min_launches = 4; // that are worth a recording
-constexpr int min_runs = 3;     // with the same shapes, before a recording
-constexpr int max_runs = 4096;  // limit of min_runs, which doubles with each failed attempt
+constexpr int min_launches = 4; // the fewest launches that are worth a recording
+constexpr int min_runs = 3;     // initial value of required_runs
+constexpr int max_runs = 4096;  // limit of required_runs, which doubles with each failed attempt
 constexpr int max_failures = 4, max_unmatched_signatures = 100;
 constexpr size_t max_signatures = 4, max_value_bytes = 1024;
 
@@ -24,8 +24,8 @@ bool needs_no_elements(const node& node) {
   return has(node.op().effects, effect::reads_shapes_only) || node.inputs().empty();
 }
 
-// Whether each run of the kernel launches the same work for the same shapes, and changes no state
-// of the host.
+// Returns whether each run of the kernel launches the same work for the same shapes, and changes no
+// state of the host.
 bool is_repeatable(const instruction& code, device_kind kind) {
   const auto& origin = *code.origin;
   auto effects = origin.op().effects;
@@ -257,7 +257,7 @@ region_replay::signature* region_replay::find(const tensor* slots) {
   }
   // If all runs differ, gives up.
   given_up_ = ++unmatched_signatures_ > max_unmatched_signatures;
-  signature new_signature{.sources = {}, .enough = min_runs, .repeats = {}};
+  signature new_signature{.sources = {}, .required_runs = min_runs, .repeats = {}};
   for (const auto& input : sources_) {
     const auto& current = slots[input.slot];
     seen observed{.type = current.type(), .dims = current.dims(), .on_host = current.on_host()};
@@ -287,12 +287,12 @@ result<bool> region_replay::run(tensor* slots, std::vector<tensor>& leaving) {
   auto start_over = [&] {
     current->repeats.clear();
     current->runs = 0;
-    current->enough = std::min(current->enough * 2, max_runs);
+    current->required_runs = std::min(current->required_runs * 2, max_runs);
   };
   if (!std::ranges::all_of(current->repeats,
                            [](auto& repeat) { return repeat->launches->usable(); }))
     start_over();
-  if (current->repeats.empty() && ++current->runs < current->enough)
+  if (current->repeats.empty() && ++current->runs < current->required_runs)
     return false;
   for (size_t i = 0; i < max_repeats_; ++i) {
     if (i == current->repeats.size()) {

@@ -50,7 +50,7 @@ private:
   };
   struct signature { // shapes and values of the sources, and the runs with these
     std::vector<seen> sources;
-    int runs = 0, enough = 0;
+    int runs = 0, required_runs = 0;
     std::vector<std::shared_ptr<capture_record>> repeats; // interchangeable recordings
   };
 

@@ -32,7 +32,7 @@ public:
   const memory_space* space() const noexcept override { return from_.space(); }
 
   step_memory_statistics statistics() const noexcept;
-  /// Whether all its tensors are gone, so that it can serve another step.
+  /// Returns whether all its tensors are freed, so that it can serve another step.
   bool idle() const noexcept { return in_use_.load(std::memory_order_acquire) == 1; }
   /// Begins the account of another step; requires idle(). A full account has all statistics;
   /// otherwise only in_use is counted, which costs a third.

@@ -12,10 +12,7 @@
 namespace troupe {
 namespace {
 
-// A tensor whose memory is not shared was allocated by the node that has just run. Memory that the
-// node took over from an input, a constant or a variable is shared at that moment.
-
-bool runs_later(action what) noexcept { return what == action::run || what == action::upload; }
+bool runs_later(action kind) noexcept { return kind == action::run || kind == action::upload; }
 
 // The copy stream that an instruction uses. Tensors that leave the device are copied to the host.
 std::optional<copy_stream> copy_stream_of(const instruction& code) noexcept {
@@ -118,7 +115,7 @@ void step_profiler::collect(uint32_t first_subject, task_statistics& task) const
   auto wait_subject = region_subject + static_cast<uint32_t>(regions.size());
   task.spans.reserve(task.spans.size() + subjects_of(program_));
   auto first_copy = task.spans.size();
-  auto now = steady_ns(); // an upper bound: the device's clock is accurate only to a wake-up
+  auto now = steady_ns(); // upper limit: the device's clock is less accurate than the host's
   for (uint32_t r = 0; r < regions.size(); ++r) {
     const auto& region_run = regions_[r];
     if (region_run.begin.ns == 0)

@@ -128,6 +128,8 @@ public:
   }
 
 private:
+  // Returns the bytes of an output that the node allocated. Memory that it took over from an input,
+  // a constant or a variable is shared at that moment.
   static uint64_t own_bytes(const tensor& value) noexcept {
     return value.unique() ? value.bytes() : 0;
   }

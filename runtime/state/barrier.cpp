@@ -63,8 +63,8 @@ status barrier::insert(const pending_insert& insertion) {
   std::vector<tensor> slices;
   std::vector<std::string> sorted{keys.begin(), keys.end()};
   std::ranges::sort(sorted);
-  if (auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
-    return wrong("key '", *twice, "' occurs twice in one insertion of component ",
+  if (auto duplicate = std::ranges::adjacent_find(sorted); duplicate != sorted.end())
+    return wrong("key '", *duplicate, "' occurs twice in one insertion of component ",
                  insertion.component);
   for (size_t i = 0; i < keys.size(); ++i) {
     auto known = incomplete_.find(keys[i]);
@@ -139,7 +139,8 @@ result<std::vector<tensor>> barrier::join(const std::vector<entry>& entries) con
 
 void barrier::take_many(request_id request, take_options options, answers& done) {
   if (options.count < 0) {
-    done.push_back({request, wrong("cannot take out ", options.count, " elements")});
+    done.push_back(
+        {request, wrong("the number of elements must not be negative, got ", options.count)});
     return;
   }
   if (options.count == 0) {

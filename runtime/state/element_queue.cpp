@@ -126,7 +126,8 @@ void element_queue::enqueue_many(request_id request, element batch, answers& don
 
 void element_queue::dequeue(request_id request, dequeue_options options, answers& done) {
   if (options.count < 0) {
-    done.push_back({request, wrong("cannot take out ", options.count, " elements")});
+    done.push_back(
+        {request, wrong("the number of elements must not be negative, got ", options.count)});
   } else if (options.count == 0) {
     auto empty_batch = join({});
     if (empty_batch)

@@ -151,9 +151,11 @@ std::optional<reader_state> parse_state(std::string_view from) {
       default: return {};
     }
   }
-  constexpr auto most = std::numeric_limits<int64_t>::max() / 2; // leaves room for counting on
-  if (state.started > most || state.produced > most || state.finished < 0 || state.produced < 0 ||
-      state.started < state.finished || (state.started == state.finished && !state.place.empty()))
+  constexpr auto max_count =
+      std::numeric_limits<int64_t>::max() / 2; // so that counts cannot overflow
+  if (state.started > max_count || state.produced > max_count || state.finished < 0 ||
+      state.produced < 0 || state.started < state.finished ||
+      (state.started == state.finished && !state.place.empty()))
     return {};
   for (const auto& returned : state.again)
     if (returned.unit > state.started)
@@ -235,7 +237,8 @@ file_reader::~file_reader() = default;
 void file_reader::read(request_id request, read_options options, answers& done) {
   if (options.count < 1) {
     done.push_back(
-        {request, invalid("reader '", name(), "' cannot give ", options.count, " records")});
+        {request, invalid("reader '", name(), "': the number of records must be at least 1, got ",
+                          options.count)});
     return;
   }
   waiting_.push_back({request, options});

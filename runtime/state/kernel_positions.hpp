@@ -1,4 +1,5 @@
-// The states of kernels that keep something between their runs, for checkpoints.
+// The states that kernels keep between their runs, such as the positions of random generators, as
+// text for checkpoints.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 

@@ -66,15 +66,15 @@ void staging_area::put(request_id request, const place& where, element component
 }
 
 bool staging_area::fits(const pending_put& pending) const noexcept {
-  auto completes =
+  auto begins_tuple =
       options_.order == staging_order::fifo || !incomplete_.contains(pending.where.key);
   auto tuples = size() + incomplete();
-  return !completes || ((options_.capacity == 0 || tuples < options_.capacity) &&
-                        (options_.memory_limit == 0 || tuples == 0 ||
-                         bytes_ + pending.bytes <= static_cast<size_t>(options_.memory_limit)));
+  return !begins_tuple || ((options_.capacity == 0 || tuples < options_.capacity) &&
+                           (options_.memory_limit == 0 || tuples == 0 ||
+                            bytes_ + pending.bytes <= static_cast<size_t>(options_.memory_limit)));
 }
 
-// A part of an incomplete tuple needs no room, and must not wait behind tuples that need room.
+// A further part of an incomplete tuple is always admitted, and must not wait behind new tuples.
 bool staging_area::admit(answers& done) {
   auto next = options_.order == staging_order::fifo && !puts_.empty() && !fits(puts_.front())
                   ? puts_.end()

@@ -32,39 +32,39 @@ public:
     auto passed = static_cast<double>(now - last_);
     last_ = now;
     size_ += passed * static_cast<double>(size > 0 ? size : 0);
-    for (auto& requests : lines_) {
+    for (auto& requests : requests_) {
       requests.total += passed * static_cast<double>(requests.waiting);
       if (requests.waiting > 0)
         requests.some += passed;
     }
   }
 
-  /// A request arrived; it begins to wait; it no longer waits.
-  void count_arrival(side kind) noexcept { ++lines_[kind].requests; }
-  void begin_wait(side kind) noexcept { ++lines_[kind].waiting; }
-  void end_wait(side kind) noexcept { --lines_[kind].waiting; }
+  // A request arrives, begins to wait, and stops waiting.
+  void count_arrival(side kind) noexcept { ++requests_[kind].requests; }
+  void begin_wait(side kind) noexcept { ++requests_[kind].waiting; }
+  void end_wait(side kind) noexcept { --requests_[kind].waiting; }
 
   /// Returns the usage up to the last advance().
   resource_usage usage(moment now = moment::now()) const noexcept {
     auto total_ticks = static_cast<double>(last_ - created_.ticks);
     auto ticks = static_cast<double>(now.ticks - created_.ticks);
     auto scale = ticks > 0 ? static_cast<double>(now.ns - created_.ns) / ticks * 1e-9 : 0;
-    auto times_of = [&](const line& requests) {
+    auto times_of = [&](const request_ticks& requests) {
       return waiting_times{requests.requests, requests.total * scale, requests.some * scale};
     };
-    return {total_ticks * scale, total_ticks > 0 ? size_ / total_ticks : 0, times_of(lines_[puts]),
-            times_of(lines_[takes])};
+    return {total_ticks * scale, total_ticks > 0 ? size_ / total_ticks : 0,
+            times_of(requests_[puts]), times_of(requests_[takes])};
   }
 
 private:
-  struct line {
+  struct request_ticks {
     int64_t requests = 0, waiting = 0;
     double total = 0, some = 0; // ticks
   };
   moment created_;
   int64_t last_;
   double size_ = 0; // integral of the size over ticks
-  line lines_[3];
+  request_ticks requests_[3];
 };
 
 } // namespace troupe

@@ -12,7 +12,7 @@ std::string place_of(const memory_space* space) { return space ? space->name() :
 
 status address_must_stay(const std::string& name) {
   return failure(error_kind::aborted, "variable '", name,
-                 "' would get other memory while launches are noted down");
+                 "' would get other memory while launches that use it are captured or replayed");
 }
 
 } // namespace

@@ -126,7 +126,7 @@ public:
   size_t size() const; ///< number of states declared since the last clear()
   /// Returns the states declared since the last clear(), by kind and name.
   std::vector<std::shared_ptr<named_state>> list() const;
-  /// Whether the container is empty and no program holds a state that it held before.
+  /// Returns whether the container is empty and no program holds a state that it held before.
   bool unused() const;
 
 private:

@@ -33,9 +33,10 @@ public:
 
   /// The variables that were used, ordered by address.
   const std::vector<place>& places() const noexcept { return places_; }
-  /// Whether another thread gave one of them other memory meanwhile.
+  /// Returns whether another thread gave one of them other memory meanwhile.
   bool moved() const noexcept { return moved_; }
 
+  /// Records a use of a variable by the guard's thread. Called by the functions of `variable`.
   void note(variable& used, const tensor& value, bool changed, bool locked);
 
 private:

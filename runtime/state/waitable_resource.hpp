@@ -79,7 +79,7 @@ struct deferred_operation {
 };
 
 /// Every call appends the answers that became possible to `done`, in their order. Not thread-safe.
-/// The ops define the questions: op_def::ask.
+/// The ops define the questions: op_def::start_operation.
 class waitable_resource {
 public:
   explicit waitable_resource(std::string name) : name_(std::move(name)) {}
@@ -97,7 +97,7 @@ public:
   /// Ends the selected requests that wait, each with `reason`. Waiting requests have changed
   /// nothing.
   virtual void cancel(const request_filter& selected, const status& reason, answers& done) = 0;
-  /// Whether a step has been given anything that goes back if the step fails.
+  /// Returns whether a step has been given anything that goes back if the step fails.
   virtual bool holds_for(step_id) const { return false; }
   /// Ends a step: what it was given is consumed, or goes back if the step has failed.
   virtual void end_step(step_id step, bool failed, answers& done) = 0;
@@ -131,14 +131,14 @@ inline std::string describe_components(const std::vector<dtype>& types,
   return concat('(', text, ')');
 }
 
-/// Ends the selected requests of a queue of requests.
-template <class Line>
-void fail_requests(Line& line, const request_filter& selected, const status& reason,
+/// Answers the selected requests with `reason`, and removes them from the requests that wait.
+template <class Requests>
+void fail_requests(Requests& waiting, const request_filter& selected, const status& reason,
                    answers& done) {
-  for (const auto& pending : line)
+  for (const auto& pending : waiting)
     if (selected(pending))
       done.push_back({pending.id, reason});
-  std::erase_if(line, selected);
+  std::erase_if(waiting, selected);
 }
 
 } // namespace troupe

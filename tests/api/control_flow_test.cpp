@@ -274,7 +274,7 @@ TEST_CASE("a function may call itself, with the variables that it was given") {
     s.fetch(call(g, forever, {n}, "deep")[0], {{n, 0}});
   });
   INFO(endless);
-  auto hit_call_limit = endless.find("calls lie more than 500 deep") != std::string::npos,
+  auto hit_call_limit = endless.find("calls are nested more than 500 deep") != std::string::npos,
        hit_stack_limit = endless.find("the stack of the thread") != std::string::npos;
   CHECK((hit_call_limit || (takes_more_stack && hit_stack_limit)));
 }

@@ -143,7 +143,7 @@ TEST_CASE("an error in a user-defined gradient names the node and the line of th
   CHECK_THROWS_WITH(g.gradients(sum(y), {x}, {.of_nodes = {{y.node, no_gradients}}}),
                     Catch::Contains("gradients (gradients_test.cpp:") &&
                         Catch::Contains("Square 'y' (gradients_test.cpp:") &&
-                        Catch::Contains("gave 0 gradients for 1 inputs"));
+                        Catch::Contains("returned 0 gradients for 1 inputs"));
 }
 
 } // namespace troupe::test::gradients_test

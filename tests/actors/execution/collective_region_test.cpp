@@ -422,10 +422,10 @@ TEST_CASE(
     auto device = kind == kind_of_devices::processors ? "cpu:" : "gpu:";
     auto late_outcome = run_one(*session, text, 300ms, 1).status();
     CHECK(late_outcome.kind() == error_kind::deadline_exceeded);
-    CHECK(message_contains(late_outcome,
-                           {"CollectiveReduce 'sum0'", "of group 4",
-                            concat(count - 1, " of ", count,
-                                   " members have come, missing: /device:", device, count - 1)}));
+    CHECK(message_contains(
+        late_outcome, {"CollectiveReduce 'sum0'", "of group 4",
+                       concat(count - 1, " of ", count,
+                              " members have arrived, missing: /device:", device, count - 1)}));
     REQUIRE(run_one(*session, text, 20s, 0));
     auto results = run_one(*session, text, 20s, 1);
     REQUIRE(results.status().ok());

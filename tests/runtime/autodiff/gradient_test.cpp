@@ -144,7 +144,7 @@ TEST_CASE("a gradient that does not exist is an error that names the node and th
   CHECK(w.in.take_error().ok());
   auto forgotten = w.op("Forgets", {w.x});
   CHECK(refused({forgotten}, {w.x}, gradient_options{}, error_kind::internal)
-            .ends_with("its gradient function gave 0 gradients for 1 inputs"));
+            .ends_with("its gradient function returned 0 gradients for 1 inputs"));
 }
 
 TEST_CASE("a missing gradient is refused before any node is added") {
@@ -220,7 +220,7 @@ TEST_CASE("a function that gives no gradients is an error that names the node") 
   };
   CHECK(options_for({}).starts_with("Neg 'Neg' (gradient_test.cpp:"));
   CHECK(options_for({w.x, w.x})
-            .ends_with(": the function given for it gave 2 gradients for 1 inputs"));
+            .ends_with(": the gradient function given for it returned 2 gradients for 1 inputs"));
   CHECK(options_for({constant(other_graph, 1.0)})
             .ends_with(": gradient 0 of the function given for it is not an edge of the graph"));
   CHECK(options_for({constant(w.in, 1)})
@@ -248,15 +248,15 @@ TEST_CASE("meaningless options are refused") {
   auto z = w.op("Neg", {w.x});
   auto stranger = constant(other_graph, 1.0);
   CHECK(refused({z}, {w.x}, gradient_options{.stop_edges = {stranger}}) ==
-        "an edge to stop at is not one of the graph of the ys");
+        "a stop edge is not an edge of the graph of the ys");
   CHECK(refused({z}, {w.x}, gradient_options{.stop_edges = {{}}}) ==
-        "an edge to stop at is not one of the graph of the ys");
-  auto text = "a gradient is given for no node of the graph of the ys, or is no function";
+        "a stop edge is not an edge of the graph of the ys");
+  auto text = "of_nodes must map nodes of the graph of the ys to functions";
   CHECK(refused({z}, {w.x}, gradient_options{.of_nodes = {{stranger.node, passes_on}}}) == text);
   CHECK(refused({z}, {w.x}, gradient_options{.of_nodes = {{nullptr, passes_on}}}) == text);
   CHECK(refused({z}, {w.x}, gradient_options{.of_nodes = {{z.node, nullptr}}}) == text);
   CHECK(refused({z}, {w.x}, gradient_options{.of_ops = {{"Neg", nullptr}}}) ==
-        "the gradient given for Neg is no function");
+        "the gradient function for Neg is empty");
   CHECK(refused({z}, {w.x}, gradient_options{.of_ops = {{"Nag", passes_on}}}, error_kind::not_found)
             .find("'Nag'") != std::string::npos);
 }

@@ -183,7 +183,7 @@ TEST_CASE("the last member to arrive takes the inputs of all, in any order") {
                 collective_rendezvous::arrival::again);
       auto text = meeting.describe_missing();
       INFO(text);
-      REQUIRE(text.starts_with(concat(i + 1, " of 5 members have come")));
+      REQUIRE(text.starts_with(concat(i + 1, " of 5 members have arrived")));
       for (size_t k = i + 1; k < 5; ++k)
         REQUIRE(text.find(concat("/device:cpu:", order[k])) != std::string::npos);
     }

@@ -85,17 +85,18 @@ TEST_CASE("meaningless signatures are refused") {
   auto foreign = constant(other_graph, 1.f);
   CHECK(w.pruned({}) == "a step needs at least one fetch or target");
   CHECK(w.pruned({.feeds = {w.x}}) == "a step needs at least one fetch or target");
-  CHECK(w.pruned({.fetches = {w.unit, edge{}}}) == "fetch 1 is an empty edge or of another graph");
-  CHECK(w.pruned({.fetches = {foreign}}) == "fetch 0 is an empty edge or of another graph");
+  CHECK(w.pruned({.fetches = {w.unit, edge{}}}) ==
+        "fetch 1 is an empty edge or belongs to another graph");
+  CHECK(w.pruned({.fetches = {foreign}}) == "fetch 0 is an empty edge or belongs to another graph");
   CHECK(w.pruned({.fetches = {{w.unit.node, 1}}}) ==
-        "fetch 0 is an empty edge or of another graph");
+        "fetch 0 is an empty edge or belongs to another graph");
   CHECK(w.pruned({.feeds = {edge{}}, .fetches = {w.unit}}) ==
-        "feed 0 is an empty edge or of another graph");
+        "feed 0 is an empty edge or belongs to another graph");
   CHECK(w.pruned({.feeds = {foreign}, .fetches = {w.unit}}) ==
-        "feed 0 is an empty edge or of another graph");
+        "feed 0 is an empty edge or belongs to another graph");
   CHECK(w.pruned({.feeds = {w.x, w.x}, .fetches = {w.sum}}) == "'x' is fed twice");
-  CHECK(w.pruned({.targets = {nullptr}}) == "target 0 is no node of this graph");
-  CHECK(w.pruned({.targets = {foreign.node}}) == "target 0 is no node of this graph");
+  CHECK(w.pruned({.targets = {nullptr}}) == "target 0 is not a node of this graph");
+  CHECK(w.pruned({.targets = {foreign.node}}) == "target 0 is not a node of this graph");
   CHECK(w.pruned({.feeds = {w.queue}, .fetches = {w.unit}})
             .ends_with("is a queue, which cannot be fed"));
   CHECK(w.pruned({.fetches = {w.queue}}).ends_with("is a queue, which has no value"));

@@ -124,7 +124,7 @@ TEST_CASE("a node before its dependency is reported as a defect, not computed wr
   CHECK(w.in->add_control(*second.node, *first.node).ok());
   auto text = w.refused();
   CHECK(text.starts_with("internal: Neg 'Neg' (compile_test.cpp:"));
-  CHECK(text.ends_with("comes before what it depends on"));
+  CHECK(text.ends_with("comes before a node that it depends on"));
 }
 
 TEST_CASE("a node that cannot run on the device is refused with its name") {
