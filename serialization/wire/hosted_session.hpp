@@ -81,7 +81,7 @@ struct session_positions {
   std::vector<std::string> tasks = {}; ///< the tasks; none: all that take part in steps
 };
 
-/// As end_fill (actors/base/session_messages.hpp). Answered by an empty reply, or an error.
+/// As end_initialization (actors/base/session_messages.hpp). Answered by an empty reply, or an error.
 struct session_initialization_end {
   uint64_t initialization = 0;
   bool done = false;
