@@ -90,7 +90,7 @@ public:
   void set_commit_guard(commit_guard guard) { commit_guard_ = std::move(guard); }
 
   /// Ends the names of drafts with `suffix`. A suffix that no other process uses prevents a writer
-  /// that has lost the folder to another process, and does not know it yet, from writing to the
+  /// that has lost the folder to another process, and has not detected it yet, from writing to the
   /// draft of that process.
   void set_draft_suffix(std::string suffix) { draft_suffix_ = std::move(suffix); }
 

@@ -383,7 +383,7 @@ struct SessionOpen {
   swapMemory @19 :UInt64;
   swapAtLeast @20 :UInt64;
   hoistInvariants @21 :Bool;
-  restores @22 :Bool;          # lost state: after a loss, other steps wait for the client
+  restores @22 :Bool;          # the client restores lost state; meanwhile, other steps wait
 }
 
 struct SessionPrepare {
