@@ -895,8 +895,8 @@ inline edge bias_add_grad(operand out_backprop, std::string_view name,
 /// Counts how often each number from 0 to size - 1 occurs in arr, or adds up the weights that
 /// belong to it.
 ///
-/// Numbers from size on are left out, negative ones fail. Without weights, which are then empty,
-/// each number counts 1.
+/// Numbers of at least size are ignored, and negative numbers are errors. If weights is empty, each
+/// number counts 1.
 edge bincount(operand arr, operand size, operand weights, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -1716,9 +1716,9 @@ struct dense_bincount_options {
 /// Counts how often each number from 0 to size - 1 occurs in a vector, or in each row of a matrix,
 /// or adds up the weights that belong to it.
 ///
-/// Numbers from size on are left out, negative ones fail. Without weights, which are then empty,
-/// each number counts 1. With binary_output it says 1 where a number occurs at all, and weights are
-/// not looked at.
+/// Numbers of at least size are ignored, and negative numbers are errors. If weights is empty, each
+/// number counts 1. With binary_output, the count of a number that occurs is 1, and weights are
+/// ignored.
 edge dense_bincount(operand input, operand size, operand weights,
     const dense_bincount_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -1971,8 +1971,9 @@ inline edge empty(operand shape, troupe::dtype dtype, std::string_view name,
 
 /// Makes an empty list.
 ///
-/// Items must have the type and fit element_shape, a vector that may have -1, or the scalar -1.
-/// Where max_num_elements is not -1, there can be so many items at most.
+/// Items must have the type element_dtype, and a shape that is compatible with element_shape: a
+/// vector, in which -1 is an unknown extent, or the scalar -1 for any shape. max_num_elements is
+/// the maximum number of items, or -1 for no limit.
 edge empty_tensor_list(operand element_shape, operand max_num_elements,
     troupe::dtype element_dtype, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -2571,12 +2572,13 @@ struct hash_table_options {
   std::string shared_name = {};
   bool use_node_name_sharing = false;
 };
-/// Holds pairs of keys and values that are given once, and outputs a reference to the table.
+/// Makes a table of pairs of keys and values that does not change once it is initialized, and
+/// outputs a reference to it.
 ///
-/// The table lives in the named container of its task, under shared_name or else the node's name,
-/// whatever use_node_name_sharing says; nodes of the same name share it. InitializeTable or
-/// InitializeTableFromTextFile gives it its pairs, from when on it does not change; until then it
-/// must not be asked. Checkpoints of variables do not hold it: its initialiser makes it again.
+/// The table is in the named container of its task, under shared_name or else under the node's
+/// name, for any value of use_node_name_sharing; nodes with the same name share it. InitializeTable
+/// or InitializeTableFromTextFile initializes it; lookups before that fail. Checkpoints of
+/// variables do not contain the table: its initializer makes it again.
 edge hash_table(graph& in, troupe::dtype key_dtype, troupe::dtype value_dtype,
     const hash_table_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -2590,7 +2592,8 @@ struct hash_table_v2_options {
   std::string shared_name = {};
   bool use_node_name_sharing = false;
 };
-/// Holds pairs of keys and values that are given once, and outputs a reference to the table.
+/// Makes a table of pairs of keys and values that does not change once it is initialized, and
+/// outputs a reference to it.
 ///
 /// The same as HashTable in all but its name, for graphs that use this one.
 edge hash_table_v2(graph& in, troupe::dtype key_dtype, troupe::dtype value_dtype,
@@ -2722,10 +2725,11 @@ edge in_top_k(operand predictions, operand targets, int64_t k, std::string_view 
 edge in_top_kv2(operand predictions, operand targets, operand k, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Gives a HashTable its pairs: keys [n] and a value for each.
+/// Initializes a HashTable with keys [n] and a value for each.
 ///
-/// A key may come twice with the same value. Fails with invalid_argument where it comes with two,
-/// and with failed_precondition where the table has other pairs already; it has then what it had.
+/// A key may occur twice with the same value. Fails with invalid_argument for a key with two
+/// values, and with failed_precondition for a table that has other pairs already. After a failure
+/// the table is unchanged.
 node* initialize_table(operand table_handle, operand keys, operand values,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -2734,15 +2738,16 @@ struct initialize_table_from_text_file_options {
   std::string delimiter = "\t";
   int64_t offset = 0;
 };
-/// Gives a HashTable its pairs from a text file, a pair a line.
+/// Initializes a HashTable from a text file with one pair per line.
 ///
-/// key_index and value_index say what of a line is the key and the value: the number of a column
-/// (columns lie between delimiters), -2 the whole line, -1 the number of the line, counted from 0,
-/// plus offset. Numbers may have spaces around them. Lines end with LF or CR LF; none may be empty.
-/// With a vocab_size, only as many lines count, and there must be as many.
+/// key_index and value_index select the key and the value of a line: the number of a column
+/// (columns are separated by delimiter), -2 for the whole line, or -1 for the number of the line,
+/// counted from 0, plus offset. Numbers may be surrounded by spaces. Lines end with LF or CR LF,
+/// and must not be empty. With a vocab_size, only that many lines are read, and the file must have
+/// them.
 ///
-/// The file is read by the task that holds the table. Errors name the file and the line, counted
-/// from 1. A table that has pairs already must have the same ones (TensorFlow does not look).
+/// The task that holds the table reads the file. Errors name the file and the line, counted from 1.
+/// A table that has pairs already must have the same pairs (TensorFlow does not check this).
 node* initialize_table_from_text_file(operand table_handle, operand filename, int64_t key_index,
     int64_t value_index, const initialize_table_from_text_file_options& options = {},
     std::string_view name = {}, std::source_location where = std::source_location::current());
@@ -2757,7 +2762,7 @@ struct initialize_table_from_text_file_v2_options {
   std::string delimiter = "\t";
   int64_t offset = 0;
 };
-/// Gives a HashTable its pairs from a text file, a pair a line.
+/// Initializes a HashTable from a text file with one pair per line.
 ///
 /// The same as InitializeTableFromTextFile in all but its name, for graphs that use this one.
 node* initialize_table_from_text_file_v2(operand table_handle, operand filename,
@@ -2770,7 +2775,7 @@ inline node* initialize_table_from_text_file_v2(operand table_handle, operand fi
   return initialize_table_from_text_file_v2(table_handle, filename, key_index, value_index, initialize_table_from_text_file_v2_options{}, name, where);
 }
 
-/// Gives a HashTable its pairs: keys [n] and a value for each.
+/// Initializes a HashTable with keys [n] and a value for each.
 ///
 /// The same as InitializeTable in all but its name, for graphs that use this one.
 node* initialize_table_v2(operand table_handle, operand keys, operand values,
@@ -3075,11 +3080,10 @@ struct lookup_table_export_outputs {
   edge keys;
   edge values;
 };
-/// Copies all pairs of a table: keys [n], and a value for each.
+/// Outputs copies of all pairs of a table: keys [n], and a value for each.
 ///
-/// They come in the order in which the keys were added, but a key may take the place of one that
-/// was removed. All are of one moment. This is how a table is saved: LookupTableImport brings it
-/// back.
+/// The pairs are in the order in which the keys were added, except that a key may take the position
+/// of a removed one. They are a consistent snapshot, from which LookupTableImport restores a table.
 lookup_table_export_outputs lookup_table_export(operand table_handle, troupe::dtype tkeys,
     troupe::dtype tvalues, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -3088,62 +3092,62 @@ struct lookup_table_export_v2_outputs {
   edge keys;
   edge values;
 };
-/// Copies all pairs of a table: keys [n], and a value for each.
+/// Outputs copies of all pairs of a table: keys [n], and a value for each.
 ///
 /// The same as LookupTableExport in all but its name, for graphs that use this one.
 lookup_table_export_v2_outputs lookup_table_export_v2(operand table_handle, troupe::dtype tkeys,
     troupe::dtype tvalues, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Looks up the values of keys: outputs one for each, with the shape of keys.
+/// Looks up the values of keys.
 ///
-/// Keys that are not there give default_value: one value for all, or one for each key. Fails with
-/// failed_precondition where a HashTable is not initialised.
+/// Outputs a value for each key, in the shape of keys. For a missing key, outputs default_value:
+/// one value for all keys, or one for each key. Fails with failed_precondition for a HashTable that
+/// is not initialized.
 edge lookup_table_find(operand table_handle, operand keys, operand default_value,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Looks up the values of keys: outputs one for each, with the shape of keys.
+/// Looks up the values of keys.
 ///
 /// The same as LookupTableFind in all but its name, for graphs that use this one.
 edge lookup_table_find_v2(operand table_handle, operand keys, operand default_value,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Makes keys [n], with a value for each, all that a table has.
+/// Replaces all pairs of a table by keys [n], with a value for each.
 ///
-/// What it had before is gone; of several values for one key the last stays. For a HashTable it is
-/// the same as InitializeTable.
+/// Of several values for one key, the last is kept. For a HashTable, the same as InitializeTable.
 node* lookup_table_import(operand table_handle, operand keys, operand values,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Makes keys [n], with a value for each, all that a table has.
+/// Replaces all pairs of a table by keys [n], with a value for each.
 ///
 /// The same as LookupTableImport in all but its name, for graphs that use this one.
 node* lookup_table_import_v2(operand table_handle, operand keys, operand values,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Adds pairs to a table, or replaces the values of keys that are there.
+/// Adds pairs to a table, and replaces the values of existing keys.
 ///
-/// Keys may have any shape; values have the same, then that of each value. Of several values for
-/// one key the last stays. All pairs are there for a step that looks, or none.
+/// Keys may have any shape; the shape of values is that of the keys, followed by that of one value.
+/// Of several values for one key, the last is kept. The change is atomic: other ops see all pairs
+/// or none.
 node* lookup_table_insert(operand table_handle, operand keys, operand values,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Adds pairs to a table, or replaces the values of keys that are there.
+/// Adds pairs to a table, and replaces the values of existing keys.
 ///
 /// The same as LookupTableInsert in all but its name, for graphs that use this one.
 node* lookup_table_insert_v2(operand table_handle, operand keys, operand values,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Removes keys, of any shape, with their values from a table; those that are not there are
-/// ignored.
+/// Removes keys, of any shape, and their values from a table; missing keys are ignored.
 node* lookup_table_remove_v2(operand table_handle, operand keys, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Counts the pairs of a table; there are none while it is not initialised.
+/// Counts the pairs of a table; 0 before it is initialized.
 edge lookup_table_size(operand table_handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Counts the pairs of a table; there are none while it is not initialised.
+/// Counts the pairs of a table; 0 before it is initialized.
 ///
 /// The same as LookupTableSize in all but its name, for graphs that use this one.
 edge lookup_table_size_v2(operand table_handle, std::string_view name = {},
@@ -3670,14 +3674,14 @@ struct mutable_hash_table_options {
   std::string shared_name = {};
   bool use_node_name_sharing = false;
 };
-/// Holds pairs of keys and values that steps look up, add, replace and remove, and outputs a
-/// reference to the table.
+/// Makes a table of pairs of keys and values that steps can look up, add, replace and remove, and
+/// outputs a reference to it.
 ///
-/// The table lives in the named container of its task, under shared_name or else the node's name,
-/// whatever use_node_name_sharing says; nodes of the same name share it. It begins empty. Each op
-/// sees and makes all of a change or none of it; which of several in one step comes first is open,
-/// unless control inputs say it. To save a table, fetch what LookupTableExport gives and later hand
-/// it to LookupTableImport: checkpoints of variables do not hold it.
+/// The table is in the named container of its task, under shared_name or else under the node's
+/// name, for any value of use_node_name_sharing; nodes with the same name share it. The table is
+/// empty at first. Each op on it is atomic. The order of several ops in one step is undefined,
+/// unless control inputs define it. Checkpoints of variables do not contain the table. To save it,
+/// fetch the outputs of LookupTableExport, and later feed them to LookupTableImport.
 edge mutable_hash_table(graph& in, troupe::dtype key_dtype, troupe::dtype value_dtype,
     const mutable_hash_table_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -3691,11 +3695,11 @@ struct mutable_hash_table_of_tensors_options {
   std::string shared_name = {};
   bool use_node_name_sharing = false;
 };
-/// Holds pairs of keys and values, each value a tensor of shape value_shape, and outputs a
-/// reference to the table.
+/// Makes a table of pairs of keys and values, where each value is a tensor of shape value_shape,
+/// and outputs a reference to it.
 ///
-/// All else is as with MutableHashTable: values have the axes of the keys, then those of
-/// value_shape, which must be fully known.
+/// The shape of values is that of the keys, followed by value_shape, which must be fully known.
+/// Otherwise the same as MutableHashTable.
 edge mutable_hash_table_of_tensors(graph& in, troupe::dtype key_dtype, troupe::dtype value_dtype,
     const troupe::partial_shape& value_shape,
     const mutable_hash_table_of_tensors_options& options = {}, std::string_view name = {},
@@ -3711,8 +3715,8 @@ struct mutable_hash_table_of_tensors_v2_options {
   std::string shared_name = {};
   bool use_node_name_sharing = false;
 };
-/// Holds pairs of keys and values, each value a tensor of shape value_shape, and outputs a
-/// reference to the table.
+/// Makes a table of pairs of keys and values, where each value is a tensor of shape value_shape,
+/// and outputs a reference to it.
 ///
 /// The same as MutableHashTableOfTensors in all but its name, for graphs that use this one.
 edge mutable_hash_table_of_tensors_v2(graph& in, troupe::dtype key_dtype,
@@ -3730,8 +3734,8 @@ struct mutable_hash_table_v2_options {
   std::string shared_name = {};
   bool use_node_name_sharing = false;
 };
-/// Holds pairs of keys and values that steps look up, add, replace and remove, and outputs a
-/// reference to the table.
+/// Makes a table of pairs of keys and values that steps can look up, add, replace and remove, and
+/// outputs a reference to it.
 ///
 /// The same as MutableHashTable in all but its name, for graphs that use this one.
 edge mutable_hash_table_v2(graph& in, troupe::dtype key_dtype, troupe::dtype value_dtype,
@@ -3867,13 +3871,13 @@ edge ones_like(operand x, std::string_view name = {},
 edge optional_from_value(const std::vector<edge>& components, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Gives the components of an optional, which must have a value.
+/// Outputs the components of an optional, which must have a value.
 std::vector<edge> optional_get_value(operand optional,
     const std::vector<troupe::dtype>& output_types,
     const std::vector<troupe::partial_shape>& output_shapes, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Says whether an optional has a value.
+/// Outputs whether an optional has a value.
 edge optional_has_value(operand optional, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -6622,38 +6626,38 @@ inline edge scatter_update(operand ref, operand indices, operand updates, std::s
 /// Takes the largest of the rows of data that have the same number in segment_ids.
 ///
 /// The numbers must not decrease. Row i of the output comes from the rows numbered i, element by
-/// element, or is zeros where there are none; the last number says how many there are. Elements
-/// that are equally large share the gradient.
+/// element, or is zeros if there are none. The last number plus one is the number of rows of the
+/// output. Elements that are equally large share the gradient.
 edge segment_max(operand data, operand segment_ids, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 /// Takes the mean of the rows of data that have the same number in segment_ids.
 ///
 /// The numbers must not decrease. Row i of the output comes from the rows numbered i, or is zeros
-/// where there are none; the last number says how many there are. The mean of whole numbers is
-/// rounded towards zero.
+/// if there are none. The last number plus one is the number of rows of the output. The mean of
+/// whole numbers is rounded towards zero.
 edge segment_mean(operand data, operand segment_ids, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 /// Takes the smallest of the rows of data that have the same number in segment_ids.
 ///
 /// The numbers must not decrease. Row i of the output comes from the rows numbered i, element by
-/// element, or is zeros where there are none; the last number says how many there are. Elements
-/// that are equally small share the gradient.
+/// element, or is zeros if there are none. The last number plus one is the number of rows of the
+/// output. Elements that are equally small share the gradient.
 edge segment_min(operand data, operand segment_ids, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 /// Multiplies the rows of data that have the same number in segment_ids.
 ///
-/// The numbers must not decrease. Row i of the output comes from the rows numbered i, or is ones
-/// where there are none; the last number says how many there are.
+/// The numbers must not decrease. Row i of the output comes from the rows numbered i, or is ones if
+/// there are none. The last number plus one is the number of rows of the output.
 edge segment_prod(operand data, operand segment_ids, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 /// Adds up the rows of data that have the same number in segment_ids.
 ///
 /// The numbers must not decrease. Row i of the output comes from the rows numbered i, or is zeros
-/// where there are none; the last number says how many there are.
+/// if there are none. The last number plus one is the number of rows of the output.
 edge segment_sum(operand data, operand segment_ids, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -7269,76 +7273,73 @@ sparse_reshape_outputs sparse_reshape(operand input_indices, operand input_shape
     operand new_shape, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Takes the mean of the rows of data that indices names and that have the same number in
-/// segment_ids.
+/// Takes the mean of the rows of data at indices that have the same number in segment_ids.
 ///
-/// The numbers must not decrease. Row i of the output comes from those numbered i, or is zeros
-/// where there are none. The last number says how many rows there are.
+/// The numbers must not decrease. Row i of the output comes from the rows numbered i, or is zeros
+/// if there are none. The last number plus one is the number of rows of the output.
 edge sparse_segment_mean(operand data, operand indices, operand segment_ids,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
 /// Computes the gradient of SparseSegmentMean with respect to its data, which has output_dim0 rows.
 ///
-/// Each entry adds its row of grad, the one that segment_ids names, divided by how many entries
-/// name it, to the row of the output that indices names.
+/// Entry k adds row segment_ids[k] of grad, divided by the number of entries of that segment, to
+/// row indices[k] of the output.
 edge sparse_segment_mean_grad(operand grad, operand indices, operand segment_ids,
     operand output_dim0, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Takes the mean of the rows of data that indices names and that have the same number in
-/// segment_ids.
+/// Takes the mean of the rows of data at indices that have the same number in segment_ids.
 ///
-/// The numbers must not decrease. Row i of the output comes from those numbered i, or is zeros
-/// where there are none. num_segments says how many rows there are.
+/// The numbers must not decrease. Row i of the output comes from the rows numbered i, or is zeros
+/// if there are none. num_segments is the number of rows of the output.
 edge sparse_segment_mean_with_num_segments(operand data, operand indices, operand segment_ids,
     operand num_segments, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Adds up, and divides by the square root of how many there are, the rows of data that indices
-/// names and that have the same number in segment_ids.
+/// Adds up the rows of data at indices that have the same number in segment_ids, and divides each
+/// sum by the square root of the number of its rows.
 ///
-/// The numbers must not decrease. Row i of the output comes from those numbered i, or is zeros
-/// where there are none. The last number says how many rows there are.
+/// The numbers must not decrease. Row i of the output comes from the rows numbered i, or is zeros
+/// if there are none. The last number plus one is the number of rows of the output.
 edge sparse_segment_sqrt_n(operand data, operand indices, operand segment_ids,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
 /// Computes the gradient of SparseSegmentSqrtN with respect to its data, which has output_dim0
 /// rows.
 ///
-/// Each entry adds its row of grad, the one that segment_ids names, divided by the square root of
-/// how many entries name it, to the row of the output that indices names.
+/// Entry k adds row segment_ids[k] of grad, divided by the square root of the number of entries of
+/// that segment, to row indices[k] of the output.
 edge sparse_segment_sqrt_n_grad(operand grad, operand indices, operand segment_ids,
     operand output_dim0, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Adds up, and divides by the square root of how many there are, the rows of data that indices
-/// names and that have the same number in segment_ids.
+/// Adds up the rows of data at indices that have the same number in segment_ids, and divides each
+/// sum by the square root of the number of its rows.
 ///
-/// The numbers must not decrease. Row i of the output comes from those numbered i, or is zeros
-/// where there are none. num_segments says how many rows there are.
+/// The numbers must not decrease. Row i of the output comes from the rows numbered i, or is zeros
+/// if there are none. num_segments is the number of rows of the output.
 edge sparse_segment_sqrt_n_with_num_segments(operand data, operand indices, operand segment_ids,
     operand num_segments, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Adds up the rows of data that indices names and that have the same number in segment_ids.
+/// Adds up the rows of data at indices that have the same number in segment_ids.
 ///
-/// The numbers must not decrease. Row i of the output comes from those numbered i, or is zeros
-/// where there are none. The last number says how many rows there are.
+/// The numbers must not decrease. Row i of the output comes from the rows numbered i, or is zeros
+/// if there are none. The last number plus one is the number of rows of the output.
 edge sparse_segment_sum(operand data, operand indices, operand segment_ids,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
 /// Computes the gradient of SparseSegmentSum with respect to its data, which has output_dim0 rows.
 ///
-/// Each entry adds its row of grad, the one that segment_ids names, to the row of the output that
-/// indices names.
+/// Entry k adds row segment_ids[k] of grad to row indices[k] of the output.
 edge sparse_segment_sum_grad(operand grad, operand indices, operand segment_ids,
     operand output_dim0, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Adds up the rows of data that indices names and that have the same number in segment_ids.
+/// Adds up the rows of data at indices that have the same number in segment_ids.
 ///
-/// The numbers must not decrease. Row i of the output comes from those numbered i, or is zeros
-/// where there are none. num_segments says how many rows there are.
+/// The numbers must not decrease. Row i of the output comes from the rows numbered i, or is zeros
+/// if there are none. num_segments is the number of rows of the output.
 edge sparse_segment_sum_with_num_segments(operand data, operand indices, operand segment_ids,
     operand num_segments, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -7526,9 +7527,9 @@ inline edge squeeze(operand input, std::string_view name,
 struct new_stack_options {
   std::string stack_name = {};
 };
-/// Makes an empty stack, for any number of elements.
+/// Makes an empty stack without a limit of its elements.
 ///
-/// As StackV2.
+/// Otherwise the same as StackV2.
 edge new_stack(graph& in, troupe::dtype elem_type, const new_stack_options& options = {},
     std::string_view name = {}, std::source_location where = std::source_location::current());
 inline edge new_stack(graph& in, troupe::dtype elem_type, std::string_view name,
@@ -7536,33 +7537,32 @@ inline edge new_stack(graph& in, troupe::dtype elem_type, std::string_view name,
   return new_stack(in, elem_type, new_stack_options{}, name, where);
 }
 
-/// Lets go of all elements of a stack.
+/// Releases all elements of a stack.
 ///
 /// The same as StackCloseV2 in all but its name, for graphs that use this one.
 node* stack_close(operand handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Lets go of all elements of a stack.
+/// Releases all elements of a stack.
 ///
-/// Any use of it afterwards is an error. There is no need to close one: it goes with its last
-/// handle.
+/// Any later use is an error. Closing is optional: all elements are released with the last handle.
 node* stack_close_v2(operand handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Takes the tensor off a stack that was put on it last.
+/// Removes the tensor from a stack that was pushed last, and outputs it.
 ///
 /// The same as StackPopV2 in all but its name, for graphs that use this one.
 edge stack_pop(operand handle, troupe::dtype elem_type, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Takes the tensor off a stack that was put on it last.
+/// Removes the tensor from a stack that was pushed last, and outputs it.
 edge stack_pop_v2(operand handle, troupe::dtype elem_type, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 struct stack_push_options {
   bool swap_memory = false;
 };
-/// Puts a tensor on a stack, and gives it.
+/// Pushes a tensor on a stack, and outputs it.
 ///
 /// The same as StackPushV2 in all but its name, for graphs that use this one.
 edge stack_push(operand handle, operand elem, const stack_push_options& options = {},
@@ -7575,11 +7575,11 @@ inline edge stack_push(operand handle, operand elem, std::string_view name,
 struct stack_push_v2_options {
   bool swap_memory = false;
 };
-/// Puts a tensor on a stack, and gives it.
+/// Pushes a tensor on a stack, and outputs it.
 ///
-/// Stacks lie in the host's memory: what a GPU pushes goes there. With swap_memory, tensors of 16
-/// KiB and more go to files, if the session or task has a folder for them; else nothing is copied
-/// on processors.
+/// Stacks are in the host's memory, to which tensors of a GPU are copied. With swap_memory, tensors
+/// of at least 16 KiB are written to files, if the session or task has a folder for them. Otherwise
+/// a tensor of a processor is not copied.
 edge stack_push_v2(operand handle, operand elem, const stack_push_v2_options& options = {},
     std::string_view name = {}, std::source_location where = std::source_location::current());
 inline edge stack_push_v2(operand handle, operand elem, std::string_view name,
@@ -7592,8 +7592,8 @@ struct new_stack_v2_options {
 };
 /// Makes an empty stack.
 ///
-/// Each run makes another one, which goes with its last handle. There can be max_size elements at
-/// most, or any number where that is negative.
+/// Each run makes a new stack, which is released with its last handle. max_size is the maximum
+/// number of elements; a negative number means no limit.
 edge new_stack_v2(graph& in, operand max_size, troupe::dtype elem_type,
     const new_stack_v2_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -8242,22 +8242,21 @@ inline edge tensor_array(graph& in, operand size, troupe::dtype dtype, std::stri
   return tensor_array(in, size, dtype, tensor_array_options{}, name, where);
 }
 
-/// Lets go of all elements of a TensorArray.
+/// Releases all elements of a TensorArray.
 ///
 /// The same as TensorArrayCloseV3.
 node* tensor_array_close(operand handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Lets go of all elements of a TensorArray.
+/// Releases all elements of a TensorArray.
 ///
 /// The same as TensorArrayCloseV3 in all but its name, for graphs that use this one.
 node* tensor_array_close_v2(operand handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Lets go of all elements of a TensorArray.
+/// Releases all elements of a TensorArray.
 ///
-/// Any use of it afterwards is an error. There is no need to close one: it goes with its last
-/// handle.
+/// Any later use is an error. Closing is optional: all elements are released with the last handle.
 node* tensor_array_close_v3(operand handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -8308,8 +8307,9 @@ struct tensor_array_concat_v3_outputs {
 };
 /// Joins all elements of a TensorArray along their first axis.
 ///
-/// Also gives the extent of each along that axis. The others must be equal, and fit
-/// element_shape_except0, which must be known where there are no elements. All of them are read.
+/// Also outputs the extent of each element along that axis. The other extents must be equal, and
+/// compatible with element_shape_except0, which must be known if there are no elements. Counts as a
+/// read of each element.
 tensor_array_concat_v3_outputs tensor_array_concat_v3(operand handle, operand flow_in,
     troupe::dtype dtype, const tensor_array_concat_v3_options& options = {},
     std::string_view name = {}, std::source_location where = std::source_location::current());
@@ -8322,7 +8322,7 @@ inline tensor_array_concat_v3_outputs tensor_array_concat_v3(operand handle, ope
 struct tensor_array_gather_options {
   troupe::partial_shape element_shape = {};
 };
-/// Joins the elements that indices name along a new first axis.
+/// Joins the elements at indices along a new first axis.
 ///
 /// The same as TensorArrayGatherV3.
 edge tensor_array_gather(operand handle, operand indices, operand flow_in, troupe::dtype dtype,
@@ -8337,7 +8337,7 @@ inline edge tensor_array_gather(operand handle, operand indices, operand flow_in
 struct tensor_array_gather_v2_options {
   troupe::partial_shape element_shape = {};
 };
-/// Joins the elements that indices name along a new first axis.
+/// Joins the elements at indices along a new first axis.
 ///
 /// The same as TensorArrayGatherV3 in all but its name, for graphs that use this one.
 edge tensor_array_gather_v2(operand handle, operand indices, operand flow_in, troupe::dtype dtype,
@@ -8352,10 +8352,10 @@ inline edge tensor_array_gather_v2(operand handle, operand indices, operand flow
 struct tensor_array_gather_v3_options {
   troupe::partial_shape element_shape = {};
 };
-/// Joins the elements that indices name along a new first axis.
+/// Joins the elements at indices along a new first axis.
 ///
-/// They must have one shape, and fit element_shape, which must be known where there are none. All
-/// of them are read.
+/// The elements must have one shape, which is compatible with element_shape. Without indices, the
+/// shape must be known. Counts as a read of each element.
 edge tensor_array_gather_v3(operand handle, operand indices, operand flow_in, troupe::dtype dtype,
     const tensor_array_gather_v3_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -8365,15 +8365,15 @@ inline edge tensor_array_gather_v3(operand handle, operand indices, operand flow
   return tensor_array_gather_v3(handle, indices, flow_in, dtype, tensor_array_gather_v3_options{}, name, where);
 }
 
-/// Gives the array of gradients that belongs to an array and a source.
+/// Outputs the array of gradients of an array, for a source.
 ///
 /// The same as TensorArrayGradV2 in all but its name, for graphs that use this one.
 edge tensor_array_grad(operand handle, operand flow_in, std::string_view source,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Gives the array of gradients that belongs to an array and a source.
+/// Outputs the array of gradients of an array, for a source.
 ///
-/// As TensorArrayGradV3, which hands the flow on as well.
+/// The same as TensorArrayGradV3, which also passes the flow on.
 edge tensor_array_grad_v2(operand handle, operand flow_in, std::string_view source,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -8381,11 +8381,11 @@ struct tensor_array_grad_v3_outputs {
   edge grad_handle;
   edge flow_out;
 };
-/// Gives the array of gradients that belongs to an array and a source.
+/// Outputs the array of gradients of an array, for a source.
 ///
-/// It is made when it is asked for first, with as many elements; from then on, the array does not
-/// grow. What is written to an element several times adds up, and what is not written counts as
-/// zeros.
+/// The first op for a source makes it, with the same number of elements; afterwards the array
+/// cannot grow. Values that are written to one element are added up. An element that is not written
+/// is zeros.
 tensor_array_grad_v3_outputs tensor_array_grad_v3(operand handle, operand flow_in,
     std::string_view source, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -8394,9 +8394,9 @@ struct tensor_array_grad_with_shape_outputs {
   edge grad_handle;
   edge flow_out;
 };
-/// Gives an array of gradients whose elements have further axes in front.
+/// Outputs an array of gradients whose elements have additional leading axes.
 ///
-/// As TensorArrayGradV3 otherwise: for gradients of several values at once.
+/// Otherwise the same as TensorArrayGradV3. Used for gradients of several values together.
 tensor_array_grad_with_shape_outputs tensor_array_grad_with_shape(operand handle, operand flow_in,
     operand shape_to_prepend, std::string_view source, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -8406,7 +8406,7 @@ struct tensor_array_pack_options {
 };
 /// Joins all elements of a TensorArray along a new first axis.
 ///
-/// As TensorArrayGatherV3, of all in their order.
+/// The same as TensorArrayGatherV3 with the indices of all elements in order.
 edge tensor_array_pack(operand handle, operand flow_in, troupe::dtype dtype,
     const tensor_array_pack_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -8429,24 +8429,24 @@ edge tensor_array_read_v2(operand handle, operand index, operand flow_in, troupe
 
 /// Reads an element of a TensorArray.
 ///
-/// One that was not written counts as zeros where the array's element_shape is known, and is an
-/// error else; so is one that was read before, unless clear_after_read is false.
+/// An element that was not written is zeros if the array's element_shape is known, and otherwise an
+/// error. Reading an element again is an error unless clear_after_read is false.
 edge tensor_array_read_v3(operand handle, operand index, operand flow_in, troupe::dtype dtype,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Writes the slices of a value along its first axis to the elements that indices name.
+/// Writes the slices of a value along its first axis to the elements at indices.
 ///
 /// The same as TensorArrayScatterV3.
 edge tensor_array_scatter(operand handle, operand indices, operand value, operand flow_in,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Writes the slices of a value along its first axis to the elements that indices name.
+/// Writes the slices of a value along its first axis to the elements at indices.
 ///
 /// The same as TensorArrayScatterV3 in all but its name, for graphs that use this one.
 edge tensor_array_scatter_v2(operand handle, operand indices, operand value, operand flow_in,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Writes the slices of a value along its first axis to the elements that indices name.
+/// Writes the slices of a value along its first axis to the elements at indices.
 edge tensor_array_scatter_v3(operand handle, operand indices, operand value, operand flow_in,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -8466,27 +8466,27 @@ edge tensor_array_size_v2(operand handle, operand flow_in, std::string_view name
 edge tensor_array_size_v3(operand handle, operand flow_in, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Cuts a value along its first axis into the elements of a TensorArray.
+/// Splits a value along its first axis into the elements of a TensorArray.
 ///
 /// The same as TensorArraySplitV3.
 edge tensor_array_split(operand handle, operand value, operand lengths, operand flow_in,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Cuts a value along its first axis into the elements of a TensorArray.
+/// Splits a value along its first axis into the elements of a TensorArray.
 ///
 /// The same as TensorArraySplitV3 in all but its name, for graphs that use this one.
 edge tensor_array_split_v2(operand handle, operand value, operand lengths, operand flow_in,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Cuts a value along its first axis into the elements of a TensorArray.
+/// Splits a value along its first axis into the elements of a TensorArray.
 ///
-/// There is one length for each element, and they add up to the extent of the axis.
+/// lengths has a length for each element; they must add up to the extent of the axis.
 edge tensor_array_split_v3(operand handle, operand value, operand lengths, operand flow_in,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
 /// Writes the slices of a value along its first axis to the elements of a TensorArray.
 ///
-/// There is one for each element.
+/// The value has one slice for each element.
 edge tensor_array_unpack(operand handle, operand value, operand flow_in,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -8498,7 +8498,7 @@ struct tensor_array_v2_options {
 };
 /// Makes an array of size elements that are not written.
 ///
-/// As TensorArrayV3, which gives the first flow as well.
+/// The same as TensorArrayV3, which also outputs the first flow.
 edge tensor_array_v2(graph& in, operand size, troupe::dtype dtype,
     const tensor_array_v2_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -8520,11 +8520,11 @@ struct tensor_array_v3_outputs {
 };
 /// Makes an array of size elements that are not written.
 ///
-/// Gives a handle, and a flow that ops on the array take and give: an op comes after those whose
-/// flow it takes. Each run makes another array, which goes with its last handle. Elements must have
-/// the type and fit element_shape; with identical_element_shapes, also the first that was written.
-/// With dynamic_size, a write beyond the end makes it larger. With clear_after_read, an element can
-/// be read once.
+/// Outputs a handle, and a flow, which orders ops: each op on the array takes a flow and runs after
+/// the op that has output it. Each run makes a new array, which is released with its last handle.
+/// Elements must have the type dtype, and a shape that is compatible with element_shape; with
+/// identical_element_shapes, all must have one shape. With dynamic_size, a write beyond the end
+/// extends the array. With clear_after_read, an element can be read only once.
 tensor_array_v3_outputs tensor_array_v3(graph& in, operand size, troupe::dtype dtype,
     const tensor_array_v3_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -8547,8 +8547,8 @@ edge tensor_array_write_v2(operand handle, operand index, operand value, operand
 
 /// Writes an element of a TensorArray.
 ///
-/// Each can be written once, unless it is of an array of gradients. Nothing is copied, and what was
-/// written does not change later.
+/// An element can be written only once, except in an array of gradients. The value is not copied,
+/// and does not change later.
 edge tensor_array_write_v3(operand handle, operand index, operand value, operand flow_in,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -8561,7 +8561,7 @@ struct tensor_list_concat_outputs {
 };
 /// Joins all items of a list along their first axis.
 ///
-/// Also gives the extent of each along that axis. The others must be equal.
+/// Also outputs the extent of each item along that axis. The other extents must be equal.
 tensor_list_concat_outputs tensor_list_concat(operand input_handle, troupe::dtype element_dtype,
     const tensor_list_concat_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -8571,7 +8571,7 @@ inline tensor_list_concat_outputs tensor_list_concat(operand input_handle,
   return tensor_list_concat(input_handle, element_dtype, tensor_list_concat_options{}, name, where);
 }
 
-/// Makes a list of the items of one list and then those of another.
+/// Makes a list of the items of one list, followed by those of another.
 edge tensor_list_concat_lists(operand input_a, operand input_b, troupe::dtype element_dtype,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -8581,16 +8581,15 @@ struct tensor_list_concat_v2_outputs {
 };
 /// Joins all items of a list along their first axis.
 ///
-/// Also gives the extent of each along that axis. The others must be equal. leading_dims are the
-/// first extents of items that are not set.
+/// Also outputs the extent of each item along that axis. The other extents must be equal.
+/// leading_dims are the first extents of items that are not set.
 tensor_list_concat_v2_outputs tensor_list_concat_v2(operand input_handle, operand element_shape,
     operand leading_dims, troupe::dtype element_dtype, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Gives what a list knows of its items' shapes.
+/// Outputs the known part of the shape of a list's items.
 ///
-/// A vector in which -1 stands for an extent that is not known; the scalar -1 where not even the
-/// rank is.
+/// The output is a vector, in which -1 is an unknown extent, or the scalar -1 for an unknown rank.
 edge tensor_list_element_shape(operand input_handle, troupe::dtype shape_type,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -8598,19 +8597,19 @@ edge tensor_list_element_shape(operand input_handle, troupe::dtype shape_type,
 edge tensor_list_from_tensor(operand tensor, operand element_shape, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Joins the items that indices name along a new first axis.
+/// Joins the items at indices along a new first axis.
 edge tensor_list_gather(operand input_handle, operand indices, operand element_shape,
     troupe::dtype element_dtype, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Gives one item of a list.
+/// Reads one item of a list.
 ///
-/// element_shape says of which shape one is that was not set.
+/// element_shape is the shape of an item that was not set, which is zeros.
 edge tensor_list_get_item(operand input_handle, operand index, operand element_shape,
     troupe::dtype element_dtype, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
-/// Counts the items of a list, those that were only reserved included.
+/// Counts the items of a list, including items that are not set.
 edge tensor_list_length(operand input_handle, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
@@ -8618,10 +8617,10 @@ struct tensor_list_pop_back_outputs {
   edge output_handle;
   edge tensor;
 };
-/// Takes the last item off a list.
+/// Removes the last item of a list.
 ///
-/// Gives the list without it, and the item. element_shape says of which shape one is that was only
-/// reserved.
+/// Outputs the list without the item, and the item. element_shape is the shape of an item that was
+/// not set, which is zeros.
 tensor_list_pop_back_outputs tensor_list_pop_back(operand input_handle, operand element_shape,
     troupe::dtype element_dtype, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -8638,17 +8637,17 @@ edge tensor_list_push_back_batch(operand input_handles, operand tensor,
 
 /// Makes a list of num_elements items that are not set.
 ///
-/// One that is read before counts as zeros.
+/// An item that is read before it is set is zeros.
 edge tensor_list_reserve(operand element_shape, operand num_elements, troupe::dtype element_dtype,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
-/// Drops items from the end of a list, or adds some that are not set, until there are size.
+/// Removes items from the end of a list, or adds items that are not set, so that it has size items.
 edge tensor_list_resize(operand input_handle, operand size, std::string_view name = {},
     std::source_location where = std::source_location::current());
 
 /// Makes a list whose items at indices are the slices of a tensor.
 ///
-/// It is as long as the greatest index wants.
+/// The length of the list is the greatest index plus one.
 edge tensor_list_scatter(operand tensor, operand indices, operand element_shape,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -8660,7 +8659,7 @@ edge tensor_list_scatter_into_existing_list(operand input_handle, operand tensor
 
 /// Makes a list whose items at indices are the slices of a tensor.
 ///
-/// It has num_elements items, or as many as the greatest index wants where that is -1.
+/// The list has num_elements items; with -1, its length is the greatest index plus one.
 edge tensor_list_scatter_v2(operand tensor, operand indices, operand element_shape,
     operand num_elements, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -8680,7 +8679,8 @@ inline edge tensor_list_set_item(operand input_handle, operand index, operand it
   return tensor_list_set_item(input_handle, index, item, tensor_list_set_item_options{}, name, where);
 }
 
-/// Cuts a tensor along its first axis into items of these lengths, which add up to its extent.
+/// Splits a tensor along its first axis into items of these lengths, which must add up to its
+/// extent.
 edge tensor_list_split(operand tensor, operand element_shape, operand lengths,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
@@ -8689,8 +8689,8 @@ struct tensor_list_stack_options {
 };
 /// Joins all items of a list along a new first axis.
 ///
-/// Items have one shape, which must be known where there are none. Where num_elements is not -1,
-/// there must be so many.
+/// The items must have one shape. Without items, the shape must be known. num_elements is the
+/// required number of items, or -1 for any number.
 edge tensor_list_stack(operand input_handle, operand element_shape, troupe::dtype element_dtype,
     const tensor_list_stack_options& options = {}, std::string_view name = {},
     std::source_location where = std::source_location::current());
@@ -9041,31 +9041,31 @@ inline std::vector<edge> unpack(operand value, int64_t num, std::string_view nam
 
 /// Takes the largest of the rows of data that have the same number in segment_ids.
 ///
-/// Row i of the output comes from the rows numbered i, or is the least finite number of the type
-/// where there are none. Rows with a negative number are left out; a number beyond num_segments
-/// fails. Elements that are equally far out share the gradient.
+/// Row i of the output comes from the rows numbered i, or is the least finite number of the type if
+/// there are none. Rows with a negative number are ignored; a number that is not less than
+/// num_segments is an error. Elements that are equal to the result share the gradient.
 edge unsorted_segment_max(operand data, operand segment_ids, operand num_segments,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
 /// Takes the smallest of the rows of data that have the same number in segment_ids.
 ///
 /// Row i of the output comes from the rows numbered i, or is the largest finite number of the type
-/// where there are none. Rows with a negative number are left out; a number beyond num_segments
-/// fails. Elements that are equally far out share the gradient.
+/// if there are none. Rows with a negative number are ignored; a number that is not less than
+/// num_segments is an error. Elements that are equal to the result share the gradient.
 edge unsorted_segment_min(operand data, operand segment_ids, operand num_segments,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
 /// Multiplies the rows of data that have the same number in segment_ids.
 ///
-/// Row i of the output comes from the rows numbered i, or is ones where there are none. Rows with a
-/// negative number are left out; a number beyond num_segments fails.
+/// Row i of the output comes from the rows numbered i, or is ones if there are none. Rows with a
+/// negative number are ignored; a number that is not less than num_segments is an error.
 edge unsorted_segment_prod(operand data, operand segment_ids, operand num_segments,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 
 /// Adds up the rows of data that have the same number in segment_ids.
 ///
-/// Row i of the output is the sum of the rows numbered i, or zeros. Rows with a negative number are
-/// left out; a number beyond num_segments fails.
+/// Row i of the output is the sum of the rows numbered i, or zeros if there are none. Rows with a
+/// negative number are ignored; a number that is not less than num_segments is an error.
 edge unsorted_segment_sum(operand data, operand segment_ids, operand num_segments,
     std::string_view name = {}, std::source_location where = std::source_location::current());
 

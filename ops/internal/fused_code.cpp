@@ -71,7 +71,7 @@ std::string_view c_name(dtype type) {
   }
 }
 
-// "struct tanh_lane { ..."
+// Returns the name in the definition of a functor, "struct tanh_fn { ...".
 std::string_view name_of(std::string_view function) {
   function.remove_prefix(std::string_view{"struct "}.size());
   return function.substr(0, function.find(' '));

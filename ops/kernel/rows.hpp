@@ -25,15 +25,15 @@ result<integer_list> rows_to_update(const tensor& indices, const tensor& to, con
 template <class Body>
 void for_rows(device& on, const integer_list& rows, double nanoseconds_per_row, Body&& body) {
   // Rows are distributed one by one, because frequent rows tend to be adjacent.
-  auto hands = static_cast<uint64_t>(on.threads());
+  auto parts = static_cast<uint64_t>(on.threads());
   auto count = static_cast<double>(rows.size());
-  auto cost = count * nanoseconds_per_row / static_cast<double>(hands);
-  on.parallel_for(static_cast<int64_t>(hands), cost, [&](int64_t begin, int64_t end) {
-    auto takes_every_row = begin == 0 && end == static_cast<int64_t>(hands);
+  auto cost = count * nanoseconds_per_row / static_cast<double>(parts);
+  on.parallel_for(static_cast<int64_t>(parts), cost, [&](int64_t begin, int64_t end) {
+    auto takes_every_row = begin == 0 && end == static_cast<int64_t>(parts);
     for (size_t i = 0; i < rows.size(); ++i) {
-      auto hand =
-          takes_every_row ? begin : static_cast<int64_t>(static_cast<uint64_t>(rows[i]) % hands);
-      if (hand >= begin && hand < end)
+      auto part =
+          takes_every_row ? begin : static_cast<int64_t>(static_cast<uint64_t>(rows[i]) % parts);
+      if (part >= begin && part < end)
         body(static_cast<int64_t>(i), rows[i]);
     }
   });

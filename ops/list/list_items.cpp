@@ -90,9 +90,10 @@ edges pop_gradient(gradient_context& at) {
 
 extern constexpr op_def empty_tensor_list{
     .name = "EmptyTensorList",
-    .doc = "Makes an empty list.\n\nItems must have the type and fit element_shape, a vector that "
-           "may have -1, or the scalar -1. Where max_num_elements is not -1, there can be so many "
-           "items at most.",
+    .doc =
+        "Makes an empty list.\n\nItems must have the type element_dtype, and a shape that is "
+        "compatible with element_shape: a vector, in which -1 is an unknown extent, or the scalar "
+        "-1 for any shape. max_num_elements is the maximum number of items, or -1 for no limit.",
     .inputs = {on_host("element_shape", "shape_type"), on_host("max_num_elements", "i32")},
     .outputs = {{"handle", "variant"}},
     .attrs = {{"element_dtype", any_value}, {"shape_type", index_types}},
@@ -127,8 +128,8 @@ fetch last:1 = f32(2)
 
 extern constexpr op_def tensor_list_pop_back{
     .name = "TensorListPopBack",
-    .doc = "Takes the last item off a list.\n\nGives the list without it, and the item. "
-           "element_shape says of which shape one is that was only reserved.",
+    .doc = "Removes the last item of a list.\n\nOutputs the list without the item, and the item. "
+           "element_shape is the shape of an item that was not set, which is zeros.",
     .inputs = {{"input_handle", "variant"}, on_host("element_shape", "i32")},
     .outputs = {{"output_handle", "variant"}, {"tensor", "element_dtype"}},
     .attrs = {{"element_dtype", any_value}},
@@ -147,8 +148,8 @@ fetch n = i32(0)
 
 extern constexpr op_def tensor_list_reserve{
     .name = "TensorListReserve",
-    .doc = "Makes a list of num_elements items that are not set.\n\nOne that is read before counts "
-           "as zeros.",
+    .doc = "Makes a list of num_elements items that are not set.\n\nAn item that is read before it "
+           "is set is zeros.",
     .inputs = {on_host("element_shape", "shape_type"), on_host("num_elements", "i32")},
     .outputs = {{"handle", "variant"}},
     .attrs = {{"element_dtype", any_value}, {"shape_type", index_types}},
@@ -163,8 +164,8 @@ fetch y = f32[0, 0]
 
 extern constexpr op_def tensor_list_resize{
     .name = "TensorListResize",
-    .doc = "Drops items from the end of a list, or adds some that are not set, until there are "
-           "size.",
+    .doc = "Removes items from the end of a list, or adds items that are not set, so that it has "
+           "size items.",
     .inputs = {{"input_handle", "variant"}, on_host("size", "i32")},
     .outputs = {{"output_handle", "variant"}},
     .effects = effect::forwardable,
@@ -180,8 +181,8 @@ fetch y = f32[1, 2]
 
 extern constexpr op_def tensor_list_get_item{
     .name = "TensorListGetItem",
-    .doc = "Gives one item of a list.\n\nelement_shape says of which shape one is that was not "
-           "set.",
+    .doc = "Reads one item of a list.\n\nelement_shape is the shape of an item that was not set, "
+           "which is zeros.",
     .inputs = {{"input_handle", "variant"},
                on_host("index", "i32"),
                on_host("element_shape", "i32")},
@@ -217,8 +218,8 @@ fetch y = f32[0, 5, 0]
 
 extern constexpr op_def tensor_list_element_shape{
     .name = "TensorListElementShape",
-    .doc = "Gives what a list knows of its items' shapes.\n\nA vector in which -1 stands for an "
-           "extent that is not known; the scalar -1 where not even the rank is.",
+    .doc = "Outputs the known part of the shape of a list's items.\n\nThe output is a vector, in "
+           "which -1 is an unknown extent, or the scalar -1 for an unknown rank.",
     .inputs = {{"input_handle", "variant"}},
     .outputs = {{"element_shape", "shape_type"}},
     .attrs = {{"shape_type", index_types}},
@@ -234,7 +235,7 @@ fetch y = i32[-1, 2]
 
 extern constexpr op_def tensor_list_length{
     .name = "TensorListLength",
-    .doc = "Counts the items of a list, those that were only reserved included.",
+    .doc = "Counts the items of a list, including items that are not set.",
     .inputs = {{"input_handle", "variant"}},
     .outputs = {{"length", "i32"}},
     .infer = infer_length,

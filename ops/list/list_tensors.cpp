@@ -136,8 +136,9 @@ edges split_gradient(gradient_context& at) {
 
 extern constexpr op_def tensor_list_stack{
     .name = "TensorListStack",
-    .doc = "Joins all items of a list along a new first axis.\n\nItems have one shape, which must "
-           "be known where there are none. Where num_elements is not -1, there must be so many.",
+    .doc = "Joins all items of a list along a new first axis.\n\nThe items must have one shape. "
+           "Without items, the shape must be known. num_elements is the required number of items, "
+           "or -1 for any number.",
     .inputs = {{"input_handle", "variant"}, on_host("element_shape", "i32")},
     .outputs = {{"tensor", "element_dtype"}},
     .attrs = {{"element_dtype", any_value}, {"num_elements", -1}},
@@ -169,7 +170,7 @@ fetch last:1 = f32[3, 4]
 
 extern constexpr op_def tensor_list_gather{
     .name = "TensorListGather",
-    .doc = "Joins the items that indices name along a new first axis.",
+    .doc = "Joins the items at indices along a new first axis.",
     .inputs = {{"input_handle", "variant"},
                on_host("indices", "i32"),
                on_host("element_shape", "i32")},
@@ -186,8 +187,8 @@ fetch y = f32[3, 1]
 
 extern constexpr op_def tensor_list_scatter{
     .name = "TensorListScatter",
-    .doc = "Makes a list whose items at indices are the slices of a tensor.\n\nIt is as long as "
-           "the greatest index wants.",
+    .doc = "Makes a list whose items at indices are the slices of a tensor.\n\nThe length of the "
+           "list is the greatest index plus one.",
     .inputs = {{"tensor", "element_dtype"},
                on_host("indices", "i32"),
                on_host("element_shape", "shape_type")},
@@ -204,8 +205,8 @@ fetch y = f32[6, 0, 5]
 
 extern constexpr op_def tensor_list_scatter_v2{
     .name = "TensorListScatterV2",
-    .doc = "Makes a list whose items at indices are the slices of a tensor.\n\nIt has num_elements "
-           "items, or as many as the greatest index wants where that is -1.",
+    .doc = "Makes a list whose items at indices are the slices of a tensor.\n\nThe list has "
+           "num_elements items; with -1, its length is the greatest index plus one.",
     .inputs = {{"tensor", "element_dtype"},
                on_host("indices", "i32"),
                on_host("element_shape", "shape_type"),
@@ -241,8 +242,8 @@ fetch y = f32[1, 5, 3]
 
 extern constexpr op_def tensor_list_concat{
     .name = "TensorListConcat",
-    .doc = "Joins all items of a list along their first axis.\n\nAlso gives the extent of each "
-           "along that axis. The others must be equal.",
+    .doc = "Joins all items of a list along their first axis.\n\nAlso outputs the extent of each "
+           "item along that axis. The other extents must be equal.",
     .inputs = {{"input_handle", "variant"}},
     .outputs = {{"tensor", "element_dtype"}, {"lengths", "i64"}},
     .attrs = {{"element_dtype", any_type}, {"element_shape", attr_kind::shape, true}},
@@ -259,9 +260,9 @@ fetch y:1 = i64[1, 2]
 
 extern constexpr op_def tensor_list_concat_v2{
     .name = "TensorListConcatV2",
-    .doc = "Joins all items of a list along their first axis.\n\nAlso gives the extent of each "
-           "along that axis. The others must be equal. leading_dims are the first extents of items "
-           "that are not set.",
+    .doc = "Joins all items of a list along their first axis.\n\nAlso outputs the extent of each "
+           "item along that axis. The other extents must be equal. leading_dims are the first "
+           "extents of items that are not set.",
     .inputs = {{"input_handle", "variant"},
                on_host("element_shape", "shape_type"),
                on_host("leading_dims", "i64")},
@@ -280,8 +281,8 @@ fetch y:1 = i64[1, 2]
 
 extern constexpr op_def tensor_list_split{
     .name = "TensorListSplit",
-    .doc = "Cuts a tensor along its first axis into items of these lengths, which add up to its "
-           "extent.",
+    .doc = "Splits a tensor along its first axis into items of these lengths, which must add up to "
+           "its extent.",
     .inputs = {{"tensor", "element_dtype"},
                on_host("element_shape", "shape_type"),
                on_host("lengths", "i64")},
@@ -322,7 +323,7 @@ fetch y = f32[3, 6]
 
 extern constexpr op_def tensor_list_concat_lists{
     .name = "TensorListConcatLists",
-    .doc = "Makes a list of the items of one list and then those of another.",
+    .doc = "Makes a list of the items of one list, followed by those of another.",
     .inputs = {{"input_a", "variant"}, {"input_b", "variant"}},
     .outputs = {{"output", "variant"}},
     .attrs = {{"element_dtype", any_value}},

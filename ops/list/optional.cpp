@@ -68,7 +68,7 @@ fetch y = bool(false)
 
 extern constexpr op_def optional_has_value{
     .name = "OptionalHasValue",
-    .doc = "Says whether an optional has a value.",
+    .doc = "Outputs whether an optional has a value.",
     .inputs = {{"optional", "variant"}},
     .outputs = {{"has_value", "bool"}},
     .infer = infer::scalar,
@@ -82,7 +82,7 @@ fetch y = bool(true)
 
 extern constexpr op_def optional_get_value{
     .name = "OptionalGetValue",
-    .doc = "Gives the components of an optional, which must have a value.",
+    .doc = "Outputs the components of an optional, which must have a value.",
     .inputs = {{"optional", "variant"}},
     .outputs = {{"components", "output_types"}},
     .attrs = {{"output_types", attr_kind::types, any_value}, {"output_shapes", attr_kind::shapes}},

@@ -32,8 +32,8 @@ constexpr auto no_gradient = "TensorFlow has none either: stacks keep what gradi
 
 extern constexpr op_def stack_v2{
     .name = "StackV2",
-    .doc = "Makes an empty stack.\n\nEach run makes another one, which goes with its last handle. "
-           "There can be max_size elements at most, or any number where that is negative.",
+    .doc = "Makes an empty stack.\n\nEach run makes a new stack, which is released with its last "
+           "handle. max_size is the maximum number of elements; a negative number means no limit.",
     .inputs = {on_host("max_size", "i32")},
     .outputs = {{"handle", "variant"}},
     .attrs = {{"elem_type", any_value}, {"stack_name", ""}},
@@ -51,7 +51,8 @@ error invalid_argument "max_size allows no more"
 
 extern constexpr op_def stack_first{
     .name = "Stack",
-    .doc = "Makes an empty stack, for any number of elements.\n\nAs StackV2.",
+    .doc =
+        "Makes an empty stack without a limit of its elements.\n\nOtherwise the same as StackV2.",
     .outputs = {{"handle", "variant"}},
     .attrs = {{"elem_type", any_value}, {"stack_name", ""}},
     .effects = effect::stateful,
@@ -68,9 +69,10 @@ fetch y = string("some")
 extern constexpr op_def stack_push{
     .name = "StackPushV2",
     .second_name = "StackPush",
-    .doc = "Puts a tensor on a stack, and gives it.\n\nStacks lie in the host's memory: what a GPU "
-           "pushes goes there. With swap_memory, tensors of 16 KiB and more go to files, if the "
-           "session or task has a folder for them; else nothing is copied on processors.",
+    .doc = "Pushes a tensor on a stack, and outputs it.\n\nStacks are in the host's memory, to "
+           "which tensors of a GPU are copied. With swap_memory, tensors of at least 16 KiB are "
+           "written to files, if the session or task has a folder for them. Otherwise a tensor of "
+           "a processor is not copied.",
     .inputs = {{"handle", "variant"}, {"elem", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", any_value}, {"swap_memory", false}},
@@ -92,7 +94,7 @@ fetch first = f32[1, 2]
 extern constexpr op_def stack_pop{
     .name = "StackPopV2",
     .second_name = "StackPop",
-    .doc = "Takes the tensor off a stack that was put on it last.",
+    .doc = "Removes the tensor from a stack that was pushed last, and outputs it.",
     .inputs = {{"handle", "variant"}},
     .outputs = {{"elem", "elem_type"}},
     .attrs = {{"elem_type", any_value}},
@@ -110,8 +112,8 @@ error invalid_argument "it is empty"
 extern constexpr op_def stack_close{
     .name = "StackCloseV2",
     .second_name = "StackClose",
-    .doc = "Lets go of all elements of a stack.\n\nAny use of it afterwards is an error. There is "
-           "no need to close one: it goes with its last handle.",
+    .doc = "Releases all elements of a stack.\n\nAny later use is an error. Closing is optional: "
+           "all elements are released with the last handle.",
     .inputs = {{"handle", "variant"}},
     .effects = effect::stateful,
     .infer = infer_close,

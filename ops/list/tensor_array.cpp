@@ -6,12 +6,13 @@ namespace troupe::ops::tensor_array_op {
 
 extern constexpr op_def tensor_array_v3{
     .name = "TensorArrayV3",
-    .doc = "Makes an array of size elements that are not written.\n\nGives a handle, and a flow "
-           "that ops on the array take and give: an op comes after those whose flow it takes. Each "
-           "run makes another array, which goes with its last handle. Elements must have the type "
-           "and fit element_shape; with identical_element_shapes, also the first that was "
-           "written. With dynamic_size, a write beyond the end makes it larger. With "
-           "clear_after_read, an element can be read once.",
+    .doc =
+        "Makes an array of size elements that are not written.\n\nOutputs a handle, and a flow, "
+        "which orders ops: each op on the array takes a flow and runs after the op that has output "
+        "it. Each run makes a new array, which is released with its last handle. Elements must "
+        "have the type dtype, and a shape that is compatible with element_shape; with "
+        "identical_element_shapes, all must have one shape. With dynamic_size, a write beyond the "
+        "end extends the array. With clear_after_read, an element can be read only once.",
     .inputs = {on_host("size", "i32")},
     .outputs = {{"handle", "variant"}, {"flow", "f32"}},
     .attrs = {{"dtype", any_value},
@@ -33,8 +34,8 @@ fetch n = i32(3)
 extern constexpr op_def tensor_array_v2{
     .name = "TensorArrayV2",
     .second_name = "TensorArray",
-    .doc = "Makes an array of size elements that are not written.\n\nAs TensorArrayV3, which gives "
-           "the first flow as well.",
+    .doc = "Makes an array of size elements that are not written.\n\nThe same as TensorArrayV3, "
+           "which also outputs the first flow.",
     .inputs = {on_host("size", "i32")},
     .outputs = {{"handle", "variant"}},
     .attrs = {{"dtype", any_value},
@@ -55,10 +56,9 @@ fetch n = i32(3)
 
 extern constexpr op_def tensor_array_grad_v3{
     .name = "TensorArrayGradV3",
-    .doc = "Gives the array of gradients that belongs to an array and a source.\n\nIt is made when "
-           "it is asked for first, with as many elements; from then on, the array does not grow. "
-           "What is written to an element several times adds up, and what is not written counts "
-           "as zeros.",
+    .doc = "Outputs the array of gradients of an array, for a source.\n\nThe first op for a source "
+           "makes it, with the same number of elements; afterwards the array cannot grow. Values "
+           "that are written to one element are added up. An element that is not written is zeros.",
     .inputs = {{"handle", "variant"}, {"flow_in", "f32"}},
     .outputs = {{"grad_handle", "variant"}, {"flow_out", "f32"}},
     .attrs = {{"source", attr_kind::text}},
@@ -81,8 +81,8 @@ fetch nothing = f32(0)
 extern constexpr op_def tensor_array_grad_v2{
     .name = "TensorArrayGradV2",
     .second_name = "TensorArrayGrad",
-    .doc = "Gives the array of gradients that belongs to an array and a source.\n\nAs "
-           "TensorArrayGradV3, which hands the flow on as well.",
+    .doc = "Outputs the array of gradients of an array, for a source.\n\nThe same as "
+           "TensorArrayGradV3, which also passes the flow on.",
     .inputs = {{"handle", "variant"}, {"flow_in", "f32"}},
     .outputs = {{"grad_handle", "variant"}},
     .attrs = {{"source", attr_kind::text}},
@@ -99,8 +99,9 @@ fetch y = f32(0)
 
 extern constexpr op_def tensor_array_grad_with_shape{
     .name = "TensorArrayGradWithShape",
-    .doc = "Gives an array of gradients whose elements have further axes in front.\n\nAs "
-           "TensorArrayGradV3 otherwise: for gradients of several values at once.",
+    .doc =
+        "Outputs an array of gradients whose elements have additional leading axes.\n\nOtherwise "
+        "the same as TensorArrayGradV3. Used for gradients of several values together.",
     .inputs = {{"handle", "variant"}, {"flow_in", "f32"}, on_host("shape_to_prepend", "i32")},
     .outputs = {{"grad_handle", "variant"}, {"flow_out", "f32"}},
     .attrs = {{"source", attr_kind::text}},
@@ -118,8 +119,8 @@ fetch y = f32[[0, 0], [0, 0], [0, 0]]
 extern constexpr op_def tensor_array_write_v3{
     .name = "TensorArrayWriteV3",
     .second_name = "TensorArrayWriteV2",
-    .doc = "Writes an element of a TensorArray.\n\nEach can be written once, unless it is of an "
-           "array of gradients. Nothing is copied, and what was written does not change later.",
+    .doc = "Writes an element of a TensorArray.\n\nAn element can be written only once, except in "
+           "an array of gradients. The value is not copied, and does not change later.",
     .inputs = {{"handle", "variant"}, on_host("index", "i32"), {"value", "T"}, {"flow_in", "f32"}},
     .outputs = {{"flow_out", "f32"}},
     .attrs = {{"T", any_value}},
@@ -138,9 +139,9 @@ fetch y = f32[[3, 4], [1, 2]]
 extern constexpr op_def tensor_array_read_v3{
     .name = "TensorArrayReadV3",
     .second_name = "TensorArrayReadV2",
-    .doc = "Reads an element of a TensorArray.\n\nOne that was not written counts as zeros where "
-           "the array's element_shape is known, and is an error else; so is one that was read "
-           "before, unless clear_after_read is false.",
+    .doc = "Reads an element of a TensorArray.\n\nAn element that was not written is zeros if the "
+           "array's element_shape is known, and otherwise an error. Reading an element again is an "
+           "error unless clear_after_read is false.",
     .inputs = {{"handle", "variant"}, on_host("index", "i32"), {"flow_in", "f32"}},
     .outputs = {{"value", "dtype"}},
     .attrs = {{"dtype", any_value}},
@@ -158,9 +159,9 @@ fetch y = f32[1, 2]
 extern constexpr op_def tensor_array_gather_v3{
     .name = "TensorArrayGatherV3",
     .second_name = "TensorArrayGatherV2",
-    .doc = "Joins the elements that indices name along a new first axis.\n\nThey must have one "
-           "shape, and fit element_shape, which must be known where there are none. All of them "
-           "are read.",
+    .doc = "Joins the elements at indices along a new first axis.\n\nThe elements must have one "
+           "shape, which is compatible with element_shape. Without indices, the shape must be "
+           "known. Counts as a read of each element.",
     .inputs = {{"handle", "variant"}, on_host("indices", "i32"), {"flow_in", "f32"}},
     .outputs = {{"value", "dtype"}},
     .attrs = {{"dtype", any_value}, {"element_shape", attr_kind::shape, true}},
@@ -178,7 +179,7 @@ fetch y = f32[7, 5]
 extern constexpr op_def tensor_array_scatter_v3{
     .name = "TensorArrayScatterV3",
     .second_name = "TensorArrayScatterV2",
-    .doc = "Writes the slices of a value along its first axis to the elements that indices name.",
+    .doc = "Writes the slices of a value along its first axis to the elements at indices.",
     .inputs = {{"handle", "variant"},
                on_host("indices", "i32"),
                {"value", "T"},
@@ -199,9 +200,10 @@ fetch y = f32[6, 0, 5]
 extern constexpr op_def tensor_array_concat_v3{
     .name = "TensorArrayConcatV3",
     .second_name = "TensorArrayConcatV2",
-    .doc = "Joins all elements of a TensorArray along their first axis.\n\nAlso gives the extent "
-           "of each along that axis. The others must be equal, and fit element_shape_except0, "
-           "which must be known where there are no elements. All of them are read.",
+    .doc = "Joins all elements of a TensorArray along their first axis.\n\nAlso outputs the extent "
+           "of each element along that axis. The other extents must be equal, and compatible with "
+           "element_shape_except0, which must be known if there are no elements. Counts as a read "
+           "of each element.",
     .inputs = {{"handle", "variant"}, {"flow_in", "f32"}},
     .outputs = {{"value", "dtype"}, {"lengths", "i64"}},
     .attrs = {{"dtype", any_type}, {"element_shape_except0", attr_kind::shape, true}},
@@ -220,8 +222,8 @@ fetch y:1 = i64[1, 2]
 extern constexpr op_def tensor_array_split_v3{
     .name = "TensorArraySplitV3",
     .second_name = "TensorArraySplitV2",
-    .doc = "Cuts a value along its first axis into the elements of a TensorArray.\n\nThere is one "
-           "length for each element, and they add up to the extent of the axis.",
+    .doc = "Splits a value along its first axis into the elements of a TensorArray.\n\nlengths has "
+           "a length for each element; they must add up to the extent of the axis.",
     .inputs = {{"handle", "variant"},
                {"value", "T"},
                on_host("lengths", "i64"),
@@ -259,8 +261,8 @@ fetch n = i32(5)
 extern constexpr op_def tensor_array_close_v3{
     .name = "TensorArrayCloseV3",
     .second_name = "TensorArrayCloseV2",
-    .doc = "Lets go of all elements of a TensorArray.\n\nAny use of it afterwards is an error. "
-           "There is no need to close one: it goes with its last handle.",
+    .doc = "Releases all elements of a TensorArray.\n\nAny later use is an error. Closing is "
+           "optional: all elements are released with the last handle.",
     .inputs = {{"handle", "variant"}},
     .effects = effect::stateful,
     .infer = infer_array::close,

@@ -40,8 +40,8 @@ fetch y = string("some")
 
 extern constexpr op_def tensor_array_pack{
     .name = "TensorArrayPack",
-    .doc = "Joins all elements of a TensorArray along a new first axis.\n\nAs "
-           "TensorArrayGatherV3, of all in their order.",
+    .doc = "Joins all elements of a TensorArray along a new first axis.\n\nThe same as "
+           "TensorArrayGatherV3 with the indices of all elements in order.",
     .inputs = {{"handle", "variant"}, {"flow_in", "f32"}},
     .outputs = {{"value", "dtype"}},
     .attrs = {{"dtype", any_value}, {"element_shape", attr_kind::shape, true}},
@@ -59,8 +59,8 @@ fetch y = f32[6, 5]
 
 extern constexpr op_def tensor_array_unpack{
     .name = "TensorArrayUnpack",
-    .doc = "Writes the slices of a value along its first axis to the elements of a TensorArray.\n\n"
-           "There is one for each element.",
+    .doc = "Writes the slices of a value along its first axis to the elements of a "
+           "TensorArray.\n\nThe value has one slice for each element.",
     .inputs = {{"handle", "variant"}, {"value", "T"}, {"flow_in", "f32"}},
     .outputs = {{"flow_out", "f32"}},
     .attrs = {{"T", any_value}},
@@ -77,8 +77,8 @@ fetch y = f32[3, 4]
 
 extern constexpr op_def tensor_array_gather{
     .name = "TensorArrayGather",
-    .doc = "Joins the elements that indices name along a new first axis.\n\nThe same as "
-           "TensorArrayGatherV3.",
+    .doc =
+        "Joins the elements at indices along a new first axis.\n\nThe same as TensorArrayGatherV3.",
     .inputs = {{"handle", "variant"}, on_host("indices", "i32"), {"flow_in", "f32"}},
     .outputs = {{"value", "dtype"}},
     .attrs = {{"dtype", any_value}, {"element_shape", attr_kind::shape, true}},
@@ -94,8 +94,8 @@ fetch y = f32{0,2}[]
 
 extern constexpr op_def tensor_array_scatter{
     .name = "TensorArrayScatter",
-    .doc = "Writes the slices of a value along its first axis to the elements that indices "
-           "name.\n\nThe same as TensorArrayScatterV3.",
+    .doc = "Writes the slices of a value along its first axis to the elements at indices.\n\nThe "
+           "same as TensorArrayScatterV3.",
     .inputs = {{"handle", "variant"},
                on_host("indices", "i32"),
                {"value", "T"},
@@ -135,7 +135,7 @@ fetch y:1 = i64[1, 2]
 
 extern constexpr op_def tensor_array_split{
     .name = "TensorArraySplit",
-    .doc = "Cuts a value along its first axis into the elements of a TensorArray.\n\nThe same as "
+    .doc = "Splits a value along its first axis into the elements of a TensorArray.\n\nThe same as "
            "TensorArraySplitV3.",
     .inputs = {{"handle", "variant"},
                {"value", "T"},
@@ -172,7 +172,7 @@ fetch n = i32(7)
 
 extern constexpr op_def tensor_array_close{
     .name = "TensorArrayClose",
-    .doc = "Lets go of all elements of a TensorArray.\n\nThe same as TensorArrayCloseV3.",
+    .doc = "Releases all elements of a TensorArray.\n\nThe same as TensorArrayCloseV3.",
     .inputs = {{"handle", "variant"}},
     .effects = effect::stateful,
     .infer = infer_array::close,

@@ -6,13 +6,12 @@ namespace troupe::ops::hash_table_op {
 extern constexpr op_def hash_table = table_maker({
     .name = "HashTable",
     .second_name = "HashTableV2",
-    .doc = "Holds pairs of keys and values that are given once, and outputs a reference to the "
-           "table.\n\n"
-           "The table lives in the named container of its task, under shared_name or else the "
-           "node's name, whatever use_node_name_sharing says; nodes of the same name share it. "
-           "InitializeTable or InitializeTableFromTextFile gives it its pairs, from when on it "
-           "does not change; until then it must not be asked. Checkpoints of variables do not "
-           "hold it: its initialiser makes it again.",
+    .doc = "Makes a table of pairs of keys and values that does not change once it is initialized, "
+           "and outputs a reference to it.\n\nThe table is in the named container of its task, "
+           "under shared_name or else under the node's name, for any value of "
+           "use_node_name_sharing; nodes with the same name share it. InitializeTable or "
+           "InitializeTableFromTextFile initializes it; lookups before that fail. Checkpoints of "
+           "variables do not contain the table: its initializer makes it again.",
     .attrs = {{"container", ""},
               {"shared_name", ""},
               {"use_node_name_sharing", false},
@@ -33,14 +32,13 @@ fetch found = i64[2, -1]
 extern constexpr op_def mutable_hash_table = table_maker({
     .name = "MutableHashTable",
     .second_name = "MutableHashTableV2",
-    .doc = "Holds pairs of keys and values that steps look up, add, replace and remove, and "
-           "outputs a reference to the table.\n\n"
-           "The table lives in the named container of its task, under shared_name or else the "
-           "node's name, whatever use_node_name_sharing says; nodes of the same name share it. "
-           "It begins empty. Each op sees and makes all of a change or none of it; which of "
-           "several in one step comes first is open, unless control inputs say it. To save a "
-           "table, fetch what LookupTableExport gives and later hand it to LookupTableImport: "
-           "checkpoints of variables do not hold it.",
+    .doc = "Makes a table of pairs of keys and values that steps can look up, add, replace and "
+           "remove, and outputs a reference to it.\n\nThe table is in the named container of its "
+           "task, under shared_name or else under the node's name, for any value of "
+           "use_node_name_sharing; nodes with the same name share it. The table is empty at first. "
+           "Each op on it is atomic. The order of several ops in one step is undefined, unless "
+           "control inputs define it. Checkpoints of variables do not contain the table. To save "
+           "it, fetch the outputs of LookupTableExport, and later feed them to LookupTableImport.",
     .attrs = {{"container", ""},
               {"shared_name", ""},
               {"use_node_name_sharing", false},
@@ -61,10 +59,10 @@ fetch found = f32[1.5, 0]
 extern constexpr op_def mutable_hash_table_of_tensors = table_maker({
     .name = "MutableHashTableOfTensors",
     .second_name = "MutableHashTableOfTensorsV2",
-    .doc = "Holds pairs of keys and values, each value a tensor of shape value_shape, and "
-           "outputs a reference to the table.\n\n"
-           "All else is as with MutableHashTable: values have the axes of the keys, then those "
-           "of value_shape, which must be fully known.",
+    .doc = "Makes a table of pairs of keys and values, where each value is a tensor of shape "
+           "value_shape, and outputs a reference to it.\n\nThe shape of values is that of the "
+           "keys, followed by value_shape, which must be fully known. Otherwise the same as "
+           "MutableHashTable.",
     .attrs = {{"container", ""},
               {"shared_name", ""},
               {"use_node_name_sharing", false},

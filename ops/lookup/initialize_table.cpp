@@ -6,10 +6,10 @@ namespace troupe::ops::initialize_table_op {
 extern constexpr op_def initialize_table = table_user({
     .name = "InitializeTable",
     .second_name = "InitializeTableV2",
-    .doc = "Gives a HashTable its pairs: keys [n] and a value for each.\n\n"
-           "A key may come twice with the same value. Fails with invalid_argument where it comes "
-           "with two, and with failed_precondition where the table has other pairs already; it "
-           "has then what it had.",
+    .doc = "Initializes a HashTable with keys [n] and a value for each.\n\nA key may occur twice "
+           "with the same value. Fails with invalid_argument for a key with two values, and with "
+           "failed_precondition for a table that has other pairs already. After a failure the "
+           "table is unchanged.",
     .inputs = {table_handle, {"keys", "Tkey"}, {"values", "Tval"}},
     .attrs = {{"Tkey", table_keys}, {"Tval", table_values}},
     .infer = infer_table_initialize,
@@ -30,15 +30,14 @@ error failed_precondition "was initialised already, with other pairs"
 extern constexpr op_def initialize_table_from_text_file = table_user({
     .name = "InitializeTableFromTextFile",
     .second_name = "InitializeTableFromTextFileV2",
-    .doc = "Gives a HashTable its pairs from a text file, a pair a line.\n\n"
-           "key_index and value_index say what of a line is the key and the value: the number of "
-           "a column (columns lie between delimiters), -2 the whole line, -1 the number of the "
-           "line, counted from 0, plus offset. Numbers may have spaces around them. Lines end "
-           "with LF or CR LF; none may be empty. With a vocab_size, only as many lines count, and "
-           "there must be as many.\n\n"
-           "The file is read by the task that holds the table. Errors name the file and the "
-           "line, counted from 1. A table that has pairs already must have the same ones "
-           "(TensorFlow does not look).",
+    .doc = "Initializes a HashTable from a text file with one pair per line.\n\nkey_index and "
+           "value_index select the key and the value of a line: the number of a column (columns "
+           "are separated by delimiter), -2 for the whole line, or -1 for the number of the line, "
+           "counted from 0, plus offset. Numbers may be surrounded by spaces. Lines end with LF or "
+           "CR LF, and must not be empty. With a vocab_size, only that many lines are read, and "
+           "the file must have them.\n\nThe task that holds the table reads the file. Errors name "
+           "the file and the line, counted from 1. A table that has pairs already must have the "
+           "same pairs (TensorFlow does not check this).",
     .inputs = {table_handle, {"filename", "string"}},
     .attrs = {{"key_index", at_least{-2}},
               {"value_index", at_least{-2}},

@@ -6,9 +6,9 @@ namespace troupe::ops::lookup_table_op {
 extern constexpr op_def lookup_table_find = table_user({
     .name = "LookupTableFind",
     .second_name = "LookupTableFindV2",
-    .doc = "Looks up the values of keys: outputs one for each, with the shape of keys.\n\n"
-           "Keys that are not there give default_value: one value for all, or one for each key. "
-           "Fails with failed_precondition where a HashTable is not initialised.",
+    .doc = "Looks up the values of keys.\n\nOutputs a value for each key, in the shape of keys. "
+           "For a missing key, outputs default_value: one value for all keys, or one for each key. "
+           "Fails with failed_precondition for a HashTable that is not initialized.",
     .inputs = {table_handle, {"keys", "Tin"}, {"default_value", "Tout"}},
     .outputs = {{"values", "Tout"}},
     .attrs = {{"Tin", table_keys}, {"Tout", table_values}},
@@ -30,10 +30,10 @@ fetch each = string[["20", "10"], ["20", "3"]]
 extern constexpr op_def lookup_table_insert = table_user({
     .name = "LookupTableInsert",
     .second_name = "LookupTableInsertV2",
-    .doc = "Adds pairs to a table, or replaces the values of keys that are there.\n\n"
-           "Keys may have any shape; values have the same, then that of each value. Of several "
-           "values for one key the last stays. All pairs are there for a step that looks, or "
-           "none.",
+    .doc = "Adds pairs to a table, and replaces the values of existing keys.\n\nKeys may have any "
+           "shape; the shape of values is that of the keys, followed by that of one value. Of "
+           "several values for one key, the last is kept. The change is atomic: other ops see all "
+           "pairs or none.",
     .inputs = {table_handle, {"keys", "Tin"}, {"values", "Tout"}},
     .attrs = {{"Tin", table_keys}, {"Tout", table_values}},
     .infer = infer_table_insert,
@@ -49,8 +49,7 @@ fetch found = i64[11, 20]
 
 extern constexpr op_def lookup_table_remove_v2 = table_user({
     .name = "LookupTableRemoveV2",
-    .doc = "Removes keys, of any shape, with their values from a table; those that are not there "
-           "are ignored.",
+    .doc = "Removes keys, of any shape, and their values from a table; missing keys are ignored.",
     .inputs = {table_handle, {"keys", "Tin"}},
     .attrs = {{"Tin", table_keys}},
     .infer = infer_table_remove,
@@ -70,7 +69,7 @@ fetch found = i64[0, 20, 30, 0]
 extern constexpr op_def lookup_table_size = table_user({
     .name = "LookupTableSize",
     .second_name = "LookupTableSizeV2",
-    .doc = "Counts the pairs of a table; there are none while it is not initialised.",
+    .doc = "Counts the pairs of a table; 0 before it is initialized.",
     .inputs = {table_handle},
     .outputs = {{"size", "i64"}},
     .infer = infer_table_size,
@@ -89,10 +88,10 @@ fetch size = i64(2)
 extern constexpr op_def lookup_table_export = table_user({
     .name = "LookupTableExport",
     .second_name = "LookupTableExportV2",
-    .doc = "Copies all pairs of a table: keys [n], and a value for each.\n\n"
-           "They come in the order in which the keys were added, but a key may take the place of "
-           "one that was removed. All are of one moment. This is how a table is saved: "
-           "LookupTableImport brings it back.",
+    .doc = "Outputs copies of all pairs of a table: keys [n], and a value for each.\n\nThe pairs "
+           "are in the order in which the keys were added, except that a key may take the position "
+           "of a removed one. They are a consistent snapshot, from which LookupTableImport "
+           "restores a table.",
     .inputs = {table_handle},
     .outputs = {{"keys", "Tkeys"}, {"values", "Tvalues"}},
     .attrs = {{"Tkeys", table_keys}, {"Tvalues", table_values}},
@@ -111,9 +110,8 @@ fetch all:1 = i64[30, 10]
 extern constexpr op_def lookup_table_import = table_user({
     .name = "LookupTableImport",
     .second_name = "LookupTableImportV2",
-    .doc = "Makes keys [n], with a value for each, all that a table has.\n\n"
-           "What it had before is gone; of several values for one key the last stays. For a "
-           "HashTable it is the same as InitializeTable.",
+    .doc = "Replaces all pairs of a table by keys [n], with a value for each.\n\nOf several values "
+           "for one key, the last is kept. For a HashTable, the same as InitializeTable.",
     .inputs = {table_handle, {"keys", "Tin"}, {"values", "Tout"}},
     .attrs = {{"Tin", table_keys}, {"Tout", table_values}},
     .infer = infer_table_import,

@@ -41,8 +41,8 @@ result<shapes> infer_dense_bincount(const infer_context& at) {
 extern constexpr op_def bincount{
     .name = "Bincount",
     .doc = "Counts how often each number from 0 to size - 1 occurs in arr, or adds up the weights "
-           "that belong to it.\n\nNumbers from size on are left out, negative ones fail. Without "
-           "weights, which are then empty, each number counts 1.",
+           "that belong to it.\n\nNumbers of at least size are ignored, and negative numbers are "
+           "errors. If weights is empty, each number counts 1.",
     .inputs = {{"arr", "i32"}, on_host("size", "i32"), {"weights", "T"}},
     .outputs = {{"bins", "T"}},
     .attrs = {{"T", one_of(dtype::i32, dtype::i64, dtype::f32, dtype::f64)}},
@@ -59,10 +59,9 @@ fetch z = f32[0, 2.5, 0, 1]
 extern constexpr op_def dense_bincount{
     .name = "DenseBincount",
     .doc = "Counts how often each number from 0 to size - 1 occurs in a vector, or in each row of "
-           "a matrix, or adds up the weights that belong to it.\n\nNumbers from size on are left "
-           "out, negative ones fail. Without weights, which are then empty, each number counts 1. "
-           "With binary_output it says 1 where a number occurs at all, and weights are not looked "
-           "at.",
+           "a matrix, or adds up the weights that belong to it.\n\nNumbers of at least size are "
+           "ignored, and negative numbers are errors. If weights is empty, each number counts 1. "
+           "With binary_output, the count of a number that occurs is 1, and weights are ignored.",
     .inputs = {{"input", "Tidx"}, on_host("size", "Tidx"), {"weights", "T"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"Tidx", one_of(dtype::i32, dtype::i64)},

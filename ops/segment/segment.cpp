@@ -17,9 +17,9 @@ edges gradient(gradient_context& at) {
 
 extern constexpr op_def segment_sum{
     .name = "SegmentSum",
-    .doc = "Adds up the rows of data that have the same number in segment_ids.\n\nThe numbers "
-           "must not decrease. Row i of the output comes from the rows numbered i, or is zeros "
-           "where there are none; the last number says how many there are.",
+    .doc = "Adds up the rows of data that have the same number in segment_ids.\n\nThe numbers must "
+           "not decrease. Row i of the output comes from the rows numbered i, or is zeros if there "
+           "are none. The last number plus one is the number of rows of the output.",
     .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}},
@@ -36,8 +36,8 @@ extern constexpr op_def segment_mean{
     .name = "SegmentMean",
     .doc = "Takes the mean of the rows of data that have the same number in segment_ids.\n\nThe "
            "numbers must not decrease. Row i of the output comes from the rows numbered i, or is "
-           "zeros where there are none; the last number says how many there are. The mean of "
-           "whole numbers is rounded towards zero.",
+           "zeros if there are none. The last number plus one is the number of rows of the output. "
+           "The mean of whole numbers is rounded towards zero.",
     .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}},
@@ -53,8 +53,8 @@ fetch y = f32[[2, 3], [5, 6]]
 extern constexpr op_def segment_prod{
     .name = "SegmentProd",
     .doc = "Multiplies the rows of data that have the same number in segment_ids.\n\nThe numbers "
-           "must not decrease. Row i of the output comes from the rows numbered i, or is ones "
-           "where there are none; the last number says how many there are.",
+           "must not decrease. Row i of the output comes from the rows numbered i, or is ones if "
+           "there are none. The last number plus one is the number of rows of the output.",
     .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", numbers}, {"Tindices", index_types}},
@@ -69,10 +69,10 @@ fetch y = f32[[3, 8], [5, 6]]
 
 extern constexpr op_def segment_max{
     .name = "SegmentMax",
-    .doc = "Takes the largest of the rows of data that have the same number in "
-           "segment_ids.\n\nThe numbers must not decrease. Row i of the output comes from the "
-           "rows numbered i, element by element, or is zeros where there are none; the last "
-           "number says how many there are. Elements that are equally large share the gradient.",
+    .doc = "Takes the largest of the rows of data that have the same number in segment_ids.\n\nThe "
+           "numbers must not decrease. Row i of the output comes from the rows numbered i, element "
+           "by element, or is zeros if there are none. The last number plus one is the number of "
+           "rows of the output. Elements that are equally large share the gradient.",
     .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", real_numbers}, {"Tindices", index_types}},
@@ -87,10 +87,11 @@ fetch y = f32[[3, 4], [5, 6]]
 
 extern constexpr op_def segment_min{
     .name = "SegmentMin",
-    .doc = "Takes the smallest of the rows of data that have the same number in "
-           "segment_ids.\n\nThe numbers must not decrease. Row i of the output comes from the "
-           "rows numbered i, element by element, or is zeros where there are none; the last "
-           "number says how many there are. Elements that are equally small share the gradient.",
+    .doc =
+        "Takes the smallest of the rows of data that have the same number in segment_ids.\n\nThe "
+        "numbers must not decrease. Row i of the output comes from the rows numbered i, element by "
+        "element, or is zeros if there are none. The last number plus one is the number of rows of "
+        "the output. Elements that are equally small share the gradient.",
     .inputs = {{"data", "T"}, {"segment_ids", "Tindices"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", real_numbers}, {"Tindices", index_types}},

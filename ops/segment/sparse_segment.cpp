@@ -49,10 +49,9 @@ edges sparse_segment_sqrt_n_with_num_segments_gradient(gradient_context& at) {
 
 extern constexpr op_def sparse_segment_sum{
     .name = "SparseSegmentSum",
-    .doc = "Adds up the rows of data that indices names and that have the same number in "
-           "segment_ids.\n\nThe numbers must not decrease. Row i of the output comes from those "
-           "numbered i, or is zeros where there are none. The last number says how many rows "
-           "there are.",
+    .doc = "Adds up the rows of data at indices that have the same number in segment_ids.\n\nThe "
+           "numbers must not decrease. Row i of the output comes from the rows numbered i, or is "
+           "zeros if there are none. The last number plus one is the number of rows of the output.",
     .inputs = {{"data", "T"}, {"indices", "Tidx"}, {"segment_ids", "Tsegmentids"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", real_numbers},
@@ -69,10 +68,10 @@ fetch y = f32[[4, 4], [5, 6]]
 
 extern constexpr op_def sparse_segment_mean{
     .name = "SparseSegmentMean",
-    .doc = "Takes the mean of the rows of data that indices names and that have the same number "
-           "in segment_ids.\n\nThe numbers must not decrease. Row i of the output comes from "
-           "those numbered i, or is zeros where there are none. The last number says how many "
-           "rows there are.",
+    .doc = "Takes the mean of the rows of data at indices that have the same number in "
+           "segment_ids.\n\nThe numbers must not decrease. Row i of the output comes from the rows "
+           "numbered i, or is zeros if there are none. The last number plus one is the number of "
+           "rows of the output.",
     .inputs = {{"data", "T"}, {"indices", "Tidx"}, {"segment_ids", "Tsegmentids"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating},
@@ -89,10 +88,10 @@ fetch y = f32[[2, 2], [5, 6]]
 
 extern constexpr op_def sparse_segment_sqrt_n{
     .name = "SparseSegmentSqrtN",
-    .doc = "Adds up, and divides by the square root of how many there are, the rows of data that "
-           "indices names and that have the same number in segment_ids.\n\nThe numbers must not "
-           "decrease. Row i of the output comes from those numbered i, or is zeros where there "
-           "are none. The last number says how many rows there are.",
+    .doc = "Adds up the rows of data at indices that have the same number in segment_ids, and "
+           "divides each sum by the square root of the number of its rows.\n\nThe numbers must not "
+           "decrease. Row i of the output comes from the rows numbered i, or is zeros if there are "
+           "none. The last number plus one is the number of rows of the output.",
     .inputs = {{"data", "T"}, {"indices", "Tidx"}, {"segment_ids", "Tsegmentids"}},
     .outputs = {{"output", "T"}},
     .attrs = {{"T", floating},
@@ -109,10 +108,9 @@ fetch y = f32[[4, 6], [3, 2]]
 
 extern constexpr op_def sparse_segment_sum_with_num_segments{
     .name = "SparseSegmentSumWithNumSegments",
-    .doc = "Adds up the rows of data that indices names and that have the same number in "
-           "segment_ids.\n\nThe numbers must not decrease. Row i of the output comes from those "
-           "numbered i, or is zeros where there are none. num_segments says how many rows there "
-           "are.",
+    .doc = "Adds up the rows of data at indices that have the same number in segment_ids.\n\nThe "
+           "numbers must not decrease. Row i of the output comes from the rows numbered i, or is "
+           "zeros if there are none. num_segments is the number of rows of the output.",
     .inputs = {{"data", "T"},
                {"indices", "Tidx"},
                {"segment_ids", "Tsegmentids"},
@@ -132,10 +130,10 @@ fetch y = f32[[4, 4], [5, 6], [0, 0]]
 
 extern constexpr op_def sparse_segment_mean_with_num_segments{
     .name = "SparseSegmentMeanWithNumSegments",
-    .doc = "Takes the mean of the rows of data that indices names and that have the same number "
-           "in segment_ids.\n\nThe numbers must not decrease. Row i of the output comes from "
-           "those numbered i, or is zeros where there are none. num_segments says how many rows "
-           "there are.",
+    .doc = "Takes the mean of the rows of data at indices that have the same number in "
+           "segment_ids.\n\nThe numbers must not decrease. Row i of the output comes from the rows "
+           "numbered i, or is zeros if there are none. num_segments is the number of rows of the "
+           "output.",
     .inputs = {{"data", "T"},
                {"indices", "Tidx"},
                {"segment_ids", "Tsegmentids"},
@@ -155,10 +153,10 @@ fetch y = f32[[2, 2], [5, 6], [0, 0]]
 
 extern constexpr op_def sparse_segment_sqrt_n_with_num_segments{
     .name = "SparseSegmentSqrtNWithNumSegments",
-    .doc = "Adds up, and divides by the square root of how many there are, the rows of data that "
-           "indices names and that have the same number in segment_ids.\n\nThe numbers must not "
-           "decrease. Row i of the output comes from those numbered i, or is zeros where there "
-           "are none. num_segments says how many rows there are.",
+    .doc = "Adds up the rows of data at indices that have the same number in segment_ids, and "
+           "divides each sum by the square root of the number of its rows.\n\nThe numbers must not "
+           "decrease. Row i of the output comes from the rows numbered i, or is zeros if there are "
+           "none. num_segments is the number of rows of the output.",
     .inputs = {{"data", "T"},
                {"indices", "Tidx"},
                {"segment_ids", "Tsegmentids"},

@@ -32,9 +32,9 @@ edges sparse_segment_sqrt_n_grad_gradient(gradient_context& at) {
 
 extern constexpr op_def sparse_segment_sum_grad{
     .name = "SparseSegmentSumGrad",
-    .doc = "Computes the gradient of SparseSegmentSum with respect to its data, which has "
-           "output_dim0 rows.\n\nEach entry adds its row of grad, the one that segment_ids names, "
-           "to the row of the output that indices names.",
+    .doc =
+        "Computes the gradient of SparseSegmentSum with respect to its data, which has output_dim0 "
+        "rows.\n\nEntry k adds row segment_ids[k] of grad to row indices[k] of the output.",
     .inputs = {{"grad", "T"},
                {"indices", "Tidx"},
                {"segment_ids", "Tsegmentids"},
@@ -54,8 +54,8 @@ fetch y = f32[[1, 2], [0, 0], [4, 6]]
 extern constexpr op_def sparse_segment_mean_grad{
     .name = "SparseSegmentMeanGrad",
     .doc = "Computes the gradient of SparseSegmentMean with respect to its data, which has "
-           "output_dim0 rows.\n\nEach entry adds its row of grad, the one that segment_ids names, "
-           "divided by how many entries name it, to the row of the output that indices names.",
+           "output_dim0 rows.\n\nEntry k adds row segment_ids[k] of grad, divided by the number of "
+           "entries of that segment, to row indices[k] of the output.",
     .inputs = {{"grad", "T"},
                {"indices", "Tidx"},
                {"segment_ids", "Tsegmentids"},
@@ -75,9 +75,8 @@ fetch y = f32[[0.5, 1], [0, 0], [3.5, 5]]
 extern constexpr op_def sparse_segment_sqrt_n_grad{
     .name = "SparseSegmentSqrtNGrad",
     .doc = "Computes the gradient of SparseSegmentSqrtN with respect to its data, which has "
-           "output_dim0 rows.\n\nEach entry adds its row of grad, the one that segment_ids names, "
-           "divided by the square root of how many entries name it, to the row of the output that "
-           "indices names.",
+           "output_dim0 rows.\n\nEntry k adds row segment_ids[k] of grad, divided by the square "
+           "root of the number of entries of that segment, to row indices[k] of the output.",
     .inputs = {{"grad", "T"},
                {"indices", "Tidx"},
                {"segment_ids", "Tsegmentids"},

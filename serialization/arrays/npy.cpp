@@ -128,7 +128,7 @@ private:
       }
       to.append(std::exchange(zeros, 0), '\0');
       if (!append_utf8(to, code_point))
-        return failure(error_kind::data_loss, "damaged .npy: ", code_point, " is no character");
+        return failure(error_kind::data_loss, "damaged .npy: ", code_point, " is not a character");
     }
     return {};
   }

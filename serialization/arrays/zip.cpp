@@ -56,7 +56,7 @@ result<directory> find_directory(const readable_file& file) {
       break;
   if (end == tail.npos)
     return failure(error_kind::data_loss, file.path(),
-                   ": has no directory at its end: it was cut off, or is no zip archive");
+                   ": has no directory at its end: it was cut off, or is not a zip archive");
   directory located{number_of<uint32_t>(tail, end + 16), number_of<uint32_t>(tail, end + 12),
                     number_of<uint16_t>(tail, end + 10)};
   if (end >= wide_place_bytes &&

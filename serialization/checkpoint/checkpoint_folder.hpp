@@ -90,7 +90,7 @@ public:
   void set_commit_guard(commit_guard guard) { commit_guard_ = std::move(guard); }
 
   /// Ends the names of drafts with `suffix`. A suffix that no other process uses prevents a writer
-  /// that has lost the folder to another process, and does not know it yet, from writing to the
+  /// that has lost the folder to another process, and has not detected it yet, from writing to the
   /// draft of that process.
   void set_draft_suffix(std::string suffix) { draft_suffix_ = std::move(suffix); }
 
@@ -110,11 +110,13 @@ public:
   result<std::optional<double>> number_of(const info& checkpoint, std::string_view key) const;
   /// The best checkpoint with a metric, the newest among equal ones; nullopt if none has a metric.
   result<std::optional<info>> best(bool lower_is_better) const;
-  /// The name of the newest checkpoint: the one in `latest`, or, if that cannot be read, the one
-  /// with the highest step. Fails with not_found if there is none.
+  /// The name of the newest checkpoint: the one in `latest`, or, if that cannot be read or names no
+  /// complete checkpoint, the one with the highest step. Fails with not_found if there is none.
   result<std::string> latest() const;
-  /// Removes checkpoints that are not retained; never the latest. If one cannot be removed, the
-  /// others are removed nevertheless, and the first error is returned.
+  /// Removes checkpoints that are not retained; never the latest. Checkpoints of higher steps than
+  /// the latest, which are of an earlier run, count as older. If one cannot be removed, the others
+  /// are removed nevertheless, and the first error is returned. Removes none if `latest` exists but
+  /// cannot be read.
   status retain(const checkpoint_retention& retention);
   /// Removes the remains of crashes: folders without a manifest, and drafts.
   status clean();

@@ -81,7 +81,7 @@ status check_tensor(const manifest_tensor& entry) {
     return invalid("it has no type");
   if (entry.file.empty() || entry.file.find('/') != entry.file.npos || entry.file == "." ||
       entry.file == ".." || entry.file.find('\0') != entry.file.npos)
-    return invalid("'", entry.file, "' is no name of a file beside the manifest");
+    return invalid("'", entry.file, "' is not a file name without folders");
   if (entry.slice)
     TROUPE_TRY(check_slice(entry.slice->full_shape, entry.slice->offset, entry.dims));
   return {};
@@ -183,7 +183,7 @@ result<checkpoint_manifest> content_from(const json& object) {
     const auto* text = value.get_ptr<const std::string*>();
     auto number = text ? parse_hex(*text) : std::nullopt;
     if (!number)
-      return invalid("the incarnation of '", task, "' is no number of 16 digits");
+      return invalid("the incarnation of '", task, "' is not a hexadecimal number of 16 digits");
     manifest.incarnations[task] = *number;
   }
   for (const auto& item : *tensors) {
@@ -203,7 +203,7 @@ result<checkpoint_manifest> parse(std::string_view text) {
   TROUPE_ASSIGN(auto root, parse_strict_json(text, manifest_depth));
   const auto* file_kind = root.is_object() ? json_member<std::string>(root, "troupe") : nullptr;
   if (!file_kind || *file_kind != kind)
-    return invalid("is no manifest of a checkpoint: expected \"troupe\": \"", kind, '"');
+    return invalid("is not the manifest of a checkpoint: expected \"troupe\": \"", kind, '"');
   const auto* version = json_member<json::number_unsigned_t>(root, "version");
   if (!version || *version == 0)
     return invalid("expected a version");

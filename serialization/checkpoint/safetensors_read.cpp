@@ -56,7 +56,7 @@ result<safetensors_entry> read_entry(const std::string& name, const json& object
 status apply_mark(safetensors_entry& entry, const std::string& text) {
   auto marked = safetensors::parse_mark(text);
   if (!marked)
-    return invalid("'", text, "' is no type and shape");
+    return invalid("'", text, "' is not a type and shape");
   auto [type, dims] = *marked;
   auto count = static_cast<uint64_t>(dims.elements());
   auto bytes = entry.end - entry.begin;
@@ -82,7 +82,7 @@ result<header> parse_header(std::string_view text, uint64_t data_bytes) {
     return invalid("the header does not begin with '{'");
   TROUPE_ASSIGN(auto root, parse_strict_json(text, header_depth));
   if (!root.is_object())
-    return invalid("the header is no object");
+    return invalid("the header is not an object");
   header parsed;
   safetensors_metadata marks;
   for (const auto& [name, value] : root.items()) {
@@ -94,11 +94,11 @@ result<header> parse_header(std::string_view text, uint64_t data_bytes) {
       continue;
     }
     if (!value.is_object())
-      return invalid("__metadata__ is no object");
+      return invalid("__metadata__ is not an object");
     for (const auto& [key, member] : value.items()) {
       const auto* text_value = member.get_ptr<const std::string*>();
       if (!text_value)
-        return invalid("'", key, "' of __metadata__ is no text");
+        return invalid("'", key, "' of __metadata__ is not a string");
       auto is_mark = key.starts_with(safetensors::mark);
       (is_mark ? marks : parsed.metadata)[is_mark ? key.substr(safetensors::mark.size()) : key] =
           *text_value;
@@ -151,7 +151,8 @@ result<safetensors_reader> safetensors_reader::open(file_system& files, const st
   if (length > max_safetensors_header || length > size - length_bytes)
     return failure(error_kind::data_loss, path, ": its header would have ", length,
                    " bytes, but there are ", size - length_bytes, " (at most ",
-                   max_safetensors_header, " are allowed): it was cut off, or is no safetensors");
+                   max_safetensors_header,
+                   " are allowed): it was cut off, or is not a safetensors file");
   std::string text(length, '\0');
   TROUPE_TRY(reader.file_->read(length_bytes, std::as_writable_bytes(std::span{text})));
   reader.data_begin_ = length_bytes + length;

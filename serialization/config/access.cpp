@@ -100,7 +100,7 @@ result<access_list> access_list::parse(std::string_view text, std::string_view o
       auto digest = value.find("sha256");
       if (digest == value.end() || !is_digest(*digest))
         return bad("token ", shown(name),
-                   ": sha256 must be 64 small hexadecimal digits (troupe certs token)");
+                   ": sha256 must be 64 lower-case hexadecimal digits (troupe certs token)");
       auto [other, is_new] =
           parsed_list.tokens_.emplace(digest->get<std::string>(), std::move(client));
       if (!is_new)

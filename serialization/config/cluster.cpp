@@ -64,12 +64,13 @@ result<cluster_spec> parse_cluster(std::string_view text, std::string_view origi
   std::map<std::string, task_name> tasks;
   for (const auto& [job, addresses] : root.items()) {
     if (!is_job_name(job))
-      return bad(print(job), " is no name of a job: letters, digits, _ and - after a letter");
+      return bad(print(job),
+                 " is not a valid name of a job: letters, digits, _ and - after a letter");
     if (!addresses.is_array() || addresses.empty())
       return bad("job '", job, "' must be a list of addresses, got ", print(addresses));
     for (const auto& entry : addresses) {
       if (!entry.is_string() || !is_address(entry.get<std::string>()))
-        return bad("job '", job, "': ", print(entry), " is no address; write \"host:port\"");
+        return bad("job '", job, "': ", print(entry), " is not an address; write \"host:port\"");
       auto address = entry.get<std::string>();
       task_name task{job, static_cast<int>(cluster.jobs[job].size())};
       auto [other, is_new] = tasks.emplace(address, task);

@@ -90,7 +90,7 @@ result<std::vector<std::string>> parse_seeds(std::string_view text, std::string_
     auto comma = text.find(',');
     auto address = text.substr(0, comma);
     if (!is_address(address))
-      return invalid(option, ": '", address.substr(0, 200), "' is no address; write host:port");
+      return invalid(option, ": '", address.substr(0, 200), "' is not an address; write host:port");
     if (std::ranges::find(addresses, address) != addresses.end())
       return invalid(option, ": ", address, " is listed twice");
     if (addresses.size() == max_seeds)

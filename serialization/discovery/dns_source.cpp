@@ -72,7 +72,7 @@ result<std::shared_ptr<address_source>> make_kubernetes_source(std::string_view 
   auto name = parsed.option("name", own_ordinal ? own_ordinal->first : "");
   if (name.empty())
     return invalid(origin, " HOSTNAME is ", host ? concat("'", *host, "'") : "not set",
-                   ", which is no pod of an indexed Job; set its name with name=");
+                   ", which is not a pod of an indexed Job; set its name with name=");
   auto service = parsed.option("service");
   if (service.empty())
     return invalid(origin, " set the headless service of the pods with service=");
@@ -87,7 +87,7 @@ result<std::shared_ptr<address_source>> make_kubernetes_source(std::string_view 
     auto ordinal = split_ordinal("pod-" + *completion_index);
     if (!ordinal)
       return invalid(origin, " JOB_COMPLETION_INDEX is '", *completion_index,
-                     "', which is no number");
+                     "', which is not a number");
     self = task_name{job.job, ordinal->second};
   }
   if (self && !addresses.tasks.contains(*self))

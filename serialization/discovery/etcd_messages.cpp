@@ -33,7 +33,7 @@ result<json> parse(std::string_view answer) {
       },
       false);
   if (root.is_discarded() || too_deep || !root.is_object())
-    return damaged("it is no JSON object");
+    return damaged("it is not a JSON object");
   if (auto field = root.find("error"); field != root.end())
     return failure(error_kind::unavailable,
                    "etcd: ", field->is_string() ? field->get<std::string>() : field->dump());

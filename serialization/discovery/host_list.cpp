@@ -34,7 +34,7 @@ result<std::vector<std::string>> expand_ranges(std::string_view text, size_t max
     auto first = parse_number(range.substr(0, dash));
     auto last = dash == range.npos ? first : parse_number(range.substr(dash + 1));
     if (!first || !last || *last < *first)
-      return invalid("'", range, "' is no range of numbers");
+      return invalid("'", range, "' is not a range of numbers");
     if (static_cast<size_t>(*last - *first) >= max_hosts - std::min(max_hosts, numbers.size()))
       return invalid("there are more than ", max_hosts, " hosts");
     auto width = std::min(range.size(), dash);
@@ -53,7 +53,7 @@ result<std::vector<std::string>> expand_entry(std::string_view text, size_t max_
     auto open = text.find('[');
     auto plain = text.substr(0, open);
     if (plain.find_first_of("] \t\r\n/:") != plain.npos)
-      return invalid("'", plain, "' is no name of a host");
+      return invalid("'", plain, "' is not a valid name of a host");
     if (hosts.front().size() + plain.size() > max_host_name)
       return invalid("names of hosts have at most ", max_host_name, " characters");
     for (auto& host : hosts)
@@ -114,7 +114,7 @@ result<std::vector<int>> expand_counts(std::string_view text, size_t max_counts)
                   ? parse_number(word.substr(bracket + 2, word.size() - bracket - 3))
                   : std::nullopt;
     if (!count || !times || *count < 1 || *times < 1)
-      return invalid("'", full_text.substr(0, 80), "' is no list of counts such as 2(x3),1");
+      return invalid("'", full_text.substr(0, 80), "' is not a list of counts such as 2(x3),1");
     if (static_cast<size_t>(*times) > max_counts - counts.size())
       return invalid("'", full_text.substr(0, 80), "' has more than ", max_counts, " counts");
     counts.insert(counts.end(), static_cast<size_t>(*times), *count);

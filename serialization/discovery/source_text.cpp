@@ -73,7 +73,7 @@ result<std::string> expand_address(const std::string& pattern, int index) {
   address.replace(offset, placeholder.size(), std::to_string(index));
   if (!is_address(address))
     return invalid("'", pattern,
-                   "' is no pattern of addresses; write one such as "
+                   "' is not a pattern of addresses; write one such as "
                    "worker-{index}.train:7000");
   return address;
 }

@@ -236,7 +236,7 @@ result<event> parse_event(std::string_view record) {
   events::Event proto;
   if (record.size() > INT32_MAX ||
       !proto.ParseFromArray(record.data(), static_cast<int>(record.size())))
-    return failure(error_kind::data_loss, "a record of ", record.size(), " bytes is no event");
+    return failure(error_kind::data_loss, "a record of ", record.size(), " bytes is not an event");
   event parsed{.seconds = proto.wall_time(), .step = proto.step()};
   parsed.file_version = proto.file_version();
   parsed.graph_def = proto.graph_def();

@@ -13,7 +13,7 @@ namespace {
 result<size_t> index_in(std::string_view digits, std::string_view input) {
   uint16_t value = 0;
   if (!digits.empty() && !read_number(digits, value))
-    return invalid("'", input, "' is no input: write node:output:1, argument:1 or ^node");
+    return invalid("'", input, "' is not an input: write node:output:1, argument:1 or ^node");
   return size_t{value};
 }
 

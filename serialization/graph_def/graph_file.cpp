@@ -77,8 +77,8 @@ result<GraphDef> parse_graph(std::span<const std::byte> bytes, const std::string
     return graph;
   std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   if (auto kind = describe_content(text); !kind.empty())
-    return invalid(file, ": this is no GraphDef: it is ", kind);
-  return failure(error_kind::data_loss, file, ": this is no GraphDef, or a damaged one");
+    return invalid(file, ": this is not a GraphDef: it is ", kind);
+  return failure(error_kind::data_loss, file, ": this is not a GraphDef, or it is damaged");
 }
 
 result<GraphDef> parse_graph_text(std::string_view text, const std::string& file) {

@@ -8,7 +8,7 @@ result<input_name> input_name::parse(std::string_view text) {
   input_name parsed{text};
   if (auto colon = text.rfind(':'); colon != text.npos) {
     if (!read_number(text.substr(colon + 1), parsed.output))
-      return invalid("'", text, "' is no input: write node, node:1 or ^node");
+      return invalid("'", text, "' is not an input: write node, node:1 or ^node");
     parsed.node = text.substr(0, colon);
   }
   return parsed;

@@ -47,7 +47,7 @@ result<SavedModel> parse_saved_model(file_system& files, const std::string& fold
   if (!content)
     return content.status();
   if (!model.ParseFromArray(content->data(), static_cast<int>(content->size())))
-    return failure(error_kind::data_loss, path, ": this is no SavedModel, or a damaged one");
+    return failure(error_kind::data_loss, path, ": this is not a SavedModel, or it is damaged");
   return model;
 }
 

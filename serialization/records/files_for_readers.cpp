@@ -28,7 +28,7 @@ public:
   std::string position() const override { return read_ ? "0 1" : "0 0"; }
   status seek(std::string_view position) override {
     if (position != "0 0" && position != "0 1")
-      return invalid(path_, ": '", position, "' is no position in this file");
+      return invalid(path_, ": '", position, "' is not a position in this file");
     read_ = position == "0 1";
     return {};
   }

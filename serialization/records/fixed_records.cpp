@@ -125,7 +125,7 @@ struct idx_head {
 
 result<idx_head> read_idx_head(input_stream& stream) {
   auto damaged = [&](const auto&... reason) {
-    return failure(error_kind::data_loss, stream.path(), ": is no IDX file: ", reason...);
+    return failure(error_kind::data_loss, stream.path(), ": is not an IDX file: ", reason...);
   };
   std::string head;
   TROUPE_TRY(stream.read(4, head));
@@ -182,7 +182,7 @@ result<std::unique_ptr<record_reader>> open_fixed(file_system& files, const std:
                      " after its records");
     if (!hops && (*left - outer_bytes) % options.record_bytes != 0)
       return failure(error_kind::data_loss, path, ": has ", *left - outer_bytes,
-                     " bytes of records, which is no multiple of ", options.record_bytes,
+                     " bytes of records, which is not a multiple of ", options.record_bytes,
                      ": the file was cut off, or its records have another length");
   }
   TROUPE_TRY(stream.seek(options.head_bytes));

@@ -17,10 +17,10 @@ result<file_place> file_place::parse(const std::string& path, std::string_view p
   const auto* stop = position.data() + position.size();
   auto [gap, first] = std::from_chars(position.data(), stop, parsed.byte);
   if (first != std::errc{} || gap == stop || *gap != ' ')
-    return invalid(path, ": '", position, "' is no position in this file");
+    return invalid(path, ": '", position, "' is not a position in this file");
   auto [end, second] = std::from_chars(gap + 1, stop, parsed.record);
   if (second != std::errc{} || end != stop || parsed.record > parsed.byte)
-    return invalid(path, ": '", position, "' is no position in this file");
+    return invalid(path, ": '", position, "' is not a position in this file");
   return parsed;
 }
 

@@ -38,7 +38,7 @@ public:
   void skip(size_t bytes) noexcept;
 
   /// Appends `bytes` bytes to `target`, or fewer if the file ends before. Memory grows with the
-  /// bytes that arrive, not with the number that was asked for.
+  /// bytes that arrive, not with `bytes`.
   status read(uint64_t bytes, std::string& target);
 
   /// Fails with out_of_range for an offset past the end.

@@ -34,7 +34,7 @@ public:
     auto length = number_in<uint64_t>(head_, 0);
     if (masked_crc32c(std::as_bytes(std::span{head_}.first(8))) != number_in<uint32_t>(head_, 8))
       return error(error_kind::data_loss,
-                   "the checksum of its length is wrong: it is damaged, or is no record");
+                   "the checksum of its length is wrong: it is damaged, or is not a record");
     if (length > max_record_bytes_)
       return error(error_kind::resource_exhausted, "it has ", length, " bytes, and at most ",
                    max_record_bytes_, " are allowed");

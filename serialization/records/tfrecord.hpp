@@ -12,7 +12,7 @@ struct tfrecord_options {
 };
 
 /// Opens a TFRecord file. After an error in the bytes of a record, but not in its length, the
-/// reader stands behind that record: calling next() again skips it.
+/// reader is after that record: next() continues with the following one.
 result<std::unique_ptr<record_reader>> open_tfrecord(file_system& files, const std::string& path,
                                                      const tfrecord_options& options = {});
 

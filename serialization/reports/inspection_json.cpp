@@ -51,7 +51,7 @@ result<inspection> read(const ordered& from, int depth, size_t& parts) {
     return invalid("an inspection is deeper than ", inspection_limits::depth, ", or has more than ",
                    inspection_limits::parts, " parts");
   if (!from.is_object())
-    return invalid("an inspection is no object");
+    return invalid("an inspection is not an object");
   inspection parsed;
   for (const auto& [key, value] : from.items()) {
     if (key == "ref" && value.is_string()) {
@@ -110,7 +110,7 @@ result<inspection> parse_inspection(std::string_view text) {
     return invalid("an inspection is deeper than ", inspection_limits::depth);
   auto parsed = ordered::parse(text, nullptr, false);
   if (parsed.is_discarded())
-    return invalid("an inspection is no JSON");
+    return invalid("an inspection is not JSON");
   size_t parts = 0;
   return read(parsed, 0, parts);
 }
@@ -124,7 +124,7 @@ result<tensor> to_bytes(const inspection& inspected) {
 
 result<inspection> parse_inspection(const tensor& bytes) {
   if (bytes.empty() || bytes.type() != dtype::u8)
-    return invalid("an inspection is no text");
+    return invalid("an inspection is not a u8 tensor");
   return parse_inspection(std::string_view{reinterpret_cast<const char*>(bytes.data<uint8_t>()),
                                            static_cast<size_t>(bytes.elements())});
 }

@@ -130,7 +130,7 @@ result<tensor> write_statistics(const task_statistics& statistics) {
 
 result<task_statistics> read_statistics(std::span<const std::byte> bytes) {
   if (bytes.size() % sizeof(capnp::word) != 0)
-    return damaged("their length is no multiple of 8");
+    return damaged("their length is not a multiple of 8");
   auto words = kj::heapArray<capnp::word>(bytes.size() / sizeof(capnp::word));
   if (!bytes.empty())
     std::memcpy(static_cast<void*>(words.begin()), bytes.data(), bytes.size());

@@ -3,7 +3,7 @@
 // A text file in the folder names the holder: its host, its process number and the time when it
 // took the lock. A process of the same kernel has ended if no process has its number and its start
 // time. A process elsewhere, which may see the folder over a network, increments a count in the
-// file while it lives: if the count does not change for `lease`, it has ended. Clocks of other
+// file while it runs: if the count does not change for `lease`, it has ended. Clocks of other
 // machines are not compared.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
@@ -19,7 +19,7 @@ struct folder_lock_options {
   std::string file = "writer.lock"; ///< its name in the folder
   std::string content = "files";    ///< what the folder contains, for errors: "checkpoints"
   std::string owner = {}; ///< the part of the program that takes it, for errors: "saver (a.cpp:1)"
-  bool take_over = false; ///< also from a holder that lives, which then may not write
+  bool take_over = false; ///< also from a running holder, which may not write afterwards
   std::string how_to_take_over = {}; ///< for errors: "set saver_options::take_over"
   /// Locks of one folder in one process are shared. Otherwise a second one fails.
   bool shared_in_process = false;

@@ -28,12 +28,12 @@ status refused(int code, std::string_view action, const std::string& path) {
                      ": there is no such file or folder; check the path");
     case ENOTDIR:
       return failure(error_kind::not_found, "cannot ", action, ' ', path,
-                     ": a part of the path is no folder; check the path");
+                     ": a part of the path is not a folder; check the path");
     case EISDIR:
       return invalid("cannot ", action, ' ', path, ": it is a folder; name a file in it");
     case EEXIST:
       return failure(error_kind::already_exists, "cannot ", action, ' ', path,
-                     ": it is there already; choose another name");
+                     ": it exists already; choose another name");
     case ENOTEMPTY:
       return failure(error_kind::failed_precondition, "cannot ", action, ' ', path,
                      ": the folder is not empty; remove what is in it first");
@@ -189,7 +189,7 @@ public:
     if (S_ISDIR(file_status.st_mode))
       return refused(EISDIR, "read", path);
     if (!S_ISREG(file_status.st_mode))
-      return invalid("cannot read ", path, ": it is no regular file");
+      return invalid("cannot read ", path, ": it is not a regular file");
     return std::unique_ptr<readable_file>{std::make_unique<posix_reader>(
         path, std::move(file), static_cast<uint64_t>(file_status.st_size))};
   }

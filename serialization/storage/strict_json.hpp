@@ -11,8 +11,8 @@
 namespace troupe {
 
 /// Parses JSON. Objects and lists may be nested at most `max_depth` deep, and no object may have a
-/// key twice: the library would silently use the last value. Errors begin with "is no JSON" or name
-/// the key.
+/// key twice: the library would silently use the last value. Errors begin with "is not JSON" or
+/// name the key.
 inline result<nlohmann::json> parse_strict_json(std::string_view text, int max_depth) {
   using nlohmann::json;
   std::vector<std::set<std::string>> keys;
@@ -40,7 +40,7 @@ inline result<nlohmann::json> parse_strict_json(std::string_view text, int max_d
   } catch (const json::exception& error) {
     std::string_view message = error.what(); // an id of the library, then line and column
     auto after_id = message.find("] ");
-    return invalid("is no JSON: ",
+    return invalid("is not JSON: ",
                    message.substr(after_id == message.npos ? 0 : after_id + 2, 200));
   }
 }

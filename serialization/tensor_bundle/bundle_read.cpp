@@ -84,7 +84,7 @@ result<tensor_bundle_reader> tensor_bundle_reader::open(file_system& files,
   BundleHeaderProto header;
   if (rows->empty() || !rows->front().key.empty() || !parse(header, rows->front().value))
     return failure(error_kind::data_loss, reader.index_path_,
-                   ": has no header: it is no index of a checkpoint of TensorFlow");
+                   ": has no header: it is not an index of a checkpoint of TensorFlow");
   TROUPE_TRY(check_header(header).with_context(reader.index_path_));
   for (int i = 0; i < header.num_shards(); ++i) {
     TROUPE_ASSIGN(auto file, files.open(bundle_data_path(prefix, i, header.num_shards())));

@@ -89,7 +89,7 @@ status tensor_bundle_writer::add_row(std::string key, const tensor& value, std::
 
 status tensor_bundle_writer::add(const std::string& name, const tensor& value) {
   if (name.empty() || name.front() == '\0')
-    return invalid(prefix_, ": '", name, "' is no name for a tensor in it");
+    return invalid(prefix_, ": '", name, "' is not a valid name of a tensor");
   if (rows_.contains(name) || partitioned_.contains(name))
     return invalid(prefix_, ": tensor '", name, "' is added twice");
   return add_row(name, value, name);
@@ -98,7 +98,7 @@ status tensor_bundle_writer::add(const std::string& name, const tensor& value) {
 status tensor_bundle_writer::add_slice(const std::string& name, const shape& full_shape,
                                        std::span<const int64_t> offset, const tensor& value) {
   if (name.empty() || name.front() == '\0')
-    return invalid(prefix_, ": '", name, "' is no name for a tensor in it");
+    return invalid(prefix_, ": '", name, "' is not a valid name of a tensor");
   auto context = concat(prefix_, ": tensor '", name, "'");
   auto outcome = check_slice(full_shape, offset, value.dims());
   if (!outcome)

@@ -129,8 +129,8 @@ struct certificate_authority::state {
   certified_key pem;
 };
 
-certificate_authority::certificate_authority(std::unique_ptr<state> made_state)
-    : state_(std::move(made_state)) {}
+certificate_authority::certificate_authority(std::unique_ptr<state> initial_state)
+    : state_(std::move(initial_state)) {}
 certificate_authority::certificate_authority(certificate_authority&&) noexcept = default;
 certificate_authority& certificate_authority::operator=(certificate_authority&&) noexcept = default;
 certificate_authority::~certificate_authority() = default;

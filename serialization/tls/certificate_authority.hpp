@@ -39,7 +39,7 @@ public:
 
 private:
   struct state;
-  explicit certificate_authority(std::unique_ptr<state> made_state);
+  explicit certificate_authority(std::unique_ptr<state> initial_state);
   std::unique_ptr<state> state_;
 };
 

@@ -40,7 +40,7 @@ status write_private_file(const std::string& path, std::string_view content, boo
   else if (replace && ::rename(draft.c_str(), path.c_str()) != 0)
     outcome = cannot_write(path);
   else if (!replace && ::link(draft.c_str(), path.c_str()) != 0) // never replaces
-    outcome = errno == EEXIST ? failure(error_kind::already_exists, path, " is there already")
+    outcome = errno == EEXIST ? failure(error_kind::already_exists, path, " exists already")
                               : cannot_write(path);
   ::unlink(draft.c_str()); // fails if the draft was renamed
   return outcome;

@@ -37,7 +37,7 @@ public:
 
   /// Continues the handshake with the available bytes; returns whether it is done. Fails with
   /// failed_precondition if one end does not trust the other, with unavailable if the connection
-  /// ends early. output() must be sent in all cases: it may tell the other end the reason.
+  /// ends early. output() must be sent in all cases: it may contain the reason for the other end.
   virtual result<bool> continue_handshake() = 0;
   /// The names of our cluster in the other end's certificate, after the handshake.
   virtual const std::vector<certificate_name>& peer() const noexcept = 0;

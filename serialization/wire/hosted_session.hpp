@@ -30,7 +30,8 @@ struct session_open {
   f32_transfer transfer_precision = f32_transfer::exact;
   placement_options placement = {};
   pass_options passes = {};
-  bool restores = false; ///< lost state: after a loss, other steps wait until the client knows
+  /// The client restores lost state: after a loss, other steps wait until it has acknowledged it.
+  bool restores = false;
 };
 
 /// Compiles a kind of step. Answered by prepared_handle; or, with `explain`, by placement_report.
@@ -81,7 +82,8 @@ struct session_positions {
   std::vector<std::string> tasks = {}; ///< the tasks; none: all that take part in steps
 };
 
-/// As end_fill (actors/base/session_messages.hpp). Answered by an empty reply, or an error.
+/// As end_initialization (actors/base/session_messages.hpp). Answered by an empty reply, or an
+/// error.
 struct session_initialization_end {
   uint64_t initialization = 0;
   bool done = false;

@@ -22,7 +22,7 @@ status damaged_message(const Ts&... parts) {
 template <class Result, class Read>
 Result read_root(std::span<const std::byte> bytes, Read read) {
   if (bytes.size() % sizeof(capnp::word) != 0)
-    return damaged_message("its length is no multiple of 8");
+    return damaged_message("its length is not a multiple of 8");
   kj::Array<capnp::word> aligned;
   auto words = kj::arrayPtr(reinterpret_cast<const capnp::word*>(bytes.data()),
                             bytes.size() / sizeof(capnp::word));

@@ -18,7 +18,7 @@ struct Tensor {
   type @0 :UInt8;              # troupe::dtype
   shape @1 :List(Int64);
   union {
-    nothing @2 :Void;          # a tensor that holds nothing
+    nothing @2 :Void;          # a tensor without a type
     inlined @3 :Data;          # the payload
     outside @4 :UInt32;        # its index among the payloads beside the message
   }
@@ -27,7 +27,7 @@ struct Tensor {
 # ---- graphs
 
 struct PartialShape {
-  known @0 :Bool;              # the rank is
+  known @0 :Bool;              # whether the rank is known
   extents @1 :List(Int64);     # -1 for an unknown extent
 }
 
@@ -54,7 +54,7 @@ struct Attr {
 struct Function {
   name @0 :Text;
   body @1 :Tensor;             # a graph of its own; nothing: the function around the node
-  handedOn @2 :List(Int32);    # for each result the argument that it is; -1: from a _Fetch
+  handedOn @2 :List(Int32);    # for each result the argument that it passes on; -1: a _Fetch
 }
 
 struct Input {
@@ -74,7 +74,7 @@ struct Node {
 
 struct Graph {
   nodes @0 :List(Node);
-  payloads @1 :List(UInt64);   # bytes of each, in the order in which they follow
+  payloads @1 :List(UInt64);   # bytes of each, in the order of the payloads in the file
 }
 
 # ---- messages
@@ -165,9 +165,9 @@ struct RegisterGraph {
   noReplay @7 :Bool;
   incarnation @8 :UInt64;      # of the task that it is addressed to; 0: any
   peers @9 :List(KnownPeer);
-  costNanoseconds @10 :Tensor; # f64: what each of them costs
+  costNanoseconds @10 :Tensor; # f64: the cost of each of these nodes
   positions @11 :Tensor;       # strings [n, 2]: nodes that have not run yet, and first positions
-  lowPriority @12 :Bool;       # heavy work gives way to that of other steps
+  lowPriority @12 :Bool;       # heavy work yields to that of other steps
 }
 
 struct KnownPeer {
@@ -192,12 +192,12 @@ struct RunStep {
   step @2 :UInt64;
   deadlineMs @3 :UInt64;
   feeds @4 :List(IndexedTensor);
-  times @5 :Bool;              # step_done shall have statistics
+  times @5 :Bool;              # requests statistics in StepDone
   trapNonfinite @6 :Bool;
   session @7 :UInt64;
   incarnation @8 :UInt64;      # of the task that it is addressed to; 0: any
-  fills @9 :Bool;              # it restores or initializes state of a task that is to be filled
-  retried @10 :Bool;           # its client retries it if it fails because of a task
+  fills @9 :Bool;              # the step initializes or restores the task's state
+  retried @10 :Bool;           # the client retries the step if it fails because of a task
 }
 
 struct ClientWait {
@@ -207,9 +207,9 @@ struct ClientWait {
   seconds @3 :Float64;
 }
 
-struct FillEnd {
+struct FillEnd {               # initialization_end
   request @0 :UInt64;
-  done @1 :Bool;               # false: it is given up
+  done @1 :Bool;               # false: another client may initialize the task
 }
 
 struct StepDone {
@@ -217,8 +217,8 @@ struct StepDone {
   outcome @1 :Status;
   fetches @2 :List(IndexedTensor);
   statistics @3 :Tensor;       # u8: TaskStatistics
-  holds @4 :Bool;              # elements taken by the step wait for settleStep or cancelStep
-  fill @5 :UInt8;              # troupe::initialization_stage: of a task that is to be filled
+  holds @4 :Bool;              # taken values are given back unless settleStep follows
+  fill @5 :UInt8;              # troupe::initialization_stage of the task
 }
 
 struct CancelStep {
@@ -279,14 +279,14 @@ struct StateListReply {
   request @0 :UInt64;
   texts @1 :Tensor;            # strings [n, 6]: task, container, kind, name, holds, content
   bytes @2 :Tensor;            # u64 [n]
-  leftOut @3 :UInt64;          # not listed by the task
+  leftOut @3 :UInt64;          # the number of entries that are not listed
   outcome @4 :Status;
 }
 
 struct PositionsRequest {
   request @0 :UInt64;
   session @1 :UInt64;
-  goOnFrom @2 :Tensor;         # strings [n, 2]: nodes, and positions to set; or nothing
+  goOnFrom @2 :Tensor;         # strings [n, 2]: nodes, and positions to set; may be empty
 }
 
 struct PositionsReply {
@@ -338,7 +338,7 @@ struct NumberGrant {
   job @1 :Text;
   task @2 :Int32;
   incarnation @3 :UInt64;
-  ask @4 :Text;                # the coordinator's address, if the task is not it
+  ask @4 :Text;                # the coordinator's address, if another task was asked
 }
 
 struct VoteRequest {
@@ -355,7 +355,7 @@ struct Probe {
   job @0 :Text;
   task @1 :Int32;
   incarnation @2 :UInt64;
-  reached @3 :Bool;            # of an answer
+  reached @3 :Bool;            # in an answer
 }
 
 # ---- sessions whose master runs in a task
@@ -383,7 +383,7 @@ struct SessionOpen {
   swapMemory @19 :UInt64;
   swapAtLeast @20 :UInt64;
   hoistInvariants @21 :Bool;
-  restores @22 :Bool;          # lost state: after a loss, other steps wait for the client
+  restores @22 :Bool;          # the client restores lost state; meanwhile, other steps wait
 }
 
 struct SessionPrepare {
@@ -403,14 +403,14 @@ struct SessionRun {
   feeds @1 :List(Tensor);
   times @2 :Bool;
   trapNonfinite @3 :Bool;
-  fill @4 :UInt64;             # the number of its fill, as in SessionFillEnd; or 0
+  fill @4 :UInt64;             # the number of its initialization, as in SessionFillEnd; or 0
   knows @5 :UInt64;            # the last StateLoss that the client has received and handled
-  retried @6 :Bool;            # the client retries it if it fails, without notifying its caller
+  retried @6 :Bool;            # the client retries it if it fails, without an error to its caller
 }
 
 struct SessionFillEnd {
-  fill @0 :UInt64;
-  done @1 :Bool;               # false: it is given up
+  fill @0 :UInt64;             # the number of the initialization
+  done @1 :Bool;               # false: another client may initialize the tasks
 }
 
 struct SessionRequest {
@@ -429,7 +429,7 @@ struct SessionRequest {
     knownDevices @11 :Void;
     stop @12 :UInt64;          # the number of a request to stop
   }
-  tasks @13 :List(Text);       # of positions: of these alone
+  tasks @13 :List(Text);       # of positions: only those of these tasks; empty: of all in steps
 }
 
 struct SessionRan {
@@ -474,7 +474,7 @@ struct TaskProblem {
 struct SessionReply {
   request @0 :UInt64;
   outcome @1 :Status;
-  leaving @2 :Bool;
+  leaving @2 :Bool;             # the task drains
   union {
     nothing @3 :Void;
     handle @4 :UInt64;
@@ -485,11 +485,11 @@ struct SessionReply {
     report @9 :PlacementReport;
   }
   warnings @10 :List(Text);
-  notBegun @11 :Bool;          # the request has not begun: another task may be asked
-  held @12 :List(KnownPeer);   # tasks on which the step uses state, if not reported yet
-  losses @13 :List(StateLoss); # of the session's state on tasks, if not reported yet
-  fills @14 :List(TaskFill);   # replies of tasks that wait to be filled
-  problems @15 :List(TaskProblem); # of devices and state: tasks that could not be asked
+  notBegun @11 :Bool;          # another task may take the request
+  held @12 :List(KnownPeer);   # tasks on which a step uses state, if not sent yet
+  losses @13 :List(StateLoss); # of the session's state on tasks, if not sent yet
+  fills @14 :List(TaskFill);   # of tasks that wait for initialization
+  problems @15 :List(TaskProblem); # of devices and state: tasks that did not answer
 }
 
 # ---- statistics of a step on one task

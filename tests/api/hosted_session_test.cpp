@@ -558,7 +558,7 @@ TEST_CASE("addresses of hosts are checked, and only sessions accept them") {
   watchdog watch;
   hosts cluster;
   CHECK_THAT(status_thrown_by([] { session::connect("master:nowhere"); }).message(),
-             Contains("master: 'nowhere' is no address"));
+             Contains("master: 'nowhere' is not an address"));
   CHECK_THAT(status_thrown_by([&] { server::start(cluster.at(0)); }).message(),
              Contains("names tasks that host sessions, not the tasks of a cluster"));
   graph_builder g;

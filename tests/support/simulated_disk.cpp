@@ -356,7 +356,7 @@ status simulated_disk::make_folder_locked(const std::string& path) {
       folder = new_folder;
     } else if (!entry->second->folder) {
       return failure(error_kind::already_exists, "cannot make the folder ", path,
-                     ": it is there already; choose another name");
+                     ": it exists already; choose another name");
     } else {
       folder = entry->second;
     }

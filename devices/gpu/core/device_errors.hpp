@@ -1,4 +1,4 @@
-// Errors of kernels, which cannot fail, about the values of their inputs.
+// Errors about the values of inputs, which a running kernel reports in flags: it cannot return one.
 #pragma once
 #include "troupe/runtime/types/status.hpp"
 

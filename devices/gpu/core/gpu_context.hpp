@@ -190,11 +190,11 @@ private:
   std::deque<staging> staging_;
   std::vector<graph_capture*> recordings_;
   std::unordered_map<const void*, graph_capture*> recorded_blocks_;
-  struct outlived {
+  struct retired_graph {
     uint64_t mark; // after which the graph does not run any more
     launch_graph graph;
   };
-  std::deque<outlived> old_graphs_;
+  std::deque<retired_graph> old_graphs_;
   replay_statistics replays_;
   copy_statistics copies_;
 

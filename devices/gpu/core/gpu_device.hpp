@@ -45,8 +45,8 @@ public:
     return static_cast<T*>(entry.get());
   }
 
-  /// Whether products and convolutions of f32 may round their operands to 11 bits (TF32), which is
-  /// several times as fast. Off by default.
+  /// Whether products and convolutions of f32 may round their operands to TF32 (10 bits of
+  /// mantissa), which is several times as fast. Off by default.
   bool uses_tf32() const noexcept { return rounds_operands_.load(std::memory_order_relaxed); }
   void set_tf32(bool may) noexcept { rounds_operands_ = may; }
 

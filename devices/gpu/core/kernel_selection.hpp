@@ -18,7 +18,8 @@ void choose_layers(gpu_device& target, layers_by selected);
 /// Two ways to launch a layer. Each launch writes all outputs.
 struct contenders {
   std::function<status()> own_kernel, library_kernel;
-  /// If set: fails if the library computes something else. Called once.
+  /// If set: fails if the library computes something else. Called before each trial of the library,
+  /// not before later launches.
   std::function<status()> check_library = {};
   bool overwrites_input = false; ///< an output overwrites an input: no trial runs
 };

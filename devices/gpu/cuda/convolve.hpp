@@ -9,7 +9,6 @@ namespace troupe::gpu {
 enum class convolved : uint8_t { input, filter, output };
 
 /// A convolution of dense tensors: input and output are [images, channels, axes...], the filter is
-/// A convolution of dense tensors: input and output are [images, channels, axes...], the filter is
 /// [out_channels, in_channels / groups, axes...]; with `channels_last`, the channels are last in
 /// all.
 struct convolution {

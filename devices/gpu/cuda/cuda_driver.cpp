@@ -192,7 +192,7 @@ public:
   status copy_from(driver& peer, void* to, const void* from, size_t bytes, stream in) override {
     auto* source_driver = dynamic_cast<cuda_driver*>(&peer);
     if (!source_driver)
-      return failure(error_kind::unimplemented, "the other device is no CUDA device");
+      return failure(error_kind::unimplemented, "the other device is not a CUDA device");
     if (source_driver->ordinal_ == ordinal_)
       return copy(to, from, bytes, direction::within, in);
     TROUPE_TRY(use());

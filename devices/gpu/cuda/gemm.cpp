@@ -187,11 +187,11 @@ result<choices> choose(cublasLtHandle_t handle, const question& asked,
   return choices{std::move(chosen)};
 }
 
-void remember(multiplier& cache, const question& asked, choices found) {
+void remember(multiplier& cache, const question& asked, choices algorithms) {
   std::lock_guard guard{cache.mutex};
   if (cache.known.size() >= max_choices)
     cache.known.clear();
-  cache.known.insert_or_assign(asked, std::move(found));
+  cache.known.insert_or_assign(asked, std::move(algorithms));
 }
 
 // Looks up or asks for algorithms. Asking takes longer than many products, so it is done once.

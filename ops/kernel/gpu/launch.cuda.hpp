@@ -31,28 +31,28 @@ using troupe::gpu::store;
 /// unused, but it must not read or write outside of its tensors.
 class device_errors {
 public:
-  /// `what` is a text of static storage duration.
-  device_errors(kernel_context& at, const char* what)
+  /// `text` names the value, "indices", or is a whole message; of static storage duration.
+  device_errors(kernel_context& at, const char* text)
       : at_(troupe::gpu::gpu_of(at.device()).device_errors()), op_(at.origin().op().name.data()),
-        what_(what) {}
+        text_(text) {}
 
   TROUPE_DEVICE void add(int64_t value, int64_t limit) const {
     if (!begin_device_error(at_.box->stage))
       return;
     at_.box->op = op_;
-    at_.box->text = what_;
+    at_.box->text = text_;
     at_.box->value = value;
     at_.box->limit = limit;
     at_.box->epoch = at_.epoch;
     end_device_error(at_.box->stage);
   }
-  /// Reports an error that `what` describes completely.
+  /// Reports an error whose message is `text`.
   TROUPE_DEVICE void add() const { add(0, -1); }
 
 private:
   troupe::gpu::device_error_flags::place at_;
   const char* op_;
-  const char* what_;
+  const char* text_;
 };
 
 /// As many blocks as give each thread one item, or a few items where there are very many.

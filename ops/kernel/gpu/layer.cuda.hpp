@@ -23,23 +23,24 @@ inline layer_library::call call_for_layer(kernel_context& at) {
   return {troupe::gpu::gpu_of(at.device()), at.memory()};
 }
 
-/// The values that must be equal for a measurement to be reused.
+/// The check for a layer that the library always computes as Troupe's kernel does.
 inline constexpr auto always_agree = [](layer_library&, const layer_library::call&) {
   return status{};
 };
 
-/// Launches ours(), or theirs(library, call), whichever is faster; calls agree(library, call)
-/// first. See contenders for their contracts, and for `once`.
+/// Launches ours(), or theirs(library, call), whichever is faster. agree(library, call) fails if
+/// the library computes something else; it is called before each trial of the library. See
+/// contenders for the contracts, and for `overwrites_input`.
 template <class Ours, class Theirs, class Agree = decltype(always_agree)>
 status compute_layer(kernel_context& at, const layer& library_layer, Ours ours, Theirs theirs,
-                     Agree agree = always_agree, bool once = false) {
+                     Agree agree = always_agree, bool overwrites_input = false) {
   auto* library = library_candidate(at, library_layer);
   if (!library)
     return ours();
   auto call = call_for_layer(at);
-  return launch_best(
-      call.on, library_layer,
-      {ours, [=] { return theirs(*library, call); }, [=] { return agree(*library, call); }, once});
+  return launch_best(call.on, library_layer,
+                     {ours, [=] { return theirs(*library, call); },
+                      [=] { return agree(*library, call); }, overwrites_input});
 }
 
 /// Output 0, over input 0 if that has no other user; but not where both kernels are to be measured,

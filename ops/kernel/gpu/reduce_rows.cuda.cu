@@ -26,8 +26,8 @@ template <class Fn, class T>
 struct finished {
   using total = troupe::ops::detail::total_t<T>;
   int64_t items;
-  TROUPE_DEVICE T operator()(const total& of) const {
-    return store<T>(static_cast<compute_type<T>>(Fn::finish(of, items)));
+  TROUPE_DEVICE T operator()(const total& row_total) const {
+    return store<T>(static_cast<compute_type<T>>(Fn::finish(row_total, items)));
   }
 };
 
@@ -45,7 +45,7 @@ public:
   struct place {
     T* to;
     finished<Fn, T> finish;
-    TROUPE_DEVICE void operator=(const total& of) const { *to = finish(of); }
+    TROUPE_DEVICE void operator=(const total& row_total) const { *to = finish(row_total); }
   };
   using iterator_category = std::random_access_iterator_tag;
   using difference_type = int64_t;

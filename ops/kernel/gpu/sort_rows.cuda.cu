@@ -119,14 +119,14 @@ status sort_keys(kernel_context& at, key_rows in, const Key* keys, Key* sorted, 
   TROUPE_TRY(for_each(
       at, in.elements(),
       number_places_body<Place>{{in.columns, in.elements()}, numbers.template data<Place>()}));
-  row_sort<Key, Place> all{keys, sorted, numbers.template data<Place>(), places, in};
+  row_sort<Key, Place> every_row{keys, sorted, numbers.template data<Place>(), places, in};
   // A block takes about as long for 5000 keys as a single row's launch takes. CUB counts the keys
   // of several rows in 31 bits.
   constexpr int64_t keys_for_a_launch = 5000, most = std::numeric_limits<int>::max();
   auto alone = in.rows == 1 || in.rows * keys_for_a_launch < in.columns || in.columns > most;
   auto together = alone ? 1 : most / in.columns;
   for (int64_t first = 0; first < in.rows; first += together) {
-    auto part = all.part(first, std::min(together, in.rows - first));
+    auto part = every_row.part(first, std::min(together, in.rows - first));
     TROUPE_TRY(with_workspace(at, [&](void* memory, size_t& bytes, cudaStream_t stream) {
       return alone ? part.one(memory, bytes, stream) : part.many(memory, bytes, stream);
     }));

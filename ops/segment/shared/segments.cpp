@@ -50,7 +50,7 @@ edge valid_ids(gradient_context& at) {
 edge spread(gradient_context& at, edge y) { return build("Gather", {y, valid_ids(at)}); }
 
 // x, with zeros in rows that belong to no segment.
-edge without_strays(gradient_context& at, edge x) {
+edge zero_unassigned(gradient_context& at, edge x) {
   if (is_sorted(at))
     return x;
   auto ids = at.input(1);
@@ -126,7 +126,7 @@ edge rows_of(edge x) {
 }
 
 edges segment_sum_gradient(gradient_context& at) {
-  edges gradients{without_strays(at, spread(at, at.output_gradient(0)))};
+  edges gradients{zero_unassigned(at, spread(at, at.output_gradient(0)))};
   gradients.resize(static_cast<size_t>(at.inputs()));
   return gradients;
 }
@@ -136,7 +136,7 @@ edges segment_extreme_gradient(gradient_context& at) {
   auto chosen = cast_to(build("Equal", {x, spread(at, at.output(0))}), x.type());
   // Segments without rows distribute no gradient, so their count of 0 does not matter.
   auto count = build("Maximum", {combined(at, "Sum", chosen), scalar_like(x, 1)});
-  edges gradients{without_strays(at, chosen * spread(at, dy / count))};
+  edges gradients{zero_unassigned(at, chosen * spread(at, dy / count))};
   gradients.resize(static_cast<size_t>(at.inputs()));
   return gradients;
 }
@@ -152,7 +152,7 @@ edges segment_product_gradient(gradient_context& at) {
   auto other_zeros = spread(at, combined(at, "Sum", zeros)) - zeros;
   auto derivative =
       build("Select", {build("Equal", {other_zeros, zero}), product_of_others, zeros_of(x)});
-  edges gradients{without_strays(at, spread(at, at.output_gradient(0)) * conjugate(derivative))};
+  edges gradients{zero_unassigned(at, spread(at, at.output_gradient(0)) * conjugate(derivative))};
   gradients.resize(static_cast<size_t>(at.inputs()));
   return gradients;
 }

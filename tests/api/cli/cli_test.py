@@ -969,7 +969,7 @@ class Security(unittest.TestCase):
     def test_certificates_are_overwritten_only_on_request(self):
         repeated = troupe("certs", "init", self.folder)
         self.assertEqual(repeated.returncode, 1)
-        self.assertIn("authority.key is there already; --replace", repeated.stderr)
+        self.assertIn("authority.key exists already; --replace", repeated.stderr)
         self.certs("init", self.folder, "--replace")
 
     def test_without_an_authority_there_are_no_certificates(self):

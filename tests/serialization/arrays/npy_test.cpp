@@ -154,8 +154,8 @@ TEST_CASE("files that are no arrays are refused with the reason") {
   CHECK_THAT(error(array("<f4", "(-1,)", "")), Contains("-1"));
   CHECK_THAT(error(array("<f4", "(1,1,1,1,1,1,1,1,1)", "1234")), Contains("8"));
   CHECK_THAT(error(array("|S0", "(99999999999,)", "")), Contains("bytes"));
-  CHECK_THAT(error(array("<U1", "()", "\xff\xff\xff\xff")), Contains("is no character"));
-  CHECK_THAT(error(array("<U1", "()", "\0\xd8\0\0"s)), Contains("is no character"));
+  CHECK_THAT(error(array("<U1", "()", "\xff\xff\xff\xff")), Contains("is not a character"));
+  CHECK_THAT(error(array("<U1", "()", "\0\xd8\0\0"s)), Contains("is not a character"));
   for (auto descr : {"|O", "<f16", "<M8[s]", "<f3", "", "<", "|V8", "<f-4", "S99999999999"})
     CHECK_THAT(error(array(descr, "()", "")), Contains(concat("NumPy's '", descr, "'")));
   CHECK_THAT(error(file("{'descr': [('a', '<f4')], }", "")), Contains("records"));

@@ -107,9 +107,9 @@ TEST_CASE("manifests of other programs are checked, too") {
   CHECK_THAT(with_content("\"step\": 1200", "\"step\": 1201, \"step\": 1"),
              Contains("'step' twice"));
   auto parse_status = [](std::string_view text) { return parse_manifest(text, "m").status(); };
-  CHECK_THAT(parse_status("").message(), Contains("m: is no JSON"));
-  CHECK_THAT(parse_status("[]").message(), Contains("is no manifest"));
-  CHECK_THAT(parse_status(R"({"troupe":"trace"})").message(), Contains("is no manifest"));
+  CHECK_THAT(parse_status("").message(), Contains("m: is not JSON"));
+  CHECK_THAT(parse_status("[]").message(), Contains("is not the manifest"));
+  CHECK_THAT(parse_status(R"({"troupe":"trace"})").message(), Contains("is not the manifest"));
   auto newer = parse_status(R"({"troupe":"checkpoint","version":2})");
   CHECK(newer.kind() == error_kind::unimplemented);
   CHECK_THAT(newer.message(), Contains("version 2"));

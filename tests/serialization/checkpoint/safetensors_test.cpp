@@ -205,8 +205,8 @@ TEST_CASE("files without a valid header are refused with the reason") {
   CHECK_THAT(message_of(file("{}").substr(0, 9)), Contains("cut off"));
   CHECK_THAT(message_of(file("[]")), Contains("does not begin with '{'"));
   CHECK_THAT(message_of(file(" {}")), Contains("does not begin with '{'"));
-  CHECK_THAT(message_of(file("{} x")), Contains("is no JSON"));
-  CHECK_THAT(message_of(file("{\"\xff\": {}}")), Contains("is no JSON"));
+  CHECK_THAT(message_of(file("{} x")), Contains("is not JSON"));
+  CHECK_THAT(message_of(file("{\"\xff\": {}}")), Contains("is not JSON"));
   CHECK_THAT(message_of(file("{}", "a")), Contains("1 follow the header"));
 }
 
@@ -244,8 +244,8 @@ TEST_CASE("tensors that overlap or have one name are refused with the reason") {
 }
 
 TEST_CASE("invalid notes of a file are refused with the reason") {
-  CHECK_THAT(message_of(file(R"({"__metadata__":{"a":1}})")), Contains("is no text"));
-  CHECK_THAT(message_of(file(R"({"__metadata__":[]})")), Contains("is no object"));
+  CHECK_THAT(message_of(file(R"({"__metadata__":{"a":1}})")), Contains("is not a string"));
+  CHECK_THAT(message_of(file(R"({"__metadata__":[]})")), Contains("is not an object"));
   CHECK_THAT(message_of(file(R"({"__metadata__":{"troupe.type.t":"string[1]"}})")),
              Contains("'t'"));
   auto marked = [&](const std::string& mark, const std::string& type, const std::string& dims) {

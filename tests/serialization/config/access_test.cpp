@@ -56,7 +56,7 @@ TEST_CASE("an access list without 'others' refuses unlisted clients") {
 }
 
 TEST_CASE("an invalid access list is refused, naming the key and the file") {
-  CHECK_THAT(why_not("{"), Contains("list.json: is no JSON"));
+  CHECK_THAT(why_not("{"), Contains("list.json: is not JSON"));
   CHECK_THAT(why_not("[]"), Contains("must be an object"));
   CHECK_THAT(why_not(R"({"client": {}})"), Contains("\"client\""));
   CHECK_THAT(why_not(R"({"clients": []})"), Contains("objects named clients and tokens"));

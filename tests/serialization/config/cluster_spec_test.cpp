@@ -39,18 +39,18 @@ TEST_CASE("a cluster spec may be under the key cluster, beside other keys") {
 }
 
 TEST_CASE("a mistake in a cluster spec is named with file and key") {
-  CHECK_THAT(error_of("{\n\"a\": [}"), Contains("c.json: is no JSON: parse error at line 2"));
+  CHECK_THAT(error_of("{\n\"a\": [}"), Contains("c.json: is not JSON: parse error at line 2"));
   CHECK_THAT(error_of("[]"), Contains("must be an object of jobs"));
   CHECK_THAT(error_of("{}"), Contains("must be an object of jobs"));
   CHECK_THAT(error_of(R"({"a": "h:1"})"), Contains("job 'a' must be a list of addresses, got \"h"));
   CHECK_THAT(error_of(R"({"a": []})"), Contains("job 'a' must be a list"));
-  CHECK_THAT(error_of(R"({"a/b": ["h:1"]})"), Contains("\"a/b\" is no name of a job"));
+  CHECK_THAT(error_of(R"({"a/b": ["h:1"]})"), Contains("\"a/b\" is not a valid name of a job"));
   CHECK_THAT(error_of(R"({"a": ["h:1"], "a": ["h:2"]})"), Contains("has 'a' twice"));
   CHECK_THAT(error_of(R"({"a": ["h:1", "h:2"], "b": ["h:2"]})"),
              Contains("/job:b/task:0 has the address h:2 of /job:a/task:1"));
   for (auto address : {"h", "h:", ":1", "h:0", "h:65536", "h:x", "h:1 ", "::1:7", "a b:1"})
-    CHECK_THAT(error_of(concat(R"({"a": [")", address, R"("]})")), Contains("is no address"));
-  CHECK_THAT(error_of(R"({"a": [1]})"), Contains("job 'a': 1 is no address"));
+    CHECK_THAT(error_of(concat(R"({"a": [")", address, R"("]})")), Contains("is not an address"));
+  CHECK_THAT(error_of(R"({"a": [1]})"), Contains("job 'a': 1 is not an address"));
 }
 
 TEST_CASE("deeply nested JSON is an error, not a crash") {

@@ -87,7 +87,7 @@ TEST_CASE("a cluster spec is a source that never changes") {
   CHECK(spec_source->poll_interval().count() == 0);
   CHECK(self(*spec_source).empty());
   CHECK_THAT(error_of(" "), Contains("empty"));
-  CHECK_THAT(error_of("{"), Contains("no JSON"));
+  CHECK_THAT(error_of("{"), Contains("not JSON"));
 }
 
 TEST_CASE("a cluster file is read again when it changes, and may be created later") {
@@ -105,7 +105,7 @@ TEST_CASE("a cluster file is read again when it changes, and may be created late
   CHECK(says(*file_source) == "/job:worker/task:0 h:1, /job:worker/task:1 h:22");
   write(path, R"({"worker": )");
   CHECK(file_source->read().status().kind() == error_kind::invalid_argument);
-  CHECK_THAT(read_initial_addresses(file_source).status().message(), Contains("no JSON"));
+  CHECK_THAT(read_initial_addresses(file_source).status().message(), Contains("not JSON"));
   write(path, R"({"worker": ["h:3"]})");
   CHECK(says(*file_source) == "/job:worker/task:0 h:3");
   std::filesystem::remove(path);
@@ -126,7 +126,7 @@ TEST_CASE(
   CHECK_THAT(error_of("dns:"), Contains("dns:worker*4="));
   CHECK_THAT(error_of("dns:worker*2"), Contains("{index}"));
   CHECK_THAT(error_of("dns:worker*2=w:1"), Contains("{index}"));
-  CHECK_THAT(error_of("dns:worker*2=w-{index}"), Contains("no pattern of addresses"));
+  CHECK_THAT(error_of("dns:worker*2=w-{index}"), Contains("not a pattern of addresses"));
   CHECK_THAT(error_of("dns:worker*0=w-{index}:1"), Contains("number of tasks"));
   CHECK_THAT(error_of("dns:worker*65537=w-{index}:1"), Contains("at most 65536"));
   CHECK_THAT(error_of("dns:a*2=w-{index}:1,a*2=v-{index}:1"), Contains("is listed twice"));
@@ -194,7 +194,7 @@ TEST_CASE("an indexed Job's pods are its tasks") {
   CHECK_THAT(error_of(text, {{"HOSTNAME", "laptop"}}), Contains("'laptop'"));
   CHECK_THAT(error_of(text, {{"HOSTNAME", "mnist-3"}}), Contains("number 3 of 3"));
   CHECK_THAT(error_of(text, {{"HOSTNAME", "m-0"}, {"JOB_COMPLETION_INDEX", "x"}}),
-             Contains("no number"));
+             Contains("not a number"));
   CHECK_THAT(error_of("kubernetes:worker*3", {{"HOSTNAME", "m-0"}}), Contains("service="));
   CHECK_THAT(error_of("kubernetes:worker,service=s", {{"HOSTNAME", "m-0"}}), Contains("one job"));
 }

@@ -243,7 +243,7 @@ TEST_CASE("a file of another kind is refused as a graph, naming its kind") {
     return outcome.message();
   };
   CHECK_THAT(refusal(std::string{"\xff\xff\x57\xfb\x80\x8b\x24\x75\x47\xdb"}),
-             Contains("model: this is no GraphDef: it is a checkpoint") && Contains(".meta"));
+             Contains("model: this is not a GraphDef: it is a checkpoint") && Contains(".meta"));
   CHECK_THAT(refusal("\x89HDF\r\n\x1a\n rest"), Contains("HDF5") && Contains("SavedModel"));
   CHECK_THAT(refusal("PK\x03\x04 rest"), Contains("zip archive"));
   CHECK_THAT(refusal("node { name: 'a' op: 'NoOp' }"), Contains("text") && Contains(".pbtxt"));

@@ -135,7 +135,7 @@ TEST_CASE("errors of TFRecord files name the record, the byte and the reason") {
   CHECK_THAT(message_of(content, {.max_record_bytes = 5}),
              Contains("record 1 at byte 21: it has 6 bytes"));
   CHECK_THAT(message_of("no records at all"),
-             Contains("record 0 at byte 0") && Contains("no record"));
+             Contains("record 0 at byte 0") && Contains("not a record"));
 
   // Damage is distinct from truncation; and records after damaged bytes can be read.
   std::string record;
@@ -268,7 +268,7 @@ TEST_CASE("records of one length are read, and files of another size are refused
   check_positions(open);
   options.record_bytes = 4;
   CHECK_THAT(open().status().message(),
-             Contains("x: has 6 bytes of records, which is no multiple"));
+             Contains("x: has 6 bytes of records, which is not a multiple"));
   CHECK(open_fixed(disk, "x", {.record_bytes = 0}).status().kind() == error_kind::invalid_argument);
   CHECK_FALSE(open_fixed(disk, "x", {.record_bytes = 1, .head_bytes = 15}));
   CHECK_FALSE(
@@ -303,7 +303,7 @@ TEST_CASE("records of one length may overlap, have gaps, and end before a tail")
     CHECK(read({.record_bytes = 7, .head_bytes = 2, .tail_bytes = 3}) == records{"ABCDEFG"});
     CHECK_THAT(read_all(open_fixed(disk, "x", {2, 2, 3, kind})).back(),
                Contains(kind == compression::none
-                            ? "x: has 7 bytes of records, which is no multiple of 2"
+                            ? "x: has 7 bytes of records, which is not a multiple of 2"
                             : "x: record 3 at byte 8: the file ends within it: it has 1 of 2"));
   }
 }
@@ -332,12 +332,12 @@ TEST_CASE("IDX files are read as a whole and item by item") {
   CHECK(read_whole_file(idx(0x08, {0, 4}, "")) == "u8[0,4] {}");
   CHECK_THAT(read_whole_file(idx(0x08, {3}, "\1\2")), Contains("x: ") && Contains("only 2"));
   CHECK_THAT(read_whole_file(idx(0x08, {1}, "\1\2")), Contains("more than 1"));
-  CHECK_THAT(read_whole_file(idx(0x07, {1}, "\1")), Contains("is no IDX file"));
-  CHECK_THAT(read_whole_file(idx(0x08, {}, "")), Contains("is no IDX file"));
+  CHECK_THAT(read_whole_file(idx(0x07, {1}, "\1")), Contains("is not an IDX file"));
+  CHECK_THAT(read_whole_file(idx(0x08, {}, "")), Contains("is not an IDX file"));
   CHECK_THAT(read_whole_file(idx(0x08, {1, 1, 1, 1, 1, 1, 1, 1, 1}, "1")),
-             Contains("is no IDX file"));
+             Contains("is not an IDX file"));
   CHECK_THAT(read_whole_file("\0\0\x08\1\0"s), Contains("ends within its shape"));
-  CHECK_THAT(read_whole_file(""), Contains("is no IDX file"));
+  CHECK_THAT(read_whole_file(""), Contains("is not an IDX file"));
   CHECK_THAT(read_whole_file(idx(0x0e, {~0u, ~0u}, "")), Contains("x: "));
 
   disk.put("x", idx(0x0b, {3, 2}, "\0\1\0\2\0\3\0\4\0\5\0\6"s));
