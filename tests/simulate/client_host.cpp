@@ -136,11 +136,11 @@ void client_host::open() {
   options.peer_timeout = std::chrono::milliseconds{core_.settings.peer_timeout_ms};
   auto transport = network_.transport(*process_);
   held_.clear();
-  told_lost_.clear();
+  lost_reported_.clear();
   options.lost_state.on_state_lost = [this](const state_loss& loss) {
     for (size_t i = 0; i < tasks_.size(); ++i)
       if (to_string(tasks_[i]->name()) == loss.task)
-        told_lost_.insert(static_cast<int>(i));
+        lost_reported_.insert(static_cast<int>(i));
     return core_.settings.recovers != 0;
   };
   cluster_access cluster{cluster_};
@@ -397,7 +397,7 @@ void client_host::note_end(run_record& run, const status& outcome) {
   ++failed_;
   if (!core_.settings.recovers)
     for (auto lost_task : tasks_named_in(outcome))
-      told_lost_.insert(lost_task);
+      lost_reported_.insert(lost_task);
 }
 
 void client_host::ended(size_t step_index, run_record& run, const status& outcome,
@@ -434,7 +434,7 @@ void client_host::check_state(const run_record& run) {
     return;
   auto previous_incarnation = std::exchange(held_[run.server], process_run->second);
   if (previous_incarnation != 0 && previous_incarnation != process_run->second &&
-      told_lost_.erase(run.server) == 0)
+      lost_reported_.erase(run.server) == 0)
     core_.violated("no step uses a task that has lost its state before that was told", name(), ": ",
                    to_string(run.kind), ' ', run.number);
 }
@@ -472,9 +472,9 @@ void client_host::check_error(const status& error, const std::vector<int>& took_
     return;
   const bool is_joined = core_.settings.joined;
   auto named = tasks_named_in(error);
-  auto processes = is_joined ? everybody() : took_part;
+  auto processes = is_joined ? all_processes() : took_part;
   // The client itself may have been cut off.
-  auto blamed = is_joined ? everybody() : named;
+  auto blamed = is_joined ? all_processes() : named;
   blamed.push_back(layout_.client(number_));
   auto violate = [&](std::string_view promise) {
     core_.violated(promise, name(), ": ", request, ": ", first_line(error));
@@ -502,14 +502,14 @@ void client_host::list_devices(on_end then) {
         core_.tell(name(), "hears", "devices: ", outcome.ok() ? "ok" : first_line(outcome));
         answered(wait);
         if (!outcome.ok())
-          check_error(outcome, everybody(), issued, issued, "devices", true);
+          check_error(outcome, all_processes(), issued, issued, "devices", true);
         else if (core_.settings.joined ? devices.empty() : devices.size() != tasks_.size())
           core_.violated("each task lists its devices", name(), " heard of ", devices.size());
         then(outcome);
       });
 }
 
-std::vector<int> client_host::everybody() const {
+std::vector<int> client_host::all_processes() const {
   std::vector<int> processes{layout_.client(number_)};
   for (size_t i = 0; i < tasks_.size(); ++i)
     processes.push_back(static_cast<int>(i));
@@ -527,7 +527,7 @@ void client_host::reset(on_end then) {
                 core_.tell(name(), "hears", "reset: ", error.ok() ? "ok" : first_line(error));
                 answered(wait);
                 if (!error.ok())
-                  check_error(error, everybody(), issued, issued, "reset", true);
+                  check_error(error, all_processes(), issued, issued, "reset", true);
                 then(error);
               });
 }
