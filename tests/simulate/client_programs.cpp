@@ -44,7 +44,7 @@ void client_host::final_program(int tries, std::function<void()> then) {
     if (outcome.ok())
       return then();
     if (tries == 1)
-      return core_.violated("all works again when faults are over", name(),
+      return core_.violated("every kind of step succeeds when faults are over", name(),
                             ": program: ", first_line(outcome));
     core_.after(100ms, [=, this] { final_program(tries - 1, then); });
   });
@@ -96,7 +96,7 @@ void client_host::go_on(const std::shared_ptr<program_run>& run, on_end then) {
             if (record.ran_on != run->state_on)
               return then({}); // the program's state was lost, and the client was notified
             if (auto difference = run->program.difference(fetches); !difference.empty())
-              core_.violated("a program does what an interpreter does", name(), ": run ",
+              core_.violated("a program has the interpreter's results", name(), ": run ",
                              record.number, ": ", difference);
             run->turns_left -= !begins;
             finish({});
