@@ -115,7 +115,7 @@ private:
   std::vector<uint64_t> running_;
 };
 
-void keep_books(unsigned seed, int requests) {
+void check_random_requests(unsigned seed, int requests) {
   INFO("seed " << seed);
   area_audit{seed}.run(requests);
 }
@@ -125,13 +125,13 @@ void keep_books(unsigned seed, int requests) {
 TEST_CASE("a staging area loses no tuple, whichever steps fail") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 300; ++round)
-    keep_books(base + round, 200);
+    check_random_requests(base + round, 200);
 }
 
 TEST_CASE("a staging area loses no tuple through a million requests", "[slow]") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 2000; ++round)
-    keep_books(base + round, 500);
+    check_random_requests(base + round, 500);
 }
 
 } // namespace troupe::test::staging_area_random_test
