@@ -208,9 +208,9 @@ element of_value(queue_order order, int value) {
 }
 
 // Random requests to a queue of any kind, with steps that succeed and steps that fail.
-class queue_audit {
+class random_queue_requests {
 public:
-  explicit queue_audit(unsigned seed)
+  explicit random_queue_requests(unsigned seed)
       : dice_(seed), queue_(*element_queue::make(draw_options(seed))) {}
 
   void run(int requests) {
@@ -319,7 +319,7 @@ private:
 
 void check_random_requests(unsigned seed, int requests) {
   INFO("seed " << seed);
-  queue_audit{seed}.run(requests);
+  random_queue_requests{seed}.run(requests);
 }
 
 } // namespace

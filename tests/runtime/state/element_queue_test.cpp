@@ -336,7 +336,7 @@ TEST_CASE("batches of several components, strings and empty elements are split a
 }
 
 TEST_CASE("a queue without memory for a batch fails the dequeue and keeps its elements") {
-  struct exhausted final : allocator {
+  struct failing_allocator final : allocator {
     void* allocate(size_t) noexcept override { return nullptr; }
     void deallocate(void*, size_t) noexcept override {}
   } none;

@@ -14,9 +14,9 @@ const status stopped = failure(error_kind::cancelled, "stopped");
 
 // Random requests of steps that succeed or fail. The tuples in the area, those that steps hold and
 // those consumed are all tuples that were put, each once; no request waits forever.
-class area_audit {
+class random_area_requests {
 public:
-  explicit area_audit(unsigned seed) : dice_(seed) {}
+  explicit random_area_requests(unsigned seed) : dice_(seed) {}
 
   void run(int requests) {
     for (int i = 0; i < requests; ++i) {
@@ -117,7 +117,7 @@ private:
 
 void check_random_requests(unsigned seed, int requests) {
   INFO("seed " << seed);
-  area_audit{seed}.run(requests);
+  random_area_requests{seed}.run(requests);
 }
 
 } // namespace
