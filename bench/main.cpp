@@ -1,6 +1,5 @@
-#include "bench/benchmarks.hpp"
 // troupe_bench: registers the benchmarks and runs those that the command line selects.
-
+#include "bench/benchmarks.hpp"
 #include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/cuda/cuda.hpp"
 

@@ -1,5 +1,5 @@
 # Finds CAF 0.17, whose packages ship neither a CMake package nor a pkg-config file.
-# Defines CAF::core, and CAF::io where that is beside it. Its headers are system headers: no warnings from CAF.
+# Defines CAF::core, and CAF::io if it is in the same folder. The headers are system headers, so CAF causes no warnings.
 find_path(CAF_INCLUDE_DIR caf/config.hpp)
 find_library(CAF_CORE_LIBRARY caf_core)
 

@@ -1,5 +1,5 @@
-# Finds oneDNN (2.6 or 3) and defines DNNL::dnnl. Debian's own package file insists on the OpenCL
-# headers, which libdnnl-dev does not bring and the processor's kernels do not need.
+# Finds oneDNN (2.6 or 3) and defines DNNL::dnnl. Debian's CMake package requires the
+# OpenCL headers, which libdnnl-dev does not install and CPU kernels do not need.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
 find_library(DNNL_LIBRARY dnnl)
 

@@ -4,7 +4,7 @@ find_library(XXHASH_LIBRARY xxhash)
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(xxHash REQUIRED_VARS XXHASH_LIBRARY XXHASH_INCLUDE_DIR)
-# Most packages for x86 bring what picks the widest vectors of the processor at run time.
+# Most packages for x86 include a dispatcher that selects the widest vector instructions at run time.
 if(xxHash_FOUND AND NOT DEFINED XXHASH_HAS_DISPATCH)
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_INCLUDES "${XXHASH_INCLUDE_DIR}")

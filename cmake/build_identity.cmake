@@ -1,10 +1,10 @@
-# Writes `output`, the source that names this build to peers and people (serialization/wire/build_identity.hpp): a hash
-# of the schema of messages, and the commit of the sources, or a hash of them where there is no repository. The file
-# stays as it is where neither has changed, so that a build without changes compiles nothing.
+# Writes `output`, the source that identifies this build to peers and users (serialization/wire/build_identity.hpp): a hash
+# of the schema of messages, and the commit of the sources, or a hash of them without a repository. The file is
+# not written if its content is the same, so that a build without changes compiles nothing.
 #   cmake -Dsource=FOLDER -Dschema=FILE -Doutput=FILE -P build_identity.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# Comments and spaces change no message.
+# Comments and spaces do not change the messages, so the hash ignores them.
 file(READ "${schema}" text)
 string(REGEX REPLACE "#[^\n]*" "" text "${text}")
 string(REGEX REPLACE "[ \t\r\n]+" " " text "${text}")
@@ -12,7 +12,7 @@ string(SHA256 schema_hash "${text}")
 string(SUBSTRING "${schema_hash}" 0 16 schema_hash)
 
 set(folders actors api devices ops runtime serialization cmake)
-# A repository around an unpacked archive knows nothing of these sources.
+# Only a repository at the root counts: one that encloses an unpacked archive has other commits.
 set(commit "")
 find_program(git git)
 if(git AND EXISTS "${source}/.git")

@@ -1,6 +1,6 @@
-# Runs while installing: installs what is written for the place of the installation, or by the program itself.
-#   source: the sources; work: a folder to write in; bin, man, data: where these go, in the prefix;
-#   program: the built `troupe`, where it can be run
+# Runs during installation: installs files that contain the installation's path, and files that the program writes.
+#   source: the sources; work: a temporary folder; bin, man, data: the target folders in the prefix;
+#   program: the built `troupe`, if this machine can run it
 
 function(installed_folder variable folder)
   cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" NORMALIZE OUTPUT_VARIABLE folder)

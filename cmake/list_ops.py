@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes a C++ source that lists what other sources define.
 
-A source defines what stands in it as `extern constexpr op_def NAME` or `extern constexpr kernel_def NAME`, in the
-namespace that it opened last. The list is left alone where it would not change, so that nothing is compiled again.
+A definition is `extern constexpr op_def NAME` or `extern constexpr kernel_def NAME`, in the namespace that the source
+opened last. The output is not written if it would not change, so that nothing is compiled again.
 """
 
 import argparse
@@ -16,7 +16,7 @@ DEFINITION = re.compile(r"^extern constexpr (op|kernel)_def (?:TROUPE_GPU_KERNEL
 
 
 def definitions(sources, gpu_suffix):
-    """Returns (kind, namespace, name, op, source) of all that the sources define."""
+    """Returns (kind, namespace, name, op, source) of each definition."""
     found = []
     for source in sources:
         text = Path(source).read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
-# Refuses compilers that cannot compile Troupe's headers, in a sentence. Included by Troupe's own build and by
+# Refuses compilers that cannot compile Troupe's headers, with an error that names the reason. Included by Troupe's own build and by
 # find_package(troupe). Sets troupe_compiler_refusal, which is empty where the compiler is new enough.
 #
-# std::source_location is what older ones lack: GCC 12 is the oldest that Troupe is built with, and clang 15 is the first
+# Older compilers lack std::source_location. GCC 12 is the oldest that Troupe is built with, and clang 15 is the first
 # that has it with the standard library of GCC.
 set(troupe_compiler_refusal "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

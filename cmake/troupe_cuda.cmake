@@ -1,6 +1,6 @@
 # Decides whether CUDA devices are built (troupe_with_cuda); devices/gpu/no_cuda stands in. The driver needs the
-# toolkit's libraries only; a CUDA compiler is asked for where there are kernels (*.cuda.cu). AUTO builds them where
-# there is a GPU: they take longer than all the rest.
+# toolkit's libraries only; kernels (*.cuda.cu) need a CUDA compiler. AUTO builds them on machines with a GPU,
+# because they take longer to compile than all other sources.
 set(troupe_with_cuda OFF)
 set(troupe_cuda_unused "${CMAKE_CUDA_FLAGS_RELWITHDEBINFO}") # presets set it: CMake warns of what is not read
 set(troupe_cuda_reason "the CUDA toolkit, or its compiler, was not found")
@@ -55,8 +55,8 @@ else()
   message(STATUS "CUDA devices are not built: ${troupe_cuda_reason}")
 endif()
 
-# Links a library to CUDA's runtime, which finds the driver when it runs, or says that there is none. Only the
-# sources that speak to it see its headers: the objects of all others are the same with CUDA and without.
+# Links a library to CUDA's runtime, which looks for the driver at run time, and reports its absence. Only the sources
+# that call the runtime get its include folder: the objects of all others are the same with CUDA and without.
 function(troupe_use_cuda target)
   target_link_libraries(${target} PRIVATE $<LINK_ONLY:CUDA::cudart_static>)
   get_target_property(sources ${target} SOURCES)

@@ -1,5 +1,5 @@
-# Where "troupe/<layer>/..." is found: include/troupe/ has a link to each layer. A checkout or an archive without links gets
-# them in the build folder.
+# Where "troupe/<layer>/..." is found: include/troupe/ has a link to each layer. If a checkout or an archive has
+# no links, they are created in the build folder.
 set(troupe_include "${PROJECT_SOURCE_DIR}/include")
 if(NOT EXISTS "${troupe_include}/troupe/runtime/version.hpp" OR NOT EXISTS "${troupe_include}/troupe/troupe.hpp")
   set(troupe_include "${PROJECT_BINARY_DIR}/include")

@@ -1,5 +1,5 @@
-# Installation: `find_package(troupe)` and `pkg-config troupe` both work from it, and neither asks for a library that
-# programs do not use themselves.
+# Installs Troupe for `find_package(troupe)` and `pkg-config troupe`. Neither requires a library that programs do not use
+# themselves.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -12,7 +12,7 @@ install(TARGETS troupe EXPORT troupe_targets)
 install(TARGETS troupe_cli)
 install(EXPORT troupe_targets NAMESPACE troupe:: FILE troupe-targets.cmake DESTINATION "${package_dir}")
 
-# Headers keep the paths by which sources include them. These are all: what troupe.hpp and api/caf.hpp include
+# Headers keep the paths by which sources include them. The list has all headers that troupe.hpp and api/caf.hpp include
 # (tests/public_headers_test checks that).
 set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY
   CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/api/public_headers.txt")
@@ -36,7 +36,7 @@ configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/package/troupe.pc" @ONL
 install(FILES "${PROJECT_BINARY_DIR}/package/troupe.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-# Headers, --help and the guides themselves name guides as docs/*.md, which leads to them from there.
+# Headers, --help and guides refer to guides as docs/*.md, a path relative to this folder.
 install(DIRECTORY docs deploy DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 file(GLOB examples CONFIGURE_DEPENDS examples/[0-9][0-9]_*.cpp)
 install(FILES ${examples} examples/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples")

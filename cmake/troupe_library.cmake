@@ -1,13 +1,13 @@
 # troupe_component(name
 #   SOURCES ...        compiled to objects, many to a unit where they are not generated
-#   EACH n             so many sources in a unit
+#   EACH n             the number of sources in a unit
 #   ACROSS             units join sources of several folders
 #   PRECOMPILE ...     headers that are compiled once for all units
 #   LIBRARIES ...      linked; only the component's own sources include them
 #   HEADER_ONLY ...    header-only libraries that only the component's own sources include
 #   OPTIONS ...)       of the compiler
 #
-# Makes the objects troupe_<name>: a part of the library, and of the programs that test its inside.
+# Makes the object library troupe_<name>, which is part of the product and of troupe_internals, which tests link.
 function(troupe_component name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ACROSS" "EACH" "SOURCES;PRECOMPILE;LIBRARIES;HEADER_ONLY;OPTIONS")
   if(arg_UNPARSED_ARGUMENTS)
@@ -31,8 +31,8 @@ function(troupe_component name)
   set_property(GLOBAL APPEND PROPERTY TROUPE_COMPONENTS ${target})
 endfunction()
 
-# Lets a target's own sources include header-only libraries without telling anybody: a link would make every user of
-# the installed package find them, too.
+# Lets only a target's own sources include header-only libraries. With target_link_libraries, every user of the
+# installed package would have to find them, too.
 function(troupe_header_only target)
   foreach(dependency IN LISTS ARGN)
     target_include_directories(${target} SYSTEM PRIVATE
@@ -42,7 +42,7 @@ function(troupe_header_only target)
   endforeach()
 endfunction()
 
-# Headers that most sources of a target include are compiled once: "troupe/..." and <...> as sources write them.
+# Precompiles headers that most sources of a target include. They are written as in the sources: "troupe/..." or <...>.
 function(troupe_precompile target)
   set(headers ${ARGN})
   list(TRANSFORM headers REPLACE "^troupe/" "${troupe_include}/troupe/")

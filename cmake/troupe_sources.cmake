@@ -1,10 +1,10 @@
-# How sources become units of compilation, and how the list of ops comes from them.
+# Joins sources to units of compilation, and lists the ops and kernels that sources define.
 
-# Joins sources, so many in a unit of the build folder, and yields the units in the variable named: most of what it takes
-# to compile a small source are headers. Only sources of one folder and one kind (.cpp, .cpu.cpp, .cuda.cu ...) are
-# joined; with ACROSS, those of all folders, in units of that name. Units name no absolute path, so that a compiler cache
-# knows them in every checkout. Generated sources stay as they are. With -DTROUPE_UNITY=OFF every source is compiled for
-# itself.
+# Writes units of EACH sources each to the build folder, and sets VARIABLE to the list of units: most of the time to
+# compile a small source is spent on its headers. A unit joins sources of one folder and one kind (.cpp, .cpu.cpp,
+# .cuda.cu ...); with ACROSS, sources of all folders, in units with that name. Units have no absolute paths, so that a
+# compiler cache finds them in every checkout. Generated sources are not joined. With -DTROUPE_UNITY=OFF, VARIABLE is the
+# list of sources.
 #   troupe_join_sources(VARIABLE [EXTENSION .cpp] [EACH n] [ACROSS name] SOURCES...)
 function(troupe_join_sources variable)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXTENSION;EACH;ACROSS" "SOURCES")

@@ -17,7 +17,7 @@ constexpr size_t mebibyte = 1 << 20;
 constexpr int64_t mebi_floats = 1 << 18; // a mebibyte of f32
 
 // Three iterations of a loop, each with two iterations of an inner loop.
-struct nest {
+struct nested_loops_graph {
   graph_builder g;
   edge x = g.placeholder(dtype::f32, {-1}, "x");
   edge rows = fifo_queue(g, {dtype::f32}, {.shapes = {partial_shape{}}}, "rows");
@@ -67,7 +67,8 @@ bool in_order(std::string_view text, const std::vector<std::string_view>& parts)
 
 } // namespace
 
-TEST_CASE_METHOD(nest, "an out-of-memory error in nested loops names the loops and their tensors") {
+TEST_CASE_METHOD(nested_loops_graph,
+                 "an out-of-memory error in nested loops names the loops and their tensors") {
   auto s = session::local({.memory = {.limit = 10 * mebibyte}});
   SECTION("that run as blocks") {
     auto doubled = loop([](edge v) { return tile(v, {2}, "twice"); });
@@ -90,7 +91,8 @@ TEST_CASE_METHOD(nest, "an out-of-memory error in nested loops names the loops a
   }
 }
 
-TEST_CASE_METHOD(nest, "an error in an iteration of a frame names all enclosing loops") {
+TEST_CASE_METHOD(nested_loops_graph,
+                 "an error in an iteration of a frame names all enclosing loops") {
   auto s = session::local();
   auto divided = loop([this](edge v) {
     return cast(floor_div(cast(v, dtype::i32), cast(row(), dtype::i32)), dtype::f32);
@@ -102,7 +104,7 @@ TEST_CASE_METHOD(nest, "an error in an iteration of a frame names all enclosing 
                            " iteration 1]: ", "cannot divide"}));
 }
 
-TEST_CASE_METHOD(nest, "a late step reports the waits of its loops' iterations") {
+TEST_CASE_METHOD(nested_loops_graph, "a late step reports the waits of its loops' iterations") {
   watchdog watch;
   auto s = session::local();
   auto sum = loop([this](edge v) { return v + row(); });
@@ -119,7 +121,7 @@ TEST_CASE_METHOD(nest, "a late step reports the waits of its loops' iterations")
   CHECK(to_scalar<int32_t>(s.fetch(queue_size(rows))) == 3);
 }
 
-TEST_CASE_METHOD(nest,
+TEST_CASE_METHOD(nested_loops_graph,
                  "an iteration may end long after the enclosing ones, when the step has failed") {
   watchdog watch;
   constexpr int32_t extent = 1000;
@@ -149,7 +151,7 @@ TEST_CASE_METHOD(nest,
   }
 }
 
-TEST_CASE_METHOD(nest, "the memory of iterations in frames counts as the step's") {
+TEST_CASE_METHOD(nested_loops_graph, "the memory of iterations in frames counts as the step's") {
   auto s = session::local();
   auto total = loop([this](edge v) {
     auto large = fill(g, {1 << 18}, row());

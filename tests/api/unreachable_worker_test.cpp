@@ -32,7 +32,7 @@ struct counting {
 };
 
 // Kills the first worker between two runs.
-void goes_on_without(session s, task_process& first) {
+void check_continues_without(session s, task_process& first) {
   counting m;
   s.run(m.reset);
   auto add = s.prepare({m.increment}, {}, {m.add}), twice_step = s.prepare({}, {neg(neg(m.count))});
@@ -77,7 +77,7 @@ TEST_CASE("steps of a cluster with listed tasks continue when the first worker i
     options.on_warning = [&](const std::string& expected_text) {
       warnings += expected_text.find("/job:worker/task:0 does not come back") != expected_text.npos;
     };
-    goes_on_without(session::connect(text, options), first);
+    check_continues_without(session::connect(text, options), first);
     CHECK(warnings == 1);
   }
 }
@@ -90,7 +90,7 @@ TEST_CASE("steps of a cluster that tasks join continue when the first worker is 
   task_process server{addresses[0], ps, addresses[0]},
       first{addresses[0], {"worker", 0}, addresses[1]},
       second{addresses[0], {"worker", 1}, addresses[2]};
-  goes_on_without(session::connect("join:" + addresses[0], {.timeout = 30s}), first);
+  check_continues_without(session::connect("join:" + addresses[0], {.timeout = 30s}), first);
 }
 
 TEST_CASE("a session that a task hosts continues without a worker that was killed") {
@@ -98,7 +98,8 @@ TEST_CASE("a session that a task hosts continues without a worker that was kille
   auto cluster = make_cluster(2, 1);
   auto host = start_task(cluster, ps), second = start_task(cluster, {"worker", 1});
   task_process first{cluster, {"worker", 0}};
-  goes_on_without(session::connect("master:" + cluster.jobs.at("ps")[0], {.timeout = 30s}), first);
+  check_continues_without(session::connect("master:" + cluster.jobs.at("ps")[0], {.timeout = 30s}),
+                          first);
 }
 
 } // namespace troupe::test::unreachable_worker_test

@@ -26,7 +26,7 @@ def free_ports(count):
 
 
 def ends_with_us():
-    """In a child: the kernel kills it when its parent ends."""
+    """Runs in a child process: makes the kernel kill it when its parent ends."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
 
 
@@ -127,7 +127,7 @@ class Cluster:
                 except ValueError:  # the client was killed in the middle of a line
                     pass
 
-    # -- how they are started
+    # -- how processes are started
 
     def _clock_file(self, name):
         return f"{self._folder}/{name}.clock"

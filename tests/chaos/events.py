@@ -17,7 +17,7 @@ class Event:
     kind = ""  # tables add up events by this name
     how = ""  # other choices of the seed
     shared = False  # whether others may fail with the targets
-    needs = None  # "network", "disk" or "clock", if it needs one that a machine may lack
+    needs = None  # "network", "disk", "clock" or "time namespaces", if it needs one that a machine may lack
 
     def __init__(self, dice):
         self.targets = self.draw(dice)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 CHECKPOINT_SECONDS = 2
 # From the time when a checkpoint is due until it is on the disk, during training.
 SAVING_SECONDS = 5
-# How long a worker's failure may hold up the others. A step of all_reduce fails when it is overdue; then the live
+# The time for which the failure of a worker may stop the others. A step of all_reduce fails when it is overdue; then the live
 # workers are determined, which takes some seconds if one is silent.
 PAUSE_SECONDS = {"sync": 1.5, "async": 1.5, "all_reduce": 8}
 WHOLE_SECONDS = 60  # after the end of an event, until all train again
@@ -72,13 +72,13 @@ def bystanders(event, lines):
             # If variables are lost or unreachable, no replica can train.
             if one["what"] == "lost" and any(name.startswith("ps") for name in event.targets):
                 continue
-            found.append(f"{owner(one)} was {one['what']}, though it was not hit: {one['text'][:200]}")
+            found.append(f"{owner(one)} was {one['what']}, though the event did not affect it: {one['text'][:200]}")
     return found
 
 
 def late(lines, stopped):
     """Steps that did not end by their deadline. Not while the client itself was stopped."""
-    return [f"a step on {one['task']} took {one['seconds']:.1f} s, and had less" for one in lines
+    return [f"a step on {one['task']} took {one['seconds']:.1f} s, longer than its deadline" for one in lines
             if one["what"] == "late" and not any(a <= one["t"] <= b + 1 for a, b in stopped)]
 
 

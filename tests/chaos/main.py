@@ -50,7 +50,7 @@ class Run:
                                "" if "clock" in missing else WALL_CLOCK, not options.insecure)
 
     def make_surroundings(self):
-        """The network, the disk and the clocks, if this machine supports them. Returns the others, and prints why."""
+        """Makes the network, the disk and the clocks that this machine supports. Returns the missing ones, and prints why."""
         missing = set()
         self.network = None
         why = "--loopback is given" if self.options.loopback else why_not()
@@ -68,16 +68,16 @@ class Run:
             ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "none", self.disk], check=False).returncode == 0
         if not mounted:
             missing.add("disk")
-            say("no full disk: a small file system can be mounted by root alone")
+            say("no full disk: only root can mount a small file system")
         if not os.path.exists(WALL_CLOCK):
             missing.add("clock")
-            say(f"no jumps of the wall clock: {WALL_CLOCK} is not there (package libfaketime)")
+            say(f"no jumps of the wall clock: {WALL_CLOCK} does not exist (package libfaketime)")
         if not can_move_monotonic_clocks():
             missing.add("time namespaces")
-            say("no restarts with another monotonic clock: there are no time namespaces")
+            say("no restarts with another monotonic clock: this machine has no time namespaces, or the user is not root")
         return missing
 
-    # -- what events use
+    # -- used by events
 
     def start_client(self):
         self.cluster.start_client(self.mode, self.checkpoints)
@@ -117,7 +117,7 @@ class Run:
         shutil.rmtree(self.checkpoints, ignore_errors=True)
 
     def finish(self, mode, undisturbed):
-        """Ends the training in order, and checks what it has learnt."""
+        """Ends the training in order, and checks its accuracy."""
         client, first = self.cluster.processes[CLIENT], self.read
         client.send_signal(signal.SIGTERM)
         ended = self.cluster.wait_for(lambda: client.poll() is not None, time.monotonic() + END_SECONDS)
@@ -127,7 +127,7 @@ class Run:
             self.problem(f"{mode}: the training does not end within {END_SECONDS} s")
         elif client.returncode != 0 or "accuracy" not in said:
             self.problem(f"{mode}: the training ended with {client.returncode}: "
-                         f"{said.get('failed', {}).get('text', 'without a word')}")
+                         f"{said.get('failed', {}).get('text', 'without a message')}")
         self.look(None)
         self.cluster.kill(CLIENT)
         if "accuracy" not in said:
@@ -218,11 +218,11 @@ def parse():
     parser = argparse.ArgumentParser(prog="scripts/chaos", description=__doc__)
     parser.add_argument("minutes", type=float, nargs="?", default=10, help="how long; default 10")
     parser.add_argument("--seed", type=int, default=1, help="draws all events; default 1")
-    parser.add_argument("--mode", choices=MODES, action="append", help="trains by this alone; may be given again")
-    parser.add_argument("--loopback", action="store_true", help="no network of namespaces")
-    parser.add_argument("--insecure", action="store_true", help="no TLS in the network of namespaces")
-    parser.add_argument("--keep", action="store_true", help="leave the folder with the logs of processes")
-    parser.add_argument("--json", metavar="FILE", help="also write what each event cost")
+    parser.add_argument("--mode", choices=MODES, action="append", help="trains only in this mode; may be repeated")
+    parser.add_argument("--loopback", action="store_true", help="use the loopback interface instead of network namespaces")
+    parser.add_argument("--insecure", action="store_true", help="no TLS between network namespaces")
+    parser.add_argument("--keep", action="store_true", help="keep the folder with the logs of the processes")
+    parser.add_argument("--json", metavar="FILE", help="also write the outcome of each event to FILE")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 

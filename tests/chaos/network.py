@@ -1,7 +1,7 @@
 """A network of namespaces, one for each process, joined by a switch that loses, delays and stops frames.
 
-The switch is a process of its own with a TAP device in each namespace. It does what `tc netem` does, for each pair of
-ends and direction, on kernels that have no netem, too."""
+The switch is a process of its own with a TAP device in each namespace. Like `tc netem`, it impairs each pair of
+ends and each direction, also on kernels without netem."""
 
 import fcntl
 import heapq
@@ -29,13 +29,13 @@ def run(*command):
 
 
 def why_not():
-    """Why this machine supports no network of namespaces; an empty text if it does."""
+    """Why this machine supports no network namespaces; an empty text if it does."""
     if os.geteuid() != 0:
         return "only root can make network namespaces"
     if not shutil.which("ip"):
-        return "the command ip is not there (package iproute2)"
+        return "the command ip is not installed (package iproute2)"
     if not os.path.exists("/dev/net/tun"):
-        return "/dev/net/tun is not there"
+        return "/dev/net/tun does not exist"
     return ""
 
 
@@ -95,7 +95,7 @@ class Network:
 
 
 def forward(taps, control, dice):
-    """Never returns."""
+    """The switch: forwards frames between the namespaces by the rules that it reads from `control`. Never returns."""
     poller = select.epoll()
     ends = {tap: number for number, tap in enumerate(taps)}
     for tap in [*taps, control]:

@@ -32,7 +32,7 @@ struct trainer_options {
   bool insecure = false;
 };
 
-// -- what is said ---------------------------------------------------------------------------------
+// -- output ---------------------------------------------------------------------------------------
 
 std::string quoted(std::string_view text) {
   std::string quoted_text = "\"";
@@ -129,7 +129,7 @@ void read(const std::string& path, dataset& training, dataset& test) {
     throw std::runtime_error{concat(path, ": no digits")};
 }
 
-// -- what is run ----------------------------------------------------------------------------------
+// -- model and training ---------------------------------------------------------------------------
 
 replica_step build(graph_builder& g) {
   auto x = g.placeholder(dtype::f32, {-1, pixels});
@@ -139,8 +139,8 @@ replica_step build(graph_builder& g) {
   return {{x, y}, softmax_loss(logits, y), {arg_max(logits, 1)}};
 }
 
-/// A client of its own that requests a product from each task every 100 ms. In any state of the
-/// task, the answer or an error must arrive by the deadline.
+/// A separate client that runs a step on each task every 100 ms. In any state of the task, the
+/// answer or an error must arrive by the deadline.
 class probes {
 public:
   probes(const trainer_options& options, const session_options& connect_options)
@@ -175,7 +175,7 @@ private:
 
   void watch(const target_task& probed) {
     auto timeout = std::chrono::milliseconds{static_cast<int64_t>(deadline_ * 1000)};
-    bool well = true;
+    bool answers = true;
     while (!over_) {
       auto begin = clock_type::now();
       std::string reason;
@@ -195,7 +195,7 @@ private:
         say("late", field("task", probed.name), field("seconds", seconds_taken),
             field("text", reason));
       }
-      if (std::exchange(well, reason.empty()) != reason.empty())
+      if (std::exchange(answers, reason.empty()) != reason.empty())
         say(reason.empty() ? "answers" : "silent", field("task", probed.name),
             field("text", reason));
       std::this_thread::sleep_for(100ms);
@@ -297,18 +297,20 @@ int main(int argc, char** argv) {
   sigaddset(&stop, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);
   trainer_options options;
-  CLI::App app{"Trains on a cluster and says what happens, for scripts/chaos"};
+  CLI::App app{"Trains on a cluster and prints each event as a line of JSON, for scripts/chaos"};
   app.add_option("--cluster", options.cluster)->required();
   app.add_option("--data", options.data, "CSV: 64 pixels from 0 to 16 and the digit")->required();
   app.add_option("--mode", options.mode)->check(CLI::IsMember({"sync", "async", "all_reduce"}));
   app.add_option("--workers", options.workers);
   app.add_option("--ps", options.ps);
-  app.add_option("--backups", options.backups, "Of sync");
-  app.add_option("--pace", options.pace, "Seconds that a batch takes beside the computing");
-  app.add_option("--checkpoints", options.checkpoints, "The folder; goes on with what it has");
+  app.add_option("--backups", options.backups, "Number of backup workers in the mode sync");
+  app.add_option("--pace", options.pace, "Seconds that the input of a batch takes");
+  app.add_option("--checkpoints", options.checkpoints,
+                 "Folder of checkpoints; continues from the newest one");
   app.add_option("--checkpoint-seconds", options.checkpoint_seconds);
-  app.add_option("--step-seconds", options.step_seconds, "That a step may take");
-  app.add_option("--probe-seconds", options.probe_seconds, "That a task has to answer");
+  app.add_option("--step-seconds", options.step_seconds, "Seconds that a step may take");
+  app.add_option("--probe-seconds", options.probe_seconds,
+                 "Seconds within which a task must answer a probe");
   app.add_option("--tls-cert", options.tls.certificate);
   app.add_option("--tls-key", options.tls.key);
   app.add_option("--tls-ca", options.tls.authority);

@@ -34,12 +34,12 @@ using clock = std::chrono::steady_clock;
 constexpr size_t largest_input = 1 << 16;
 constexpr unsigned longest_run_seconds = 20;
 
-// The input under test, for a process that is dying.
+// The input under test, which a crashing process saves.
 bytes current;
 const troupe::fuzz::target* chosen = nullptr;
 
 // Calls only functions that are allowed in a signal handler.
-void save_current() {
+void save_input() {
   const int file = ::open(chosen->crash_file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file < 0)
     return;
@@ -52,7 +52,7 @@ void save_current() {
   }
   ::close(file);
   for (const char* text :
-       {"\nthe input is in ./", chosen->crash_file, "; replay it by giving its name\n"})
+       {"\nthe input is in ./", chosen->crash_file, "; pass this name to replay it\n"})
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
 }
 
@@ -61,16 +61,16 @@ void on_signal(int number) {
     constexpr char text[] = "\none input took more than 20 seconds";
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
   }
-  save_current();
+  save_input();
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
 
-void watch_for_death() {
+void install_crash_handlers() {
   for (int number : {SIGABRT, SIGALRM, SIGFPE, SIGILL, SIGTERM})
     std::signal(number, on_signal);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  __sanitizer_set_death_callback(save_current);
+  __sanitizer_set_death_callback(save_input);
 #else
   for (int number : {SIGSEGV, SIGBUS})
     std::signal(number, on_signal);
@@ -234,7 +234,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "\n");
     return 2;
   }
-  watch_for_death();
+  install_crash_handlers();
   if (argc > 2) {
     for (int i = 2; i < argc; ++i) {
       std::printf("replaying %s\n", argv[i]);

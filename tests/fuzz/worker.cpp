@@ -1,6 +1,5 @@
 // Sequences of valid messages to a worker, in any order and with any numbers: two bytes each, an
-// action and its number. The worker always survives, answers each request, and keeps nothing at the
-// end.
+// action and its number. The worker must survive, answer each request, and hold nothing at the end.
 #include "troupe/actors/task/worker.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
@@ -202,8 +201,8 @@ FUZZ_TARGET(worker) {
   for (size_t i = 0; i + 1 < std::min<size_t>(size, 200); i += 2)
     act(in, data[i], data[i + 1]);
   for (int i = 0; i < 12; ++i)
-    in.advance_and_run(
-        10s); // all deadlines, and the time after which steps that never arrive are given up
+    // Beyond all deadlines, and the time after which tensors of steps that never begin are dropped.
+    in.advance_and_run(10s);
   require(in.answers == in.requests);
   require(in.server->steps().idle());
   for (const auto& connection : in.connections)

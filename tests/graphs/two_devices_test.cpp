@@ -15,9 +15,9 @@ namespace troupe::test::two_devices_test {
 namespace {
 
 // A random device for each node. States that one node uses together share a device.
-class lots {
+class random_devices {
 public:
-  lots(unsigned seed, const graph& placed_graph) : dice_(seed) {
+  random_devices(unsigned seed, const graph& placed_graph) : dice_(seed) {
     for (const auto& node : placed_graph.nodes())
       for (int i = 0; i < static_cast<int>(node->inputs().size()); ++i)
         if (node->input_is_ref(i)) {
@@ -205,7 +205,7 @@ TEST_CASE("every text graph gives the same with its nodes placed at random on tw
       auto text =
           place_each(written.text, *written.nodes, together, [](auto&) { return std::string{}; });
       auto expected = run_all_of(*one_device, text, together);
-      text = place_each(written.text, *written.nodes, apart, lots{seed, *written.nodes});
+      text = place_each(written.text, *written.nodes, apart, random_devices{seed, *written.nodes});
       auto actual = run_all_of(*two_devices, text, apart);
       std::string failures;
       for (size_t i = 0; i < text.runs.size(); ++i)

@@ -45,34 +45,34 @@ struct error_causes {
     switch (error.kind()) {
       case error_kind::unavailable:
         if ((simulation.now < deadline - margin() || deadline - issued >= 1s) && !had_loss(blamed))
-          return "a task is unavailable only where something was lost";
+          return "a task is unavailable only after a loss";
         break;
       case error_kind::aborted:
         if (!simulation.had_fault({fault_kind::loss, fault_kind::partition, fault_kind::pause,
                                    fault_kind::crash, fault_kind::reset, fault_kind::split},
                                   blamed, {}, simulation.now))
-          return "a step is aborted only where something was lost or reset";
+          return "a step is aborted only after a loss or a reset";
         break;
       case error_kind::deadline_exceeded:
         if (simulation.now < deadline)
-          return "a deadline is exceeded after it, not before";
+          return "DEADLINE_EXCEEDED is reported after the deadline, not before";
         if (!may_wait && deadline - issued >= 1s && !had_loss(processes))
-          return "a step is in time where nothing is lost";
+          return "a step is in time if nothing was lost";
         break;
       case error_kind::not_found:
         if (!simulation.settings.joined || !had_loss(blamed))
-          return "a task is not known only where something was lost";
+          return "a task is unknown only after a loss";
         break;
       case error_kind::resource_exhausted:
         if (!simulation.had_fault({fault_kind::shortage, fault_kind::buggify}, named, issued,
                                   simulation.now))
-          return "memory is short only where it was made short";
+          return "memory is exhausted only during an injected shortage";
         break;
       case error_kind::failed_precondition:
         if (error.message().find("uninitiali") == std::string::npos)
-          return "no precondition fails but that of a variable without a value";
+          return "FAILED_PRECONDITION is reported only for an uninitialized variable";
         break;
-      default: return "users see the injected cause alone";
+      default: return "an error has one of the injected causes";
     }
     return {};
   }
@@ -136,11 +136,11 @@ void client_host::open() {
   options.peer_timeout = std::chrono::milliseconds{core_.settings.peer_timeout_ms};
   auto transport = network_.transport(*process_);
   held_.clear();
-  told_lost_.clear();
+  lost_reported_.clear();
   options.lost_state.on_state_lost = [this](const state_loss& loss) {
     for (size_t i = 0; i < tasks_.size(); ++i)
       if (to_string(tasks_[i]->name()) == loss.task)
-        told_lost_.insert(static_cast<int>(i));
+        lost_reported_.insert(static_cast<int>(i));
     return core_.settings.recovers != 0;
   };
   cluster_access cluster{cluster_};
@@ -205,7 +205,7 @@ void client_host::answered(uint64_t wait_id) {
   if (wait == waits_.end())
     return core_.violated("each request is answered once", name());
   if (!closing_ && core_.now > std::max(wait->second.bound, process_->wakes() + slack))
-    core_.violated("no wait outlives its bound", name(), ": ", wait->second.description,
+    core_.violated("each request is answered in time", name(), ": ", wait->second.description,
                    " was answered ", (core_.now - wait->second.bound).count() / 1'000'000,
                    " ms late");
   waits_.erase(wait);
@@ -216,7 +216,7 @@ void client_host::check_waits() {
     return;
   for (const auto& [id, wait] : waits_)
     if (core_.now > std::max(wait.bound, process_->wakes()) + 1s)
-      return core_.violated("no wait outlives its bound", name(), ": ", wait.description,
+      return core_.violated("each request is answered in time", name(), ": ", wait.description,
                             " has no answer");
 }
 
@@ -397,7 +397,7 @@ void client_host::note_end(run_record& run, const status& outcome) {
   ++failed_;
   if (!core_.settings.recovers)
     for (auto lost_task : tasks_named_in(outcome))
-      told_lost_.insert(lost_task);
+      lost_reported_.insert(lost_task);
 }
 
 void client_host::ended(size_t step_index, run_record& run, const status& outcome,
@@ -422,7 +422,7 @@ void client_host::ended(size_t step_index, run_record& run, const status& outcom
   else if (run.kind == run_kind::collect)
     return; // the kernel has told the ledger
   else if (value != step.expected(run.number))
-    core_.violated("a step computes what its graph says", to_string(run.kind), ' ', run.number,
+    core_.violated("a step has the results of its graph", to_string(run.kind), ' ', run.number,
                    " gave ", value, ", not ", step.expected(run.number));
 }
 
@@ -434,9 +434,9 @@ void client_host::check_state(const run_record& run) {
     return;
   auto previous_incarnation = std::exchange(held_[run.server], process_run->second);
   if (previous_incarnation != 0 && previous_incarnation != process_run->second &&
-      told_lost_.erase(run.server) == 0)
-    core_.violated("no step uses a task that has lost its state before that was told", name(), ": ",
-                   to_string(run.kind), ' ', run.number);
+      lost_reported_.erase(run.server) == 0)
+    core_.violated("no step uses a task with lost state before its session was notified", name(),
+                   ": ", to_string(run.kind), ' ', run.number);
 }
 
 // A queue of the client's own container is closed by a step of its own, and reset with the
@@ -472,9 +472,9 @@ void client_host::check_error(const status& error, const std::vector<int>& took_
     return;
   const bool is_joined = core_.settings.joined;
   auto named = tasks_named_in(error);
-  auto processes = is_joined ? everybody() : took_part;
+  auto processes = is_joined ? all_processes() : took_part;
   // The client itself may have been cut off.
-  auto blamed = is_joined ? everybody() : named;
+  auto blamed = is_joined ? all_processes() : named;
   blamed.push_back(layout_.client(number_));
   auto violate = [&](std::string_view promise) {
     core_.violated(promise, name(), ": ", request, ": ", first_line(error));
@@ -502,14 +502,14 @@ void client_host::list_devices(on_end then) {
         core_.tell(name(), "hears", "devices: ", outcome.ok() ? "ok" : first_line(outcome));
         answered(wait);
         if (!outcome.ok())
-          check_error(outcome, everybody(), issued, issued, "devices", true);
+          check_error(outcome, all_processes(), issued, issued, "devices", true);
         else if (core_.settings.joined ? devices.empty() : devices.size() != tasks_.size())
           core_.violated("each task lists its devices", name(), " heard of ", devices.size());
         then(outcome);
       });
 }
 
-std::vector<int> client_host::everybody() const {
+std::vector<int> client_host::all_processes() const {
   std::vector<int> processes{layout_.client(number_)};
   for (size_t i = 0; i < tasks_.size(); ++i)
     processes.push_back(static_cast<int>(i));
@@ -527,7 +527,7 @@ void client_host::reset(on_end then) {
                 core_.tell(name(), "hears", "reset: ", error.ok() ? "ok" : first_line(error));
                 answered(wait);
                 if (!error.ok())
-                  check_error(error, everybody(), issued, issued, "reset", true);
+                  check_error(error, all_processes(), issued, issued, "reset", true);
                 then(error);
               });
 }
@@ -559,7 +559,7 @@ void client_host::final_step(size_t step_index, int tries, std::function<void()>
     if (outcome.ok())
       return then();
     if (tries == 1)
-      return core_.violated("all works again when faults are over", name(), ": ",
+      return core_.violated("every kind of step succeeds when faults are over", name(), ": ",
                             to_string(steps_[step_index].kind), ": ", first_line(outcome));
     core_.after(100ms, [=, this] { final_step(step_index, tries - 1, then); });
   });
@@ -598,8 +598,8 @@ void client_host::final_own(int server, size_t stage, int tries, std::function<v
     if (outcome.kind() == expected_kind)
       return final_own(server, next_stage, tries, then);
     if (tries == 1)
-      return core_.violated("all works again when faults are over", name(), ": ", request, ' ',
-                            stage, ": ", first_line(outcome));
+      return core_.violated("every kind of step succeeds when faults are over", name(), ": ",
+                            request, ' ', stage, ": ", first_line(outcome));
     core_.after(100ms, [=, this] { final_own(server, 0, tries - 1, then); }); // with a new queue
   };
   if (stage == 0)
@@ -623,8 +623,8 @@ void client_host::drain(int server, run_kind kind, int tries, std::function<void
     if (outcome.kind() != error_kind::deadline_exceeded && tries > 1)
       return core_.after(100ms, [=, this] { drain(server, kind, tries - 1, then); });
     if (outcome.kind() != error_kind::deadline_exceeded)
-      return core_.violated("all works again when faults are over", name(), ": ", to_string(kind),
-                            ": ", first_line(outcome));
+      return core_.violated("every kind of step succeeds when faults are over", name(), ": ",
+                            to_string(kind), ": ", first_line(outcome));
     if (kind == run_kind::collect)
       ledger_.gathered(process, incarnation_of(process));
     else

@@ -101,7 +101,7 @@ private:
   void drain(int server, run_kind kind, int tries, std::function<void()> then);
   size_t step_of(run_kind kind, int process) const;
   uint64_t incarnation_of(int process) const;
-  std::vector<int> everybody() const;
+  std::vector<int> all_processes() const;
   uint64_t expect(std::string description, time_point bound);
   void answered(uint64_t wait);
   template <class Answer, class Question>
@@ -122,7 +122,7 @@ private:
   caf::actor session_;
   std::map<size_t, std::shared_ptr<prepared_step>> prepared_;
   std::map<int, uint64_t> held_; // incarnations of servers that steps have succeeded on
-  std::set<int> told_lost_;      // servers whose loss the session has been notified of
+  std::set<int> lost_reported_;  // servers whose loss the session has been notified of
   std::map<uint64_t, wait> waits_;
   uint64_t next_wait_ = 1, generation_ = 0;
   int busy_ = 0;

@@ -14,7 +14,7 @@ constexpr int turns = 3;
 } // namespace
 
 struct client_host::program_run {
-  random_program what;
+  random_program program;
   uint64_t generation, state_since;
   bool is_last;
   std::shared_ptr<prepared_step> begin = {}, turn = {};
@@ -25,7 +25,7 @@ struct client_host::program_run {
 void client_host::run_program(bool is_last, on_end then) {
   in_program_ = true;
   std::shared_ptr<program_run> new_run{
-      new program_run{.what = random_program{core_, ledger_, layout_, number_, ++programs_},
+      new program_run{.program = random_program{core_, ledger_, layout_, number_, ++programs_},
                       .generation = generation_,
                       .state_since = ledger_.order(),
                       .is_last = is_last}};
@@ -44,7 +44,7 @@ void client_host::final_program(int tries, std::function<void()> then) {
     if (outcome.ok())
       return then();
     if (tries == 1)
-      return core_.violated("all works again when faults are over", name(),
+      return core_.violated("every kind of step succeeds when faults are over", name(),
                             ": program: ", first_line(outcome));
     core_.after(100ms, [=, this] { final_program(tries - 1, then); });
   });
@@ -56,7 +56,7 @@ void client_host::go_on(const std::shared_ptr<program_run>& run, on_end then) {
   if (run->generation != generation_ || (stopping_ && !run->is_last) || run->turns_left == 0)
     return then({});
   auto begins = run->state_on.empty();
-  const auto& signature = begins ? run->what.begin() : run->what.turn();
+  const auto& signature = begins ? run->program.begin() : run->program.turn();
   auto& step = begins ? run->begin : run->turn;
   auto finish = [=, this](const status& outcome) {
     if (outcome.ok())
@@ -66,7 +66,7 @@ void client_host::go_on(const std::shared_ptr<program_run>& run, on_end then) {
   };
   if (!step)
     return ask_prepare(
-        run->what.nodes(), signature, concat("program ", programs_), everybody(),
+        run->program.nodes(), signature, concat("program ", programs_), all_processes(),
         core_.now + patience,
         [=, this, &step](const status& outcome, std::shared_ptr<prepared_step> prepared) {
           step = std::move(prepared);
@@ -74,15 +74,15 @@ void client_host::go_on(const std::shared_ptr<program_run>& run, on_end then) {
         });
   auto& record = ledger_.begin({.kind = run_kind::program,
                                 .client = number_,
-                                .processes = everybody(),
-                                .expected = run->what.interpret(signature),
+                                .processes = all_processes(),
+                                .expected = run->program.interpret(signature),
                                 .state_since = run->state_since,
                                 .issued = core_.now,
                                 .deadline = core_.now + patience,
                                 .session = generation_});
   if (core_.violation())
     return;
-  ask_run(record, step, run->what.feeds(signature, record.number),
+  ask_run(record, step, run->program.feeds(signature, record.number),
           [=, this, &record](const status& outcome, const std::vector<tensor>& fetches) {
             note_end(record, outcome);
             if (!outcome.ok()) {
@@ -95,8 +95,8 @@ void client_host::go_on(const std::shared_ptr<program_run>& run, on_end then) {
               run->state_on = record.ran_on;
             if (record.ran_on != run->state_on)
               return then({}); // the program's state was lost, and the client was notified
-            if (auto difference = run->what.difference(fetches); !difference.empty())
-              core_.violated("a program does what an interpreter does", name(), ": run ",
+            if (auto difference = run->program.difference(fetches); !difference.empty())
+              core_.violated("a program has the interpreter's results", name(), ": run ",
                              record.number, ": ", difference);
             run->turns_left -= !begins;
             finish({});

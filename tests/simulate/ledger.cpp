@@ -26,7 +26,7 @@ status tally(kernel_context& at) {
 
 constexpr op_def tally_op{
     .name = "Tally",
-    .doc = "Tells the simulation's ledger that a run has come so far.",
+    .doc = "Records in the simulation's ledger that a run has reached this node.",
     .inputs = {{"run", "i64"}, {"value", "i64"}},
     .outputs = {{"same", "i64"}},
     .attrs = {{"slot", 0}, {"event", 0}},
@@ -76,12 +76,12 @@ void ledger::executed(size_t process, uint64_t incarnation, uint64_t number, int
     return;
   }
   if (number == 0 || number > runs_.size())
-    return core_.violated("no step runs that no client asked for", "run ", number);
+    return core_.violated("every step that runs was requested by a client", "run ", number);
   auto& run = at(number);
   core_.tell(concat("process ", process), "executes", to_string(run.kind), ' ', number, " slot ",
              slot);
   if (auto times = ++run.executed[slot]; times > most_of(run, slot))
-    return core_.violated("a step runs once at most", to_string(run.kind), ' ', number,
+    return core_.violated("a step runs at most once", to_string(run.kind), ' ', number,
                           " has run its slot ", slot, ' ', times, " times");
   if (!run.ran_on.emplace(process, incarnation).second && run.ran_on[process] != incarnation)
     return core_.violated("a step runs on one incarnation of a task", to_string(run.kind), ' ',
@@ -124,15 +124,15 @@ bool ledger::is_complete(const run_record& run) const {
 void ledger::succeeded(run_record& run) {
   run.succeeded = true;
   if (!is_complete(run))
-    return core_.violated("a step that was acknowledged has run completely", to_string(run.kind),
-                          ' ', run.number, " has run ", run.executed.size(), " of ", run.slots,
+    return core_.violated("a step that succeeded has run completely", to_string(run.kind), ' ',
+                          run.number, " has run ", run.executed.size(), " of ", run.slots,
                           " slots");
   auto& met = met_[{run.client, run.session}];
   for (const auto& [process, incarnation] : run.ran_on) {
     auto since = starts_[{process, incarnation}];
     if (auto newest_met = run.met.find(process);
         newest_met != run.met.end() && newest_met->second > since)
-      core_.violated("a session that has met a task's successor does not go back",
+      core_.violated("a session that has used a task's successor does not use the former process",
                      to_string(run.kind), ' ', run.number,
                      " has run on an old incarnation of process ", process);
     met[process] = std::max(met[process], since);
@@ -179,7 +179,7 @@ void ledger::read(const run_record& run, int64_t value) {
     max_value += i >= possible;
   }
   if (value < min_value || value > max_value)
-    core_.violated("an acknowledged update has happened once, another once at most", "run ",
+    core_.violated("an acknowledged update has run once, any other at most once", "run ",
                    run.number, " has read ", value, ", possible are ", min_value, " to ",
                    max_value);
 }
@@ -210,10 +210,11 @@ void ledger::dequeued(const run_record& taker, int64_t element) {
       at(static_cast<uint64_t>(element)).kind == (is_own_queue ? run_kind::put_own : run_kind::put);
   if (!is_put || at(static_cast<uint64_t>(element)).server != taker.server ||
       (is_own_queue && at(static_cast<uint64_t>(element)).client != taker.client))
-    return core_.violated("a queue invents nothing", "run ", taker.number, " got ", element);
+    return core_.violated("a dequeued element was enqueued", "run ", taker.number, " got ",
+                          element);
   auto [first, is_new] = dequeued_.emplace(element, taker.number);
   if (!is_new)
-    core_.violated("an element is spent once", "run ", taker.number, " got ", element,
+    core_.violated("an element is delivered once", "run ", taker.number, " got ", element,
                    ", which run ", first->second, " had got before");
 }
 
@@ -267,8 +268,9 @@ void ledger::check_order(const place& location) const {
     for (const auto* earlier : puts)
       if (earlier->succeeded && earlier->answered < element.issued &&
           !may_have_taken(location, static_cast<int64_t>(earlier->number), taken))
-        return core_.violated("a queue gives in order", "element ", taken.element, " came to run ",
-                              taken.run, " before element ", earlier->number);
+        return core_.violated("a queue returns elements in insertion order", "element ",
+                              taken.element, " came to run ", taken.run, " before element ",
+                              earlier->number);
   }
 }
 
@@ -308,8 +310,8 @@ void ledger::check_update(const run_record& chief, const place& location,
                           std::span<const int64_t> taken) {
   int64_t count = 0, label = -1;
   auto violate = [&](const auto&... details) {
-    core_.violated("an update is of gradients of its step, one of each replica", "run ",
-                   chief.number, ' ', details...);
+    core_.violated("an update has gradients of its step, one of each replica", "run ", chief.number,
+                   ' ', details...);
   };
   for (size_t i = 0; i < taken.size(); ++i) {
     if (taken[i] == 0)

@@ -11,32 +11,35 @@ namespace troupe::simulate {
 namespace {
 
 const char* help =
-    R"(troupe_simulate: runs clusters in one thread, in virtual time, with faults that seeds draw
+    R"(troupe_simulate: runs clusters in one thread, in virtual time, with faults drawn from seeds
 
   --seed N             runs one seed in this process
-  --seeds A..B         runs many, each in a process of its own, and says which failed
-  --trace              prints a line for each event: time, who, what, and more; with --seed
-  --set NAME=VALUE     replaces what the seed draws for an option; may stand several times
-  --event EVENT        a fault at a time, such as '12.5 partition worker:0 ps:1 for 3'; may stand several
-                       times, and is in the place of all that the seed draws. Faults are crash and
-                       replace (of which no peer is told), pause, shortage and reopen of one process,
-                       partition, stop (of what the first sends) and loss of the connections of two
-  --shrink             switches the options of a failing seed off one by one while it fails; with --seed
-  --replay A..B        runs each seed twice and compares what is printed
-  --canary NAME        plants a defect, which must be found: repeat (a client sends an update again
-                       that may have happened), deaf (tasks never look for silent peers); with --seeds
-  --jobs N             seeds that run at once (1)
-  --probes             fails unless all places that the sources mark were reached
-  --keep-going         does not end at the tenth seed that fails
+  --seeds A..B         runs each seed in a process of its own, and prints those that fail
+  --trace              with --seed: prints a line for each event: time, subject, action, details
+  --set NAME=VALUE     sets an option that the seed draws otherwise; may be repeated
+  --event EVENT        injects a fault, such as '12.5 partition worker:0 ps:1 for 3'; may be
+                       repeated, and replaces all faults that the seed draws. Of one process:
+                       crash, replace (a crash without notice to peers), pause, shortage (of
+                       memory), reopen (of a client's session). Of two processes: partition, stop
+                       (only from the first to the second), loss (of their connections)
+  --shrink             with --seed: switches options off, one by one, while the seed still fails
+  --replay A..B        runs each seed twice, and compares the traces
+  --canary NAME        with --seeds: plants a defect that must be found: repeat (a client repeats
+                       an update that may have run), deaf (tasks do not detect silent peers)
+  --jobs N             number of concurrent processes (1)
+  --probes             fails if a place that the sources mark was not reached
+  --keep-going         continues after ten failing seeds
   --help               prints this
 
-Fails with 1 where a promise was broken (a canary: where none was). The options and what is drawn:
+Exits with 1 if a promise was broken, or if no seed found the defect of --canary. Options, which
+the seed draws:
 
 )";
 
 struct arguments {
   std::optional<std::pair<uint64_t, uint64_t>> seeds;
-  bool one_seed = false, trace = false, shrink = false, replay = false, probes = false, on = false;
+  bool one_seed = false, trace = false, shrink = false, replay = false, probes = false,
+       keep_going = false;
   size_t jobs = 1;
   canary planted = canary::none;
   std::vector<std::string> set, events;
@@ -51,14 +54,14 @@ uint64_t number(std::string_view text) {
   uint64_t value = 0;
   auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc{} || end != text.data() + text.size())
-    give_up(concat("'", text, "' is no number"));
+    give_up(concat("'", text, "' is not a number"));
   return value;
 }
 
 std::pair<uint64_t, uint64_t> range(std::string_view text) {
   auto dots = text.find("..");
   if (dots == text.npos)
-    give_up(concat("'", text, "' is no range, such as 1..100"));
+    give_up(concat("'", text, "' is not a range of seeds, such as 1..100"));
   return {number(text.substr(0, dots)), number(text.substr(dots + 2))};
 }
 
@@ -96,7 +99,7 @@ arguments read(int count, char** words) {
     } else if (word == "--probes") {
       arguments_read.probes = true;
     } else if (word == "--keep-going") {
-      arguments_read.on = true;
+      arguments_read.keep_going = true;
     } else if (word == "--help" || word == "-h") {
       std::fputs(help, stdout);
       for (const auto& option : all_options())
@@ -107,7 +110,7 @@ arguments read(int count, char** words) {
     }
   }
   if (!arguments_read.seeds)
-    give_up("which seed?");
+    give_up("--seed N, --seeds A..B or --replay A..B is missing");
   return arguments_read;
 }
 
@@ -131,7 +134,8 @@ options drawn(uint64_t seed, const arguments& request) {
     if ((event->kind == "reopen") != of_client &&
         (event->kind == "reopen" || event->kind == "crash" || event->kind == "replace" ||
          event->kind == "shortage"))
-      give_up(concat("'", text, "': a ", event->kind, " is of a ", of_client ? "task" : "client"));
+      give_up(concat("'", text, "': ", event->kind, " affects a ",
+                     of_client ? "task, not a client" : "client, not a task"));
     auto end = std::chrono::ceil<std::chrono::seconds>(event->at + event->lasts).count();
     chosen.fault_seconds = std::max<int64_t>(chosen.fault_seconds, end + 1);
     chosen.script.push_back(*std::move(event));
@@ -249,7 +253,7 @@ int run_many(const arguments& request) {
     std::printf("seed %llu: %s\n", static_cast<unsigned long long>(choice.settings.seed),
                 result_of_run.final_outcome.violation.c_str());
     std::fflush(stdout);
-    return request.planted == canary::none && (request.on || failed < 10);
+    return request.planted == canary::none && (request.keep_going || failed < 10);
   });
   std::printf(
       "%llu seeds, %llu failed; %.0f virtual s in %.1f s of a core: %.0f times as fast, %.1f "

@@ -117,11 +117,11 @@ void network::attempt(uint64_t call_id) {
   auto from = call.from->index();
   auto answer = [&] {
     call.from->enter(core_.now);
-    caf::anon_send(call.reply, std::move(call.what));
+    caf::anon_send(call.reply, std::move(call.dialed));
     calls_.erase(call_entry);
   };
   if (*call.stop) {
-    call.what.outcome = failure(error_kind::cancelled, "nobody waits any more");
+    call.dialed.outcome = failure(error_kind::cancelled, "the caller has stopped the call");
     return answer();
   }
   if (to.at && !to.silent && !blocked(from, to.host) && !blocked(to.host, from)) {
@@ -135,24 +135,24 @@ void network::attempt(uint64_t call_id) {
     core_.tell(call.from->name(), "connect", to.at->name());
     to.at->enter(core_.now);
     caf::anon_send(to.listener, accepted{id});
-    call.what.socket = {new socket_handle{socket_of(id, 0)}, [this](socket_handle* released) {
-                          if (auto socket = released->release();
-                              socket >= 0) // the socket was not used
-                            close(wire_of(socket), side_of(socket));
-                          delete released;
-                        }};
+    call.dialed.socket = {new socket_handle{socket_of(id, 0)}, [this](socket_handle* released) {
+                            if (auto socket = released->release();
+                                socket >= 0) // the socket was not used
+                              close(wire_of(socket), side_of(socket));
+                            delete released;
+                          }};
     return answer();
   }
-  if (call.what.single_attempt || core_.now + call.pause >= call.what.deadline) {
-    call.what.outcome = failure(error_kind::unavailable, to_string(call.what.to),
-                                ": cannot connect to ", call.address);
+  if (call.dialed.single_attempt || core_.now + call.pause >= call.dialed.deadline) {
+    call.dialed.outcome = failure(error_kind::unavailable, to_string(call.dialed.to),
+                                  ": cannot connect to ", call.address);
     return answer();
   }
   core_.after(call.pause, [=, this] { attempt(call_id); });
   call.pause = std::min<duration>(call.pause * 2, 200ms);
 }
 
-// -- what exchanges do ---------------------------------------------------------------------------
+// -- calls by exchanges ---------------------------------------------------------------------------
 
 const network::end* network::end_at(int socket) const {
   auto link = wires_.find(wire_of(socket));
@@ -267,7 +267,7 @@ void network::close(uint64_t id, int side) {
   drop_if_over(id);
 }
 
-// -- what the network does -----------------------------------------------------------------------
+// -- delivery -------------------------------------------------------------------------------------
 
 // Moves bytes written by one end to the other end.
 void network::pump(uint64_t id, int side) {
@@ -329,9 +329,9 @@ void network::deliver(uint64_t id, int side) {
 
 void network::end_of(uint64_t id, int side, duration later, bool lost) {
   auto& local_end = wires_.at(id).ends[side];
-  if (local_end.told_end || (!local_end.attached && local_end.owner))
+  if (local_end.end_notified || (!local_end.attached && local_end.owner))
     return; // once, and only after an exchange is attached
-  local_end.told_end = true;
+  local_end.end_notified = true;
   core_.after(later, [=, this] {
     auto link = wires_.find(id);
     if (link == wires_.end())
@@ -354,8 +354,8 @@ void network::drop_if_over(uint64_t id) {
   auto over = [](const end& at) { return !at.owner || at.closed; };
   auto& [first, second] = link.ends;
   if (over(first) && over(second) &&
-      (link.lost || (first.outgoing.empty() && second.outgoing.empty()) || first.told_end ||
-       second.told_end))
+      (link.lost || (first.outgoing.empty() && second.outgoing.empty()) || first.end_notified ||
+       second.end_notified))
     wires_.erase(id);
 }
 

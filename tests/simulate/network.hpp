@@ -68,7 +68,7 @@ private:
     bool pumping = false;
     std::vector<char> inbox; // received bytes
     size_t read = 0;         // read position in the inbox
-    bool told_end = false, at_end = false, is_reset = false;
+    bool end_notified = false, at_end = false, is_reset = false;
 
     size_t unread() const { return inbox.size() - read; }
   };
@@ -78,7 +78,7 @@ private:
   };
   struct call {
     process* from;
-    dial_result what;
+    dial_result dialed;
     std::string address;
     std::shared_ptr<std::atomic<bool>> stop;
     caf::actor reply;

@@ -12,38 +12,41 @@ constexpr option_entry entries[] = {
     {"clients", &options::clients, 1, "processes with a session"},
     {"workers", &options::workers, 1, "tasks of the job worker"},
     {"servers", &options::servers, 1, "tasks of the job ps"},
-    {"lanes", &options::lanes, 1, "steps of one client at once"},
+    {"lanes", &options::lanes, 1, "concurrent steps of a client"},
     {"fault_seconds", &options::fault_seconds, 5, "length of the phase with faults"},
-    {"think_ms", &options::think_ms, 200, "longest pause between two steps"},
-    {"peer_timeout_ms", &options::peer_timeout_ms, 10000, "of silence"},
-    {"latency_us", &options::latency_us, 0, "longest way of a read"},
+    {"think_ms", &options::think_ms, 200, "maximum pause between two steps"},
+    {"peer_timeout_ms", &options::peer_timeout_ms, 10000,
+     "the silence after which a peer counts as lost"},
+    {"latency_us", &options::latency_us, 0, "maximum latency of one direction"},
     {"queues", &options::queues, 0, "permille of steps that put or take"},
     {"shuffle", &options::shuffle, 0, "actors run in any order"},
     {"torn", &options::torn, 0, "reads of a few bytes"},
     {"slow_readers", &options::slow_readers, 0, "permille of reads up to 50 ms late"},
     {"late", &options::late, 0, "permille of messages that take up to 3 ms"},
-    {"short_deadlines", &options::short_deadlines, 0, "permille of steps"},
+    {"short_deadlines", &options::short_deadlines, 0, "permille of steps with a short deadline"},
     {"losses", &options::losses, 0, "lost connections in a minute"},
     {"partitions", &options::partitions, 0, "partitions in a minute"},
-    {"one_way", &options::one_way, 0, "permille of partitions"},
+    {"one_way", &options::one_way, 0, "permille of partitions that stop one direction only"},
     {"pauses", &options::pauses, 0, "paused processes in a minute"},
     {"crashes", &options::crashes, 0, "crashed tasks in a minute"},
-    {"machines", &options::machines, 0, "permille of crashes, nothing tells the peers"},
-    {"splits", &options::splits, 0, "tasks replaced that live on, in a minute"},
+    {"machines", &options::machines, 0, "permille of crashes without notice to peers"},
+    {"splits", &options::splits, 0, "replaced tasks that keep running, in a minute"},
     {"shortages", &options::shortages, 0, "shortages of memory in a minute"},
     {"reopens", &options::reopens, 0, "sessions closed in a minute"},
-    {"resets", &options::resets, 0, "permille of steps, a container's reset instead"},
-    {"listings", &options::listings, 0, "permille of steps, a question for devices instead"},
-    {"max_concurrent", &options::max_concurrent, 0, "steps of one kind in a session"},
+    {"resets", &options::resets, 0, "permille of steps that a container's reset replaces"},
+    {"listings", &options::listings, 0, "permille of steps that a listing of devices replaces"},
+    {"max_concurrent", &options::max_concurrent, 0,
+     "maximum concurrent steps of one kind in a session; 0: any"},
     {"buggify", &options::buggify, 0, "rare events in the product's code"},
-    {"huge", &options::huge, 0, "permille of steps that train, tensors of megabytes"},
+    {"huge", &options::huge, 0, "permille of training steps with tensors of megabytes"},
     {"reductions", &options::reductions, 0, "all tasks reduce a tensor in some steps"},
     {"recovers", &options::recovers, 0, "sessions restore what tasks have lost"},
-    {"joined", &options::joined, 0, "addresses known of a cluster that tasks join; 0: all"},
-    {"programs", &options::programs, 0, "permille of steps, a random program's instead"},
-    {"replicas", &options::replicas, 0, "of a model that the first client trains"},
-    {"stops", &options::stops, 0, "permille of steps that their caller stops soon"},
-    {"moves", &options::moves, 0, "permille of starts of tasks that join, at another address"},
+    {"joined", &options::joined, 0,
+     "seed addresses of a cluster that tasks join; 0: all are known"},
+    {"programs", &options::programs, 0, "permille of steps that a random program replaces"},
+    {"replicas", &options::replicas, 0, "replicas of a model that the first client trains"},
+    {"stops", &options::stops, 0, "permille of steps that their caller stops"},
+    {"moves", &options::moves, 0, "permille of starts of joining tasks at another address"},
 };
 
 } // namespace
@@ -113,12 +116,13 @@ status options::set(std::string_view assignment) {
   auto entry_found =
       std::ranges::find(entries, name, [](auto& entry) { return std::string_view{entry.name}; });
   if (split == assignment.npos || entry_found == std::end(entries))
-    return invalid("'", assignment, "' sets no option; see --help");
+    return invalid("'", assignment,
+                   "' is not an option and its value, such as losses=0; see --help");
   auto text = assignment.substr(split + 1);
   auto [end, problem] =
       std::from_chars(text.data(), text.data() + text.size(), this->*entry_found->value);
   if (problem != std::errc{} || end != text.data() + text.size())
-    return invalid("'", text, "' is no number");
+    return invalid("'", text, "' is not a number");
   return {};
 }
 

@@ -19,7 +19,7 @@ constexpr int64_t active_permille = 250, acting_permille = 100;
 probes::probes(core& simulation) : core_(simulation), chance_(simulation.settings.seed, "probes") {
   running_simulation = this;
   if (all().size() > 64)
-    core_.violated("there is a bit for each place that is marked", all().size(), " places");
+    core_.violated("the number of marked places is at most 64", all().size(), " places");
   for (const auto* probe : all())
     active_[probe->name] = chance_.permille(active_permille);
 }

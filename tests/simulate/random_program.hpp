@@ -9,8 +9,9 @@
 
 namespace troupe::simulate {
 
-/// It has state of its own, which begin() initializes and turns change. Before each step, an
-/// interpreter computes the step's results, and how often each update happens.
+/// The program has its own state: the step begin() initializes it, and each run of the step turn()
+/// changes it. Before each step, an interpreter computes the results of the step, and the number of
+/// runs of each update.
 class random_program {
 public:
   random_program(core& simulation, ledger& book, const layout& lay, int client, uint64_t number);

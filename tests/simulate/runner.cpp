@@ -32,7 +32,7 @@ double seconds_of(const timeval& time) {
 }
 
 struct child {
-  const run_choice* what;
+  const run_choice* choice;
   pid_t pid = -1;
   int from = -1;
   double begun = 0;
@@ -171,7 +171,7 @@ void run_apart(const std::vector<run_choice>& choices, size_t jobs,
         continue;
       }
       auto result_of_run = finish(seed_process, hung);
-      const auto* choice = seed_process.what;
+      const auto* choice = seed_process.choice;
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
       if (!stop && !on_result(*choice, result_of_run))
         stop = true;

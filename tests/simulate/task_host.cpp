@@ -235,7 +235,7 @@ void task_host::ended(const status& reason) {
   core_.tell(process_->name(), "ends", reason.message());
   if (!core_.settings.joined || (reason.kind() != error_kind::failed_precondition &&
                                  reason.kind() != error_kind::already_exists))
-    core_.violated("a task ends by itself only where another has its number", process_->name(),
+    core_.violated("a task ends by itself only if another process has its number", process_->name(),
                    ": ", reason.message());
   core_.begin_fault({fault_kind::crash, static_cast<int>(index_), -1, core_.now, core_.now + 1s});
   stop(network::departure::crashed);
@@ -278,7 +278,7 @@ void task_host::stop(network::departure leave_mode) {
                    " payloads");
   process_.reset();
   if (server_.use_count() > 1)
-    core_.violated("nothing of a task is left when it has ended", to_string(self_),
+    core_.violated("no part of a task is left when it has ended", to_string(self_),
                    " leaves its server of steps");
   server_.reset();
   if (devices_.empty())

@@ -428,7 +428,8 @@ void world::finish_clients() {
       return;
     auto done = std::make_shared<bool>(false);
     client->final_round([done] { *done = true; });
-    run_until([done] { return *done; }, final_bound, "all works again when faults are over");
+    run_until([done] { return *done; }, final_bound,
+              "every kind of step succeeds when faults are over");
   }
 }
 

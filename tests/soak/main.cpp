@@ -28,7 +28,7 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-// No faults at the end, so that speed can recover.
+// The time without faults at the end, in which speed must recover.
 constexpr auto quiet_end = 40s;
 
 struct soak_options {
@@ -39,7 +39,8 @@ struct soak_options {
 };
 
 struct counts {
-  std::atomic<uint64_t> done{0}, failed{0}, late{0}, miscounted{0}, left_out{0};
+  std::atomic<uint64_t> done{0}, failed{0}, late{0}, miscounted{0};
+  std::atomic<uint64_t> left_out{0}; // not started: a second's worth of steps was open
 };
 
 // One thread's variable and the known bounds of its value.
@@ -70,15 +71,15 @@ public:
     std::vector<std::thread> threads;
     for (size_t i = 0; i < options_.threads; ++i)
       threads.emplace_back([&, i] { options_.async_rate ? drive_async(s, i) : drive(s, i); });
-    std::thread saboteur{[&] { break_things(); }};
+    std::thread fault_thread{[&] { inject_faults(); }};
     watch();
     stop_ = true;
-    saboteur.join();
+    fault_thread.join();
     for (auto& thread : threads)
       thread.join();
     if (options_.async_rate && options_.faults == "none")
       count_async(s);
-    return verdict();
+    return print_result();
   }
 
 private:
@@ -100,7 +101,7 @@ private:
 
   bool is_over() const { return stop_.load(std::memory_order_relaxed); }
 
-  void tell(const error& failure) {
+  void print_error(const error& failure) {
     std::lock_guard guard{errors_mutex_};
     if (++errors_[std::string{to_string(failure.kind())}] <= 3)
       std::cout << "  " << failure.what() << std::endl;
@@ -116,15 +117,15 @@ private:
     }
   }
 
-  // After a restart of the parameter server, its variables are not initialised.
-  void begin_anew(session& s, size_t client_number) {
+  // After a restart of the parameter server its variables must be initialized again.
+  void initialize_again(session& s, size_t client_number) {
     auto& restarted = *accounts_[client_number];
     try {
       s.run(initializers_[client_number]);
       restarted.base = 0;
       restarted.tried = restarted.acknowledged = 0;
     } catch (const error& failure) {
-      tell(failure);
+      print_error(failure);
     }
   }
 
@@ -141,9 +142,9 @@ private:
         ++counts_.done;
       } catch (const error& failure) {
         ++counts_.failed;
-        tell(failure);
+        print_error(failure);
         if (failure.kind() == error_kind::failed_precondition)
-          begin_anew(s, client_number);
+          initialize_again(s, client_number);
         if (failure.kind() == error_kind::aborted)
           add = s.prepare({inputs_[client_number]}, {sums_[client_number]});
         std::this_thread::sleep_for(10ms);
@@ -191,7 +192,7 @@ private:
       check(*accounts_[i], to_scalar<double>(s.fetch(variables_[i])));
   }
 
-  void break_things() {
+  void inject_faults() {
     if (options_.faults == "none")
       return;
     auto end = clock_type::now() + length() - quiet_end;
@@ -272,9 +273,10 @@ private:
       auto seconds = std::chrono::duration<double>(length()).count();
       auto share = static_cast<double>(counts_.done + counts_.failed) / seconds /
                    static_cast<double>(options_.async_rate);
-      std::cout << std::fixed << std::setprecision(1) << share * 100
-                << " % of the steps that were asked for; left out, with a second's worth open: "
-                << counts_.left_out << '\n';
+      std::cout
+          << std::fixed << std::setprecision(1) << share * 100
+          << " % of the requested steps; not started, because a second's worth of steps was open: "
+          << counts_.left_out << '\n';
       return faults || share > 0.9;
     }
     if (!faults || length() < 2 * quiet_end || rates_.size() < 4)
@@ -285,7 +287,7 @@ private:
     return last > first / 2;
   }
 
-  int verdict() {
+  int print_result() {
     bool good = counts_.late == 0 && counts_.miscounted == 0;
     std::cout << "steps " << counts_.done << ", failed " << counts_.failed << ", late "
               << counts_.late << ", miscounted " << counts_.miscounted << '\n';
@@ -328,12 +330,13 @@ private:
 int main(int argc, char** argv) {
   soak_options options;
   CLI::App app{"Runs a cluster on loopback for minutes: at full speed, or with faults"};
-  app.add_option("minutes", options.minutes, "How long")->capture_default_str();
+  app.add_option("minutes", options.minutes, "Duration in minutes")->capture_default_str();
   app.add_option("--workers", options.workers)->capture_default_str();
   app.add_option("--threads", options.threads, "Client threads")->capture_default_str();
   app.add_option("--async", options.async_rate,
-                 "Steps a second by run_async, instead of run as fast as it goes");
-  app.add_option("--timeout", options.timeout, "Of each step, in seconds")->capture_default_str();
+                 "Steps per second by run_async; without it, run as fast as possible");
+  app.add_option("--timeout", options.timeout, "Timeout of each step, in seconds")
+      ->capture_default_str();
   app.add_option("--faults", options.faults, "none, kill, stop, or all in turn")
       ->check(CLI::IsMember({"none", "kill", "stop", "all"}))
       ->capture_default_str();

@@ -20,15 +20,15 @@ struct evaluator::step {
   }
 };
 
-named_state& evaluator::state_of(const node& stands_for_it) {
-  auto& result = states_[&stands_for_it];
+named_state& evaluator::state_of(const node& state_node) {
+  auto& result = states_[&state_node];
   if (!result)
-    result = stands_for_it.op().create_state(stands_for_it, stands_for_it.name());
+    result = state_node.op().create_state(state_node, state_node.name());
   return *result;
 }
 
-evaluator::elements evaluator::queue_of(const node& stands_for_it) {
-  auto& result = queues_[&stands_for_it];
+evaluator::elements evaluator::queue_of(const node& state_node) {
+  auto& result = queues_[&state_node];
   if (!result)
     result = std::make_shared<std::deque<element>>();
   return result;

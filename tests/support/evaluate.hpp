@@ -32,9 +32,9 @@ public:
   result<std::vector<tensor>> run(const std::vector<feed>& feeds, const std::vector<edge>& fetches,
                                   const std::vector<node*>& targets = {});
 
-  named_state& state_of(const node& stands_for_it);
-  variable& variable_of(const node& stands_for_it) {
-    return static_cast<variable&>(state_of(stands_for_it));
+  named_state& state_of(const node& state_node);
+  variable& variable_of(const node& state_node) {
+    return static_cast<variable&>(state_of(state_node));
   }
   /// With an observer, no memory is reused, so that the observer may keep tensors.
   void observe(observer observe_node) { observer_ = std::move(observe_node); }
@@ -60,7 +60,7 @@ private:
 
   using element = std::vector<tensor>;
   using elements = std::shared_ptr<std::deque<element>>;
-  elements queue_of(const node& stands_for_it);
+  elements queue_of(const node& state_node);
 
   const graph& graph_;
   device& device_;

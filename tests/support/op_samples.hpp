@@ -31,8 +31,9 @@ struct example_run {
 
 enum class placeholders { as_written, as_fed, unknown };
 
-/// Runs the op's example. Placeholders get the shape that they are fed, or no shape on demand. With
-/// `as_fed`, also reports nodes of the op whose shape is not fully inferred.
+/// Runs the op's example. `shapes` selects the shapes of placeholders: as the example writes them,
+/// those of the fed tensors, or unknown. With `as_fed`, also reports nodes of the op whose shape is
+/// not fully inferred.
 example_run run_example(const registry& ops, const op_def& op, device& target_device,
                         placeholders shapes);
 

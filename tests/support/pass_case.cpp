@@ -57,7 +57,7 @@ std::string written(const graph& printed_graph) {
 
 namespace {
 
-class fetch_keeper final : public emission_sink {
+class fetch_recorder final : public emission_sink {
 public:
   std::map<uint32_t, tensor> fetched;
 
@@ -81,7 +81,7 @@ result<std::vector<tensor>> run_closed(step_graph closed_graph, const std::vecto
   instance run_instance{program};
   for (size_t i = 0; i < program->feeds().size(); ++i)
     run_instance.set_feed(i, feeds.at(program->feeds()[i].index));
-  fetch_keeper keeper;
+  fetch_recorder keeper;
   stop_signal stop;
   TROUPE_TRY(run_instance.run(0, keeper, stop));
   std::vector<tensor> fetched;

@@ -55,7 +55,7 @@ relay::~relay() {
 }
 
 void relay::run(uint16_t target_port, const std::stop_token& stop) {
-  constexpr int look_ms = 5; // the interval at which the flags are checked
+  constexpr int poll_ms = 5; // the interval at which the flags are checked
   std::list<relayed> connections;
   while (!stop.stop_requested()) {
     if (cuts_.exchange(false)) {
@@ -68,7 +68,7 @@ void relay::run(uint16_t target_port, const std::stop_token& stop) {
       polled.push_back({connection.client.descriptor(), POLLIN, 0});
       polled.push_back({holds_ ? -1 : connection.task.descriptor(), POLLIN, 0});
     }
-    if (::poll(polled.data(), polled.size(), look_ms) <= 0)
+    if (::poll(polled.data(), polled.size(), poll_ms) <= 0)
       continue;
     auto poll_entry = polled.begin() + 1;
     std::erase_if(connections, [&](auto& connection) {

@@ -47,16 +47,16 @@ private:
   counting_allocator memory_;
 };
 
-/// These ops, each with a kernel on every kind of device unless said otherwise:
+/// These ops, each with a kernel on every kind of device except where noted:
 ///
 /// - Placeholder() dtype shape: fed, no kernel
 /// - Const() value dtype
 /// - Add(x, y) Mul(x, y) Neg(x): i64, f32, f64; broadcast shapes, but equal ones or scalars to run
 /// - AddN(xs: N * T) ZerosLike(x) OnesLike(x) Identity(x)
 /// - Both(x) -> (more, less): x + 1, x - 1; its gradient is that of Identity for each
-/// - Tuple(xs: list) -> list: hands on what it gets
+/// - Tuple(xs: list) -> list: forwards its inputs
 /// - Fail(x): has a kernel that fails with "as it was told"; no gradient
-/// - Places(x) -> i64: sized by elements; its kernels fail
+/// - Places(x) -> i64: the size of the output depends on elements of x; its kernels fail
 /// - Variable() dtype shape -> ref: no kernel
 /// - Assign(ref, value) AssignAdd(ref, delta) -> ref
 /// - Queue() -> ref: no kernel

@@ -35,7 +35,7 @@ std::string broken_nesting(const std::vector<json>& slices) {
     while (!open.empty() && open.back() <= begin_of(slice) + rounding)
       open.pop_back();
     if (!open.empty() && end_of(slice) > open.back() + rounding)
-      return describe_failure("ends after what encloses it", slice);
+      return describe_failure("ends after its enclosing slice", slice);
     open.push_back(end_of(slice));
   }
   return "";
@@ -59,7 +59,7 @@ std::string broken_pairs(const std::vector<json>& events, const char* first, con
       continue;
     auto entry = open.find(id);
     if (entry == open.end())
-      return describe_failure("ends what did not begin", event);
+      return describe_failure("ends an event that did not begin", event);
     if (begin_of(event) + rounding < begin_of(entry->second))
       return describe_failure("ends before it begins", event);
     open.erase(entry);
@@ -80,16 +80,16 @@ std::string check(const json& trace) {
       return describe_failure("has no name", trace_event);
     if (phase == "M") {
       if (trace_event.at("args").at("name").get<std::string>().empty())
-        return describe_failure("gives no name", trace_event);
+        return describe_failure("is a metadata event with an empty name", trace_event);
       trace_event.at("name") == "process_name" ? (void)named_processes.insert(track.first)
                                                : (void)named_threads.insert(track);
       continue;
     }
     if (begin_of(trace_event) < 0)
-      return describe_failure("lies before the beginning", trace_event);
+      return describe_failure("begins before the trace", trace_event);
     if (phase == "X") {
       if (trace_event.at("dur").get<double>() < 0)
-        return describe_failure("takes less than no time", trace_event);
+        return describe_failure("has a negative duration", trace_event);
       slices[track].push_back(trace_event);
     } else if (phase == "b" || phase == "e") {
       spans.push_back(trace_event);
@@ -97,7 +97,7 @@ std::string check(const json& trace) {
       arrows.push_back(trace_event);
     } else if (phase == "C") {
       if (trace_event.at("args").at("bytes").get<double>() < 0)
-        return describe_failure("counts less than nothing", trace_event);
+        return describe_failure("counts a negative number of bytes", trace_event);
       if (auto& last = counters[{track.first, trace_event.at("name").get<std::string>()}];
           begin_of(trace_event) < std::exchange(last, begin_of(trace_event)))
         return describe_failure("a counter goes back in time", trace_event);
@@ -115,7 +115,7 @@ std::string check(const json& trace) {
   }
   for (const auto& arrow : arrows)
     if (!within_a_slice(arrow, slices))
-      return describe_failure("hangs in the air", arrow);
+      return describe_failure("an end of an arrow lies outside all slices", arrow);
   auto outcome = broken_pairs(spans, "b", "e");
   return outcome.empty() ? broken_pairs(arrows, "s", "f") : outcome;
 }

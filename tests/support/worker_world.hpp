@@ -23,7 +23,7 @@ inline const task_name self{"worker", 0};
 inline constexpr uint64_t incarnation = 99;
 
 struct worker_world : actor_world {
-  std::function<void()> at_next_look; // called once, at the next look at the clock
+  std::function<void()> at_next_look; // called once, when the worker next reads the clock
   std::shared_ptr<step_server> server =
       std::make_shared<step_server>(self, incarnation, [this, look = clock_of(system())] {
         if (auto body = std::exchange(at_next_look, {}))

@@ -19,9 +19,9 @@ using testing::peer_end;
 namespace {
 
 // A socket that accepts a random number of bytes, and sometimes none.
-class moody_stream final : public byte_stream {
+class random_stream final : public byte_stream {
 public:
-  explicit moody_stream(unsigned seed) : generator_(seed) {}
+  explicit random_stream(unsigned seed) : generator_(seed) {}
   int id() const noexcept override { return 7; }
   ssize_t read(std::span<const iovec>) override { return 0; }
   ssize_t write(std::span<const iovec> pieces) override {
@@ -72,7 +72,7 @@ TEST_CASE("concurrent writers lose no message: all are sent, or the loop is aske
     INFO("seed " << seed);
     peer_end from{options_of("task")}, to{options_of("task")};
     REQUIRE(testing::exchange(from, to).ok());
-    moody_stream stream{seed};
+    random_stream stream{seed};
     noting_loop loop;
     socket_writer writer{stream, loop, from.end_link,
                          *caf::actor_cast<caf::abstract_actor*>(owner)};

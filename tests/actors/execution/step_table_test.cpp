@@ -54,9 +54,9 @@ struct table_world : local_world {
   }
 };
 
-// Stands in for an exchange that has announced tensors, or was announced some.
-struct news_reader final : inline_actor {
-  explicit news_reader(caf::actor_config& config) : inline_actor(config) {}
+// Replaces an exchange that has announced tensors, or has received announcements.
+struct fake_exchange final : inline_actor {
+  explicit fake_exchange(caf::actor_config& config) : inline_actor(config) {}
   bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
     auto* step_message = content_if<step_news>(message);
     if (step_message)
@@ -178,7 +178,7 @@ TEST_CASE(
     "an announced tensor is not withdrawn because deadlines are checked while its step ends") {
   local_world world;
   step_table table;
-  auto [handle, reader] = spawn_inline<news_reader>(world.system());
+  auto [handle, reader] = spawn_inline<fake_exchange>(world.system());
   std::atomic<bool> is_over = false;
   std::thread reader_thread{[&, &shared_table = table] {
     while (!is_over)
@@ -202,7 +202,7 @@ TEST_CASE("an announced tensor of a step that succeeded is not withdrawn by a la
   auto step = world.prepare(adds);
   REQUIRE(step);
   auto program = (*step)->local;
-  auto [handle, reader] = spawn_inline<news_reader>(world.system());
+  auto [handle, reader] = spawn_inline<fake_exchange>(world.system());
   for (uint64_t number = 1; number <= 3; ++number) {
     step_id id{program->session(), number};
     REQUIRE(world.table.admit(id));
@@ -232,7 +232,7 @@ TEST_CASE("the announcer of a tensor for a step that never came is notified once
   local_world world;
   auto now = step_clock::now();
   step_table table{[&] { return now; }};
-  auto [handle, reader] = spawn_inline<news_reader>(world.system());
+  auto [handle, reader] = spawn_inline<fake_exchange>(world.system());
   CHECK(table.expect({7, 1}, handle.address()) == fetch_decision::later);
   table.expire(now, {"worker", 0}, nullptr);
   CHECK(reader->succeeded == 0);

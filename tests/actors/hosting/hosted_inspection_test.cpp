@@ -30,7 +30,7 @@ struct watched_host {
       throw std::runtime_error{"no answer"};
     return *answer;
   }
-  inspection look(const std::string& ref) const {
+  inspection inspect_part(const std::string& ref) const {
     auto answer = get("/v1/node" + ref);
     INFO(answer.body);
     REQUIRE(answer.status == 200);
@@ -71,7 +71,7 @@ TEST_CASE("a session that a task hosts appears in the task's tree and in its met
   CHECK(host.sample("troupe_hosted_sessions") == 0);
   CHECK(host.sample("troupe_hosted_sessions_limit") == 1);
   queue_graph queues;
-  auto before = host.look(self);
+  auto before = host.inspect_part(self);
   {
     auto s = session::connect(host.at());
     auto put_step = s.prepare({queues.x}, {}, {queues.put});
@@ -79,12 +79,12 @@ TEST_CASE("a session that a task hosts appears in the task's tree and in its met
       put_step.run({tensor::scalar(1)});
     CHECK_THROWS_AS(put_step.run({tensor::scalar(0)}), error);
 
-    auto now = host.look(self + "?depth=2");
+    auto now = host.inspect_part(self + "?depth=2");
     CHECK(number(now, "hosted_sessions") == 1);
     CHECK(number(now, "hosted_sessions_most") == 1);
     auto found_entry = std::ranges::find(now.children, "hosted_session", &inspection::kind);
     REQUIRE(found_entry != now.children.end());
-    auto inspected = host.look(found_entry->ref); // by its own reference
+    auto inspected = host.inspect_part(found_entry->ref); // by its own reference
     CHECK_THAT(text_of(inspected.find("client")), Contains("client"));
     CHECK(text_of(inspected.find("session")).size() == 16);
     CHECK(number(inspected, "age_seconds") > 0);
@@ -96,7 +96,7 @@ TEST_CASE("a session that a task hosts appears in the task's tree and in its met
     CHECK(number(inspected, "bytes") > 0); // the graph's bytes
     // The session's connection has the same id.
     auto id = found_entry->ref.substr(found_entry->ref.find("client"));
-    CHECK(text_of(host.look(self + "/link:" + id).find("peer")) ==
+    CHECK(text_of(host.inspect_part(self + "/link:" + id).find("peer")) ==
           text_of(inspected.find("client")));
 
     auto frame = compare(before, now, 2);
@@ -152,7 +152,7 @@ TEST_CASE("hosted steps that are not admitted yet appear as waits of their sessi
     take_answers.push_back(take.run_async({}));
   inspection task_inspection;
   auto in_line = [&]() -> const inspection* {
-    task_inspection = host.look(self + "?depth=3&only=hosted_session,step,wait");
+    task_inspection = host.inspect_part(self + "?depth=3&only=hosted_session,step,wait");
     auto found_entry =
         std::ranges::find(task_inspection.children, "hosted_session", &inspection::kind);
     return found_entry != task_inspection.children.end() && !found_entry->children.empty()

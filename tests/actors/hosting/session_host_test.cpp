@@ -85,7 +85,7 @@ std::future<result<std::vector<tensor>>> begin(client& caller, prepared_step& st
 }
 
 template <class T>
-void let_go(result<T>& holder) {
+void release_step(result<T>& holder) {
   holder = status{error_kind::cancelled, ""};
 }
 
@@ -245,7 +245,7 @@ TEST_CASE(
   CHECK(first_run.get().ok());
   CHECK(two.get().ok());
 
-  let_go(second); // frees a slot
+  release_step(second); // frees a slot
   const text_case sum{"x = Placeholder dtype=f32 shape=[-1]\ns = Sum(x, i32[0])\n"
                       "feed x = f32[1]\nfetch s = f32(1)"};
   CHECK(becomes_true([&] {
@@ -264,8 +264,8 @@ TEST_CASE(
                                        "/job:worker/task:0, has ") &&
                                   Contains(", and sends 240000 more"));
   CHECK(feed_of_size(40'000).ok());
-  let_go(first);
-  let_go(second);
+  release_step(first);
+  release_step(second);
 }
 
 TEST_CASE(
@@ -300,8 +300,8 @@ TEST_CASE(
   CHECK_THAT(late_outcome.message(),
              Contains("the step waited for a free slot until its deadline: 4 steps are "
                       "running on /job:worker/task:0, and 0 are queued"));
-  let_go(take);
-  let_go(put_step);
+  release_step(take);
+  release_step(put_step);
 }
 
 TEST_CASE("steps that wait for an element that a queued step enqueues do not wait for ever") {
@@ -321,8 +321,8 @@ TEST_CASE("steps that wait for an element that a queued step enqueues do not wai
   }
   for (auto& answer : answers)
     CHECK(answer.get().ok());
-  let_go(take);
-  let_go(put_step);
+  release_step(take);
+  release_step(put_step);
 }
 
 TEST_CASE("the content of strings counts as bytes of a client, and so do all its other messages") {
@@ -500,7 +500,7 @@ TEST_CASE("the state of a client ends with its connection, and no state of other
   REQUIRE(taken_result);
   CHECK((*taken_result)[0].values<int>()[0] == 7);
   CHECK(host.task->drain(10s).none());
-  let_go(take);
+  release_step(take);
 }
 
 TEST_CASE("invalid requests are refused with a sentence, and the session continues") {
@@ -632,7 +632,7 @@ TEST_CASE("the access list of the host limits what its clients' sessions may do"
   CHECK_THAT(why_not(*client_of("carol")), Contains("client 'carol' may not run steps"));
   CHECK_THAT(why_not(*client_of("dave")), Contains("client 'dave' may not register graphs"));
   CHECK_THAT(why_not(*client_of("eve")), Contains("client 'eve' is not on the access list"));
-  let_go(kept_step);
+  release_step(kept_step);
 }
 
 } // namespace troupe::test::session_host_test

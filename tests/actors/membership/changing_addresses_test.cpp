@@ -23,7 +23,7 @@ namespace {
 
 const task_name zero{"worker", 0}, one{"worker", 1};
 
-class told_source final : public address_source {
+class settable_source final : public address_source {
 public:
   result<task_addresses> read() override {
     ++reads;
@@ -42,7 +42,7 @@ struct call {
 };
 
 struct changing_world : actor_world {
-  std::shared_ptr<told_source> source = std::make_shared<told_source>();
+  std::shared_ptr<settable_source> source = std::make_shared<settable_source>();
   std::vector<call> calls;
   std::vector<caf::actor> exchanges;
   std::vector<task_list> reported; // by the watcher

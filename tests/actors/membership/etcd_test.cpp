@@ -71,7 +71,7 @@ std::string ask(const etcd_server& server, std::string_view path, std::string bo
   return *answer;
 }
 
-bool there_is_none() {
+bool skip_without_etcd() {
   if (etcd_server::is_installed())
     return false;
   WARN("etcd is not installed: its tests are skipped");
@@ -268,7 +268,7 @@ TEST_CASE("a key on an old lease is attached to the lease that is kept alive") {
 
 TEST_CASE("tasks get distinct numbers from etcd") {
   watchdog watch;
-  if (there_is_none())
+  if (skip_without_etcd())
     return;
   etcd_server server;
   auto source = source_of(server);
@@ -306,7 +306,7 @@ TEST_CASE("tasks get distinct numbers from etcd") {
 TEST_CASE(
     "a task without a live lease leaves etcd, and a task that loses its lease takes another") {
   watchdog watch;
-  if (there_is_none())
+  if (skip_without_etcd())
     return;
   etcd_server server;
   auto source = source_of(server, 2s);
@@ -332,7 +332,7 @@ TEST_CASE(
 
 TEST_CASE("a task is notified when another task takes its place in etcd") {
   watchdog watch;
-  if (there_is_none())
+  if (skip_without_etcd())
     return;
   etcd_server server;
   auto source = source_of(server, 2s);
@@ -354,7 +354,7 @@ TEST_CASE("a task is notified when another task takes its place in etcd") {
 
 TEST_CASE("tasks and clients find each other by etcd, in any order of starting") {
   watchdog watch;
-  if (there_is_none())
+  if (skip_without_etcd())
     return;
   etcd_server server;
   auto text = concat("etcd:", server.url(), "/train");

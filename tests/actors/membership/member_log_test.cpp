@@ -8,7 +8,7 @@ namespace {
 
 const task_name ps{"ps", 0}, zero{"worker", 0}, one{"worker", 1};
 
-struct told_log {
+struct recorded_log {
   std::vector<std::string> lines;
   event_log log{"/job:ps/task:0", [this](const log_event& event) {
                   auto line = to_line(event);
@@ -32,7 +32,7 @@ member_list list_of(uint64_t term, std::vector<cluster_member> members) {
 } // namespace
 
 TEST_CASE("the log has an entry for each change, but none for the members of the first list") {
-  told_log log_of_test;
+  recorded_log log_of_test;
   auto first = list_of(7, {{ps, 7, "h:7"}, {zero, 8, "h:8"}});
   CHECK(log_of_test.lines_between({}, first) ==
         std::vector<std::string>{
@@ -59,7 +59,7 @@ TEST_CASE("the log has an entry for each change, but none for the members of the
 }
 
 TEST_CASE("of a list of another coordinator, only the differences are logged") {
-  told_log log_of_test;
+  recorded_log log_of_test;
   auto before = list_of(7, {{ps, 7, "h:7"}, {zero, 8, "h:8"}, {one, 9, "h:9"}});
   auto now = list_of(20, {{ps, 7, "h:7", presence::gone}, {zero, 8, "h:8"}});
   CHECK(log_of_test.lines_between(before, now) ==

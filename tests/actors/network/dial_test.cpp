@@ -122,7 +122,7 @@ TEST_CASE(
   if (!functions_are_replaced)
     return;
   watchdog watch;
-  struct nowhere final : address_source {
+  struct empty_source final : address_source {
     result<task_addresses> read() override { return task_addresses{}; }
     std::string name() const override { return "nowhere"; }
   };
@@ -143,7 +143,7 @@ TEST_CASE(
     return outcome;
   };
   auto read = [&] {
-    transport.read(system, std::make_shared<nowhere>(), caf::actor_cast<caf::actor>(receiver));
+    transport.read(system, std::make_shared<empty_source>(), caf::actor_cast<caf::actor>(receiver));
     status outcome;
     receiver->receive(
         [&](const address_update& read_source) { outcome = read_source.addresses.status(); });

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // A loop whose thread is fast and whose callers are slow.
-class slow_to_return final : public io_loop {
+class slow_add_loop final : public io_loop {
 public:
   status add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
              std::shared_ptr<void> keep) override {
@@ -60,7 +60,7 @@ TEST_CASE("a connection whose owner ends before it is watched is closed and remo
   options.self.role = "task";
   options.self.job = "worker";
   options.opener = opener.address();
-  options.loop = std::make_shared<slow_to_return>();
+  options.loop = std::make_shared<slow_add_loop>();
   (void)spawn_exchange(system, descriptors[0], std::move(options));
   bool closed = false;
   connection.read_to_end(closed);

@@ -101,8 +101,8 @@ int descriptors_beside(size_t own_descriptors) {
 }
 
 // Opens that many connections, each of which sends the first bytes and then nothing.
-void withstand(uint16_t port, size_t count, const std::string& first,
-               const std::function<bool()>& is_alive) {
+void check_alive_during_connections(uint16_t port, size_t count, const std::string& first,
+                                    const std::function<bool()>& is_alive) {
   REQUIRE(is_alive());
   auto before = footprint_of(::getpid());
   {
@@ -132,29 +132,30 @@ void withstand(uint16_t port, size_t count, const std::string& first,
   CHECK(is_alive());
 }
 
-void withstand_with_and_without_tls(size_t count) {
+void check_with_and_without_tls(size_t count) {
   {
     auto cluster = make_cluster(1);
     auto plain = start_task(cluster, {"worker", 0});
     auto is_alive = [&] { return run_all(*connect_to(cluster), text_case{small_text}).empty(); };
-    withstand(plain->port(), count, "", is_alive);
-    withstand(plain->port(), count, greeting().substr(0, 40), is_alive);
+    check_alive_during_connections(plain->port(), count, "", is_alive);
+    check_alive_during_connections(plain->port(), count, greeting().substr(0, 40), is_alive);
   }
   secure_cluster cluster{1};
-  withstand(cluster.port(), count, "", [&] { return cluster.runs_steps(); });
-  withstand(cluster.port(), count, tls_begin, [&] { return cluster.runs_steps(); });
+  check_alive_during_connections(cluster.port(), count, "", [&] { return cluster.runs_steps(); });
+  check_alive_during_connections(cluster.port(), count, tls_begin,
+                                 [&] { return cluster.runs_steps(); });
 }
 
 } // namespace
 
 TEST_CASE("a task with a thousand pending handshakes still serves others, with few descriptors") {
   watchdog watch;
-  withstand_with_and_without_tls(allowed(1000));
+  check_with_and_without_tls(allowed(1000));
 }
 
 TEST_CASE("a task with ten thousand pending handshakes still serves others", "[slow]") {
   watchdog watch{300s};
-  withstand_with_and_without_tls(allowed(10'000));
+  check_with_and_without_tls(allowed(10'000));
 }
 
 TEST_CASE(

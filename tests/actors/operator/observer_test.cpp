@@ -25,7 +25,8 @@ const inspection* child(const inspection& parent, std::string_view ref) {
   return nullptr;
 }
 
-inspection look(observer& cluster_observer, std::string_view ref, const inspection_scope& scope) {
+inspection inspect_part(observer& cluster_observer, std::string_view ref,
+                        const inspection_scope& scope) {
   auto parsed = inspection_ref::parse(ref);
   REQUIRE(parsed.ok());
   auto inspected = cluster_observer.inspect(*parsed, scope, 5s);
@@ -61,10 +62,10 @@ TEST_CASE("an observer sees all tasks from the root, and reports the unreachable
   auto* lost = child(*workers, "/job:worker/task:1");
   REQUIRE(lost);
   CHECK(text_of(lost->find("error")).find(cluster.jobs.at("worker")[1]) != std::string::npos);
-  auto names = look(*cluster_observer, "/", {.depth = 1});
+  auto names = inspect_part(*cluster_observer, "/", {.depth = 1});
   CHECK(child(names, "/job:ps")->children.size() == 1);
   CHECK(child(names, "/job:ps")->children[0].properties.empty());
-  CHECK(look(*cluster_observer, "/job:ps/task:0/device:cpu:0", {}).kind == "device");
+  CHECK(inspect_part(*cluster_observer, "/job:ps/task:0/device:cpu:0", {}).kind == "device");
   CHECK(cluster_observer->inspect(*inspection_ref::parse("/job:chef"), {}, 1s).status().kind() ==
         error_kind::not_found);
   CHECK(cluster_observer->inspect(*inspection_ref::parse("/job:ps/task:0/queue:x"), {}, 1s)
@@ -157,11 +158,12 @@ TEST_CASE("only the requested kinds are reported") {
   auto cluster = make_cluster(1);
   auto worker = start(cluster, {"worker", 0});
   auto cluster_observer = *observer::connect(cluster);
-  auto task = look(*cluster_observer, "/job:worker/task:0", {.depth = 8, .kinds = "link,device"});
+  auto task =
+      inspect_part(*cluster_observer, "/job:worker/task:0", {.depth = 8, .kinds = "link,device"});
   CHECK(task.children.size() == 2);
   CHECK(task.children[0].kind == "device");
   CHECK(task.children[1].kind == "link");
-  CHECK(look(*cluster_observer, "/job:worker/task:0", {.depth = 8, .kinds = "step"})
+  CHECK(inspect_part(*cluster_observer, "/job:worker/task:0", {.depth = 8, .kinds = "step"})
             .children.empty());
 }
 
@@ -181,7 +183,8 @@ TEST_CASE("for a step over two tasks that waits for a queue, the queue is report
   auto cluster_observer = *observer::connect(cluster);
   std::vector<cluster_wait> cluster_waits;
   while (cluster_waits.size() < 2) // the watchdog bounds it
-    cluster_waits = waits_in(look(*cluster_observer, "/", {.depth = 4, .kinds = kinds_of_waits}));
+    cluster_waits =
+        waits_in(inspect_part(*cluster_observer, "/", {.depth = 4, .kinds = kinds_of_waits}));
   REQUIRE(cluster_waits.size() == 2);
   CHECK(cluster_waits[0].step == cluster_waits[1].step);
   CHECK(cluster_waits[0].task == "/job:ps/task:0");
@@ -210,7 +213,7 @@ TEST_CASE("waits within a loop of a step are reported as well") {
   auto cluster_observer = *observer::connect(cluster);
   auto waits_for_rows = [&] {
     for (const auto& wait :
-         waits_in(look(*cluster_observer, "/", {.depth = 4, .kinds = kinds_of_waits})))
+         waits_in(inspect_part(*cluster_observer, "/", {.depth = 4, .kinds = kinds_of_waits})))
       if (wait.wait_kind == "state" && wait.node.find("take") != wait.node.npos)
         return true;
     return false;
@@ -264,9 +267,10 @@ TEST_CASE("an observer of a joined cluster learns its current members") {
         return false;
     return true;
   };
-  while (!all_are_there(look(*cluster_observer, "/", {.depth = 2}))) // the watchdog bounds it
+  while (
+      !all_are_there(inspect_part(*cluster_observer, "/", {.depth = 2}))) // the watchdog bounds it
     ;
-  CHECK(look(*cluster_observer, to_string(second->self()), {}).kind == "task");
+  CHECK(inspect_part(*cluster_observer, to_string(second->self()), {}).kind == "task");
   http_client client{second->http_port()};
   for (;;) {
     auto root = parse_inspection(client.get("/v1/node/?depth=2")->body);
@@ -304,7 +308,7 @@ TEST_CASE("a task that an operator drains accepts no new steps, and notifies its
   REQUIRE(cluster_observer->drain({"worker", 0}, 5s).ok());
   reported.get_future().get();
   CHECK(http_client{task->http_port()}.get("/readyz")->status == 503);
-  auto inspected = look(*cluster_observer, "/job:worker/task:0", {.depth = 0});
+  auto inspected = inspect_part(*cluster_observer, "/job:worker/task:0", {.depth = 0});
   CHECK(inspected.find("draining"));
   CHECK(*inspected.find("draining") == property_value{true});
   CHECK(task->drain(5s).none());

@@ -34,7 +34,7 @@ http_answer get(const task& served_task, std::string_view target) {
   return *answer;
 }
 
-inspection look(const task& served_task, const std::string& ref) {
+inspection inspect_part(const task& served_task, const std::string& ref) {
   auto answer = get(served_task, "/v1/node" + ref);
   INFO(answer.body);
   REQUIRE(answer.status == 200);
@@ -59,7 +59,7 @@ void wait_for(Predicate is_done) {
 }
 
 // The threads may not have counted an answered step yet.
-void wait_until_told(const task& served_task, int steps) {
+void wait_until_counted(const task& served_task, int steps) {
   wait_for([&] {
     auto text = get(served_task, "/metrics").body;
     return sample(text, "troupe_steps_running") == 0 &&
@@ -126,7 +126,7 @@ TEST_CASE("metrics count steps by outcome, the bytes of links, and the elements 
   auto zero = waiting_graph.g.placeholder(dtype::i32);
   auto quotient = waiting_graph.g.constant(tensor::scalar(1)) / zero;
   CHECK_THROWS_AS(s.run({{zero, tensor::scalar(0)}}, {quotient}), error);
-  wait_until_told(*task, 4);
+  wait_until_counted(*task, 4);
   auto text = get(*task, "/metrics").body;
   CHECK(sample(text, R"(troupe_steps_total{outcome="ok"})") == 3);
   CHECK(sample(text, R"(troupe_steps_total{outcome="invalid_argument"})") == 1);
@@ -174,7 +174,7 @@ TEST_CASE("a waiting step reports for which queue it waits, in which node and fo
   auto answer = wait.run_async();
   inspection step;
   wait_for([&] {
-    for (auto& child : look(*task, "/job:worker/task:0?depth=3").children)
+    for (auto& child : inspect_part(*task, "/job:worker/task:0?depth=3").children)
       if (child.kind == "step" && !child.children.empty())
         step = std::move(child);
     return !step.ref.empty();
@@ -185,10 +185,10 @@ TEST_CASE("a waiting step reports for which queue it waits, in which node and fo
   CHECK(text_of(result.find("name")) == "rows");
   CHECK(text_of(result.find("node")).starts_with("QueueDequeue 'take'"));
   CHECK(number_of(result.find("seconds")) >= 0);
-  CHECK(look(*task, result.ref).ref == result.ref);
+  CHECK(inspect_part(*task, result.ref).ref == result.ref);
   inspection queue;
   CHECK(becomes_true([&] { // the step waits before the queue reports it
-    queue = look(*task, "/job:worker/task:0/container:/queue:rows");
+    queue = inspect_part(*task, "/job:worker/task:0/container:/queue:rows");
     return number_of(queue.find("takes_waiting")) == 1;
   }));
   CHECK(number_of(queue.find("size")) == 0);
@@ -210,8 +210,8 @@ TEST_CASE("all objects can be reached from the root, and each by its own ref") {
   auto* initializer = waiting_graph.g.initializer();
   s.run(waiting_graph.put);
   s.run(initializer);
-  wait_until_told(*task, 2);
-  auto root = look(*task, "/?depth=8");
+  wait_until_counted(*task, 2);
+  auto root = inspect_part(*task, "/?depth=8");
   CHECK(root.kind == "cluster");
   std::set<std::string> kinds;
   size_t count = 0;
@@ -221,7 +221,7 @@ TEST_CASE("all objects can be reached from the root, and each by its own ref") {
     INFO(part.ref);
     auto ref = inspection_ref::parse(part.ref);
     REQUIRE(ref.ok());
-    auto same_part = look(*task, part.ref + "?depth=0");
+    auto same_part = inspect_part(*task, part.ref + "?depth=0");
     CHECK(same_part.kind == part.kind);
     for (const auto& child : part.children)
       visit(child);
@@ -262,10 +262,10 @@ TEST_CASE("silent, unreachable and gone members of a joined cluster are reported
   };
   CHECK(becomes_true([&] { return count_of("here") == 2; }));
   CHECK(sample(get(*ps, "/metrics").body, "troupe_coordinator") == 1);
-  auto root = look(*ps, "/");
+  auto root = inspect_part(*ps, "/");
   CHECK(text_of(root.find("coordinator")) == "/job:ps/task:0");
   CHECK(text_of(root.find("term")) == std::to_string(ps->incarnation()));
-  auto member = look(*ps, ref);
+  auto member = inspect_part(*ps, ref);
   CHECK(member.kind == "member");
   CHECK(text_of(member.find("task")) == "/job:worker/task:0");
   CHECK(text_of(member.find("presence")) == "here");
@@ -274,15 +274,16 @@ TEST_CASE("silent, unreachable and gone members of a joined cluster are reported
   CHECK(get(*ps, "/v1/node/member:worker:1").status == 404);
 
   // The link has a timeout of 2 s.
-  CHECK(number_of(look(*ps, link).find("last_heard_seconds")) < 1.5);
+  CHECK(number_of(inspect_part(*ps, link).find("last_heard_seconds")) < 1.5);
   worker.freeze();
-  CHECK(becomes_true([&] { return number_of(look(*ps, link).find("last_heard_seconds")) > 2.5; }));
+  CHECK(becomes_true(
+      [&] { return number_of(inspect_part(*ps, link).find("last_heard_seconds")) > 2.5; }));
   CHECK(sample(get(*ps, "/metrics").body, last_heard) > 2.5);
   worker.kill();
   CHECK(becomes_true([&] { return has_logged("unreachable /job:worker/task:0"); }));
   CHECK(becomes_true([&] { return has_logged("gone /job:worker/task:0"); }));
   CHECK(becomes_true([&] { return count_of("gone") == 1; }));
-  CHECK(text_of(look(*ps, ref).find("presence")) == "gone");
+  CHECK(text_of(inspect_part(*ps, ref).find("presence")) == "gone");
   CHECK(!sample(get(*ps, "/metrics").body, last_heard));
 }
 

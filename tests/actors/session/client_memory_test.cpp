@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct silent final : step_observer {
+struct idle_observer final : step_observer {
   void on_step_ended(caf::execution_unit*) noexcept override {}
 };
 
@@ -23,7 +23,7 @@ step_memory_statistics memory_of(local_world& world, const graph& source, step_s
   if (!step)
     FAIL(step.status());
   step_memory_statistics statistics;
-  silent observer;
+  idle_observer observer;
   for (uint64_t id = 1; id < 4; ++id) {
     auto running_instance = (*step)->local->check_out();
     running_instance->profile({.times = true});

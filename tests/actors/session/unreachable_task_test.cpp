@@ -81,12 +81,13 @@ fetch v
       advance_and_run(50ms);
       for (auto& [request, promise] : std::exchange(looking, {}))
         if (is_there[static_cast<size_t>(request.task.task)] || request.deadline <= now())
-          answer_look(request, promise);
+          answer_connect_request(request, promise);
         else
           looking.emplace_back(request, promise);
     }
   }
-  void answer_look(const connect_request& request, caf::typed_response_promise<peer_link> promise) {
+  void answer_connect_request(const connect_request& request,
+                              caf::typed_response_promise<peer_link> promise) {
     auto worker_index = static_cast<size_t>(request.task.task);
     caf::anon_send(membership, actor_action{[this, request, worker_index, promise]() mutable {
                      if (is_there[worker_index])

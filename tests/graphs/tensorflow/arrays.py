@@ -119,7 +119,7 @@ def growing(x, n):
 
 @model(loops="old", x=f32([1, 2], [3, 4]))
 def unread(x):
-    """The gradient of elements that nobody reads is zero; that of repeated reads is their sum."""
+    """The gradient of elements that no node reads is zero; that of repeated reads is their sum."""
     a, flow = new(3, element_shape=[2], clear_after_read=False)
     w = tf.constant([2.0, 3.0])
     flow = write(a, 0, x * w, flow)

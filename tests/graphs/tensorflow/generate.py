@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Builds models with TensorFlow and computes their results: generate.py [MODEL...], by default all.
 
-Needs what tests/ops/goldens/requirements.txt lists; the tests need none of it, they read the files
-that this writes. MODEL.pb.gz is a GraphDef, as TensorFlow exports it, and in it, for each step N,
+Needs the packages of tests/ops/goldens/requirements.txt. The tests need none of them: they read the
+files that this script writes. MODEL.pb.gz is a GraphDef as TensorFlow exports it. For each step N it has
 
-    feed_N/x     a Const: what to feed to the placeholder x
-    expect_N/y   a Const: what the node y must then give; y-1 is its output 1
-    run_N        a NoOp whose control inputs are to be run in that step
-    byname_N     a Const: names of nodes to be run in that step, where a control edge says more
-    fails_N      a Const: the kind of error that the step must then end with
+    feed_N/x     a Const: the value to feed to the placeholder x
+    expect_N/y   a Const: the expected value of the node y; y-1 is its output 1
+    run_N        a NoOp whose control inputs are the targets of the step
+    byname_N     a Const: names of more targets, without a control edge to run_N
+    fails_N      a Const: the kind of the error with which the step must end
 """
 
 import gzip

@@ -3,8 +3,8 @@
 
 saved_MODEL.zip has the files of the SavedModel in model/ and, for each signature that is tried,
 
-    SIGNATURE/feed/NAME.npy    what to feed to the input of that name
-    SIGNATURE/fetch/NAME.npy   what the output of that name must then be
+    SIGNATURE/feed/NAME.npy    the value to feed to the input NAME
+    SIGNATURE/fetch/NAME.npy   the expected value of the output NAME
 """
 
 import io

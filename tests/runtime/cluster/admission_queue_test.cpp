@@ -8,57 +8,58 @@
 
 namespace troupe::test::admission_queue_test {
 
-struct hall {
-  explicit hall(size_t capacity) : queue(capacity) {}
+struct recorded_queue {
+  explicit recorded_queue(size_t capacity) : queue(capacity) {}
   admission_queue queue;
-  std::string came; // clients, in the order in which their steps were admitted
+  std::string admitted_clients; // clients, in the order in which their steps were admitted
   uint64_t steps = 0;
   uint64_t enter(uint64_t client) {
-    queue.enter(client, ++steps, [=, this] { came += static_cast<char>('a' + client); });
+    queue.enter(client, ++steps,
+                [=, this] { admitted_clients += static_cast<char>('a' + client); });
     return steps;
   }
 };
 
 TEST_CASE("the maximum number of steps run concurrently, and the other steps are admitted "
           "round-robin by client") {
-  hall in{2};
+  recorded_queue in{2};
   for (int i = 0; i < 5; ++i)
     in.enter(0);
-  CHECK(in.came == "aa");
+  CHECK(in.admitted_clients == "aa");
   in.enter(1); // client 1 has no running step
   in.enter(1);
   in.enter(1);
-  CHECK(in.came == "aab");
+  CHECK(in.admitted_clients == "aab");
   CHECK(in.queue.running() == 3);
   CHECK(in.queue.waiting() == 5);
   in.queue.leave(0); // there is still one step above the limit
-  CHECK(in.came == "aab");
+  CHECK(in.admitted_clients == "aab");
   std::string runs = "ab";
   while (in.queue.running() > 0) {
-    auto admitted_before = in.came.size();
+    auto admitted_before = in.admitted_clients.size();
     auto client = runs.front();
     runs.erase(0, 1);
     in.queue.leave(static_cast<uint64_t>(client - 'a'));
-    runs += in.came.substr(admitted_before);
+    runs += in.admitted_clients.substr(admitted_before);
   }
-  CHECK(in.came == "aabababa"); // alternating
+  CHECK(in.admitted_clients == "aabababa"); // alternating
   CHECK(in.queue.waiting() == 0);
 }
 
 TEST_CASE("a client with a thousand steps does not delay another client's step") {
-  hall in{4};
+  recorded_queue in{4};
   for (int i = 0; i < 1000; ++i)
     in.enter(0);
   in.enter(1);
-  CHECK(in.came == "aaaab");
+  CHECK(in.admitted_clients == "aaaab");
   in.enter(1);
   for (int i = 0; i < 3; ++i)
     in.queue.leave(0); // the first leave admits no step: five were running
-  CHECK(in.came.substr(5) == "ab");
+  CHECK(in.admitted_clients.substr(5) == "ab");
 }
 
 TEST_CASE("a step that stopped waiting is not called, and does not take another step's place") {
-  hall in{1};
+  recorded_queue in{1};
   in.enter(0);
   auto waits = in.enter(0);
   in.enter(1);
@@ -70,28 +71,28 @@ TEST_CASE("a step that stopped waiting is not called, and does not take another 
   CHECK(in.queue.withdraw(1, other_step));
   in.queue.leave(0);
   in.queue.leave(1);
-  CHECK(in.came == "ab");
+  CHECK(in.admitted_clients == "ab");
   CHECK(in.queue.running() == 0);
 }
 
 TEST_CASE("if no step leaves, one more may be admitted, round-robin") {
-  hall in{2};
+  recorded_queue in{2};
   in.queue.admit_one_more(); // no step waits
   CHECK(in.queue.enter(0, 1, [] {}));
   CHECK(in.queue.enter(0, 2, [] {}));
-  CHECK(!in.queue.enter(0, 3, [&] { in.came += 'a'; }));
+  CHECK(!in.queue.enter(0, 3, [&] { in.admitted_clients += 'a'; }));
   in.enter(1);
   in.enter(1);
   in.enter(0);
-  CHECK(in.came == "b");
+  CHECK(in.admitted_clients == "b");
   in.queue.admit_one_more();
   in.queue.admit_one_more();
-  CHECK(in.came == "bab");
+  CHECK(in.admitted_clients == "bab");
   CHECK(in.queue.left() == 0);
   CHECK(in.queue.running() == 5);
   for (int i = 0; i < 3; ++i)
     in.queue.leave(0);
-  CHECK(in.came == "baba"); // its last step has left
+  CHECK(in.admitted_clients == "baba"); // its last step has left
   CHECK(in.queue.left() == 3);
 }
 

@@ -39,14 +39,14 @@ public:
         break;
       case 4:
         if (!processes_.empty())
-          hang_up(processes_[roll(processes_.size())]);
+          disconnect(processes_[roll(processes_.size())]);
         break;
       case 5:
         if (partitions_ && !processes_.empty() && roll(10) == 0) {
           auto& chosen_process = processes_[roll(processes_.size())];
           chosen_process.cut_off = !chosen_process.cut_off;
           chosen_process.isolated = chosen_process.cut_off && roll(2) == 0;
-          hang_up(chosen_process);
+          disconnect(chosen_process);
         }
         break;
       default: pass(std::chrono::milliseconds{roll(partitions_ ? 1500 : 300)}); break;
@@ -94,7 +94,7 @@ public:
   int joined = 0, taken_over = 0, replaced = 0;
 
 private:
-  struct said {
+  struct sent_message {
     time_point at = {};
     std::optional<number_claim> claim = {};
     std::optional<number_grant> grant = {};
@@ -114,7 +114,7 @@ private:
     time_point since;
     member_list list;
     list_gossip gossip; // its gossip with the coordinator, its peer 0
-    std::deque<said> in, out;
+    std::deque<sent_message> in, out;
   };
 
   size_t roll(size_t below) { return std::uniform_int_distribution<size_t>{0, below - 1}(dice_); }
@@ -126,7 +126,7 @@ private:
   void crash() {
     first_.reset();
     for (auto& member : processes_)
-      hang_up(member);
+      disconnect(member);
   }
   void join() {
     if (processes_.size() >= 8)
@@ -148,10 +148,10 @@ private:
     ++joined;
   }
   void die(size_t process_index, bool orderly) {
-    auto& dying = processes_[process_index];
-    if (orderly && first_ && dying.connected && dying.connected_as)
-      first_->left(*dying.connected_as, dying.incarnation);
-    hang_up(dying);
+    auto& ending = processes_[process_index];
+    if (orderly && first_ && ending.connected && ending.connected_as)
+      first_->left(*ending.connected_as, ending.incarnation);
+    disconnect(ending);
     processes_.erase(processes_.begin() + static_cast<ptrdiff_t>(process_index));
   }
 
@@ -162,12 +162,12 @@ private:
     gossip_.connected(from.id);
     if (from.number) {
       first_->connected(*from.number, from.incarnation);
-      tell(from.in, {.list = greeting()});
-      tell(from.out, {.list = list_gossip::greeting(from.list)});
+      send_later(from.in, {.list = greeting()});
+      send_later(from.out, {.list = list_gossip::greeting(from.list)});
     }
     claim(from);
   }
-  void hang_up(process& caller) {
+  void disconnect(process& caller) {
     if (first_ && caller.connected && caller.connected_as)
       first_->lost(*caller.connected_as, caller.incarnation, now_);
     if (caller.connected)
@@ -187,9 +187,9 @@ private:
       request.task = from.number->task;
       request.is_confirmed = true;
     }
-    tell(from.out, {.claim = request});
+    send_later(from.out, {.claim = request});
   }
-  void tell(std::deque<said>& to, said message) {
+  void send_later(std::deque<sent_message>& to, sent_message message) {
     message.at = now_ + std::chrono::milliseconds{roll(500)};
     if (!to.empty())
       message.at = std::max(message.at, to.back().at);
@@ -215,39 +215,39 @@ private:
       while (member.connected && !member.out.empty() && member.out.front().at <= now_) {
         auto message = std::move(member.out.front());
         member.out.pop_front();
-        hear_at_first(member, message);
+        deliver_to_coordinator(member, message);
       }
       auto alive = true;
       while (alive && member.connected && !member.in.empty() && member.in.front().at <= now_) {
         auto message = std::move(member.in.front());
         member.in.pop_front();
-        alive = hear(member, message);
+        alive = deliver_to_member(member, message);
       }
       if (!alive) {
-        hang_up(member);
+        disconnect(member);
         processes_.erase(processes_.begin() + static_cast<ptrdiff_t>(i--));
       }
     }
     for (const auto& probe : first_->probes(now_))
       for (auto& member : processes_)
         if (member.number == probe.prober && member.connected)
-          tell(member.in, {.probe = probe.subject});
+          send_later(member.in, {.probe = probe.subject});
     if (first_->settled(now_))
       for (auto& [to, gossip_part] : gossip_.take_messages(first_->list()))
         for (auto& member : processes_)
           if (member.id == to)
-            tell(member.in, {.list = std::move(gossip_part)});
+            send_later(member.in, {.list = std::move(gossip_part)});
   }
-  void hear_at_first(process& from, const said& message) {
+  void deliver_to_coordinator(process& from, const sent_message& message) {
     if (message.answer) {
       first_->record(*message.answer, now_);
     } else if (message.claim) {
       auto grant = first_->claim(*message.claim, now_);
-      tell(from.in, {.grant = grant});
+      send_later(from.in, {.grant = grant});
     } else if (list_gossip::is_greeting(*message.list)) {
       auto is_own_term = message.list->epoch.term == first_->list().epoch().term;
       if (!is_own_term && message.list->epoch.term != 0)
-        tell(from.in, {.list = list_gossip::greeting(first_->list(), true)});
+        send_later(from.in, {.list = list_gossip::greeting(first_->list(), true)});
       else
         gossip_.set_epoch(from.id, message.list->epoch);
     } else {
@@ -257,20 +257,20 @@ private:
       gossip_.set_epoch(from.id, message.list->epoch);
     }
   }
-  bool hear(process& listener, said& message) {
+  bool deliver_to_member(process& listener, sent_message& message) {
     if (message.probe) {
       auto reached = std::ranges::any_of(processes_, [&](const auto& other_process) {
         return other_process.number == message.probe->task &&
                other_process.incarnation == message.probe->incarnation && !other_process.isolated;
       });
-      tell(listener.out,
-           {.answer = probe_answer{message.probe->task, message.probe->incarnation, reached}});
+      send_later(listener.out, {.answer = probe_answer{message.probe->task,
+                                                       message.probe->incarnation, reached}});
     } else if (message.list) {
       auto heard = listener.gossip.merge(0, *message.list, listener.list);
       if (heard.answer)
-        tell(listener.out, {.list = heard.answer});
+        send_later(listener.out, {.list = heard.answer});
       for (auto& [to, changes] : listener.gossip.take_messages(listener.list))
-        tell(listener.out, {.list = changes});
+        send_later(listener.out, {.list = changes});
       auto* self = listener.number ? listener.list.find(*listener.number) : nullptr;
       if (self && self->incarnation > listener.incarnation && self->holds_number()) {
         ++replaced;
@@ -281,7 +281,7 @@ private:
         taken_over += message.grant->incarnation != listener.incarnation;
         listener.number = message.grant->task;
         listener.incarnation = message.grant->incarnation;
-        hang_up(listener); // then it calls as that task
+        disconnect(listener); // then it calls as that task
       } else if (message.grant->incarnation != listener.incarnation) {
         ++replaced;
         return false;

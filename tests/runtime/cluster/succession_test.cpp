@@ -217,11 +217,12 @@ public:
     for (auto end = now_ + time; now_ < end; now_ += 500ms) {
       for (int i = 0; i < workers_; ++i)
         tick(i);
-      auto due = std::partition(post_.begin(), post_.end(),
-                                [&](const letter& message) { return message.when > now_; });
-      std::vector<letter> come{due, post_.end()};
-      post_.erase(due, post_.end());
-      for (const auto& arrived : come)
+      auto due =
+          std::partition(in_flight_.begin(), in_flight_.end(),
+                         [&](const message_in_flight& message) { return message.when > now_; });
+      std::vector<message_in_flight> arriving{due, in_flight_.end()};
+      in_flight_.erase(due, in_flight_.end());
+      for (const auto& arrived : arriving)
         deliver(arrived);
     }
   }
@@ -231,7 +232,7 @@ public:
   int refusals() const { return refusals_; }
 
 private:
-  struct letter {
+  struct message_in_flight {
     time_point when;
     int from, to;
     std::variant<vote_request, vote> content;
@@ -240,7 +241,7 @@ private:
   int roll(int below) { return std::uniform_int_distribution<int>{0, below - 1}(dice_); }
 
   void send(int from, int to, std::variant<vote_request, vote> content) {
-    post_.push_back({now_ + std::chrono::milliseconds{roll(1500)}, from, to, content});
+    in_flight_.push_back({now_ + std::chrono::milliseconds{roll(1500)}, from, to, content});
   }
 
   void tick(int number) {
@@ -254,7 +255,7 @@ private:
     check(participant);
   }
 
-  void deliver(const letter& arrived) {
+  void deliver(const message_in_flight& arrived) {
     auto& to = members_[static_cast<size_t>(arrived.to)];
     auto& from = members_[static_cast<size_t>(arrived.from)];
     if (!to.alive || to.sleeps_until > now_ || to.side != from.side)
@@ -284,7 +285,7 @@ private:
   member_list list_;
   time_point now_{1h};
   std::vector<member> members_;
-  std::vector<letter> post_;
+  std::vector<message_in_flight> in_flight_;
   std::map<uint64_t, task_name> elected_;
   int elections_ = 0, refusals_ = 0;
 };

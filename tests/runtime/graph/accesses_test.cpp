@@ -7,7 +7,7 @@ namespace troupe::test::accesses_test {
 
 namespace {
 
-struct scene {
+struct variables_graph {
   graph in{ops()};
   edge v = variable(), w = variable(),
        one = add(in,
@@ -27,7 +27,7 @@ struct scene {
 } // namespace
 
 TEST_CASE("a node reads its value inputs and updates its reference inputs") {
-  scene s;
+  variables_graph s;
   auto update = s.update(s.v, s.w);
   auto accesses = accesses_of(*update.node);
   REQUIRE(accesses.size() == 2);
@@ -42,7 +42,7 @@ TEST_CASE("a node reads its value inputs and updates its reference inputs") {
 }
 
 TEST_CASE("a read sees the last update that it depends on, directly or indirectly") {
-  scene s;
+  variables_graph s;
   auto early = s.read(s.v);
   auto first = s.update(s.v, s.one), second = s.update(s.v, s.one);
   auto by_data = s.read(first), by_control = s.read(s.v, {second.node}), by_none = s.read(s.v);

@@ -258,7 +258,7 @@ TEST_CASE("an attribute that is not a list of loc:@name is refused when the node
 
 // -- soft placement ------------------------------------------------------------------------------
 
-std::string softly(const std::string& device, const device_list& devices) {
+std::string soft_placement_of(const std::string& device, const device_list& devices) {
   world w;
   w.named("Neg", "a", {w.unit}, device);
   auto placement = place(w.in, devices, {.soft = true});
@@ -271,13 +271,14 @@ std::string softly(const std::string& device, const device_list& devices) {
 TEST_CASE("with soft placement, a node with an absent device goes to the nearest present one") {
   const auto second = *device_name::parse("/job:ps/task:1/cpu:0");
   const device_list devices{worker, gpu, ps, second};
-  CHECK(softly("/job:ps/task:1", devices) == to_string(second));
-  CHECK(softly("/job:ps/task:1/gpu:0", devices) == to_string(second) + " instead");
-  CHECK(softly("/job:ps/task:3", devices) == to_string(second) + " instead"); // spread nevertheless
-  CHECK(softly("/job:ps/task:4", devices) == to_string(ps) + " instead");
-  CHECK(softly("/gpu:7", devices) == to_string(gpu) + " instead");
-  CHECK(softly("/gpu:0", {ps, worker}) == to_string(ps) + " instead");
-  CHECK(softly("/job:nowhere/task:1", {worker}) == to_string(worker) + " instead");
+  CHECK(soft_placement_of("/job:ps/task:1", devices) == to_string(second));
+  CHECK(soft_placement_of("/job:ps/task:1/gpu:0", devices) == to_string(second) + " instead");
+  CHECK(soft_placement_of("/job:ps/task:3", devices) ==
+        to_string(second) + " instead"); // spread nevertheless
+  CHECK(soft_placement_of("/job:ps/task:4", devices) == to_string(ps) + " instead");
+  CHECK(soft_placement_of("/gpu:7", devices) == to_string(gpu) + " instead");
+  CHECK(soft_placement_of("/gpu:0", {ps, worker}) == to_string(ps) + " instead");
+  CHECK(soft_placement_of("/job:nowhere/task:1", {worker}) == to_string(worker) + " instead");
 }
 
 TEST_CASE("with soft placement, a node that no device can run is still an error") {

@@ -13,8 +13,9 @@ std::vector<int64_t> random_feeds(std::mt19937& dice, int count) {
   return feeds;
 }
 
-struct scene {
-  scene(unsigned seed, int size, const region_options& regions) : play(seed, size), dice(seed + 1) {
+struct compiled_step {
+  compiled_step(unsigned seed, int size, const region_options& regions)
+      : play(seed, size), dice(seed + 1) {
     auto compiled = program::compile(play.take_graph(), device, std::ref(state), regions);
     if (!compiled)
       FAIL(compiled.status());
@@ -42,7 +43,7 @@ TEST_CASE("a program computes its graph for any order of tokens and answers") {
   for (unsigned round = 0; round < 300; ++round) {
     auto seed = base + round;
     INFO("seed " << seed);
-    scene s{seed, 5 + static_cast<int>(round % 60), cutting(round)};
+    compiled_step s{seed, 5 + static_cast<int>(round % 60), cutting(round)};
     INFO(s.code->describe());
     instance running{s.code};
     step_player player{running, s.dice, [](const wait_point& wait, const auto& inputs) {
@@ -68,7 +69,7 @@ TEST_CASE("values that depend on a dead answer are dead, others are not, and eve
   for (unsigned round = 0; round < 300; ++round) {
     auto seed = base + round;
     INFO("seed " << seed);
-    scene s{seed, 5 + static_cast<int>(round % 60), cutting(round)};
+    compiled_step s{seed, 5 + static_cast<int>(round % 60), cutting(round)};
     INFO(s.code->describe());
     instance running{s.code};
     unsigned step = 0;
@@ -98,7 +99,7 @@ TEST_CASE("a step that is interrupted anywhere holds no memory after the reset")
   for (unsigned round = 0; round < 100; ++round) {
     auto seed = base + round;
     INFO("seed " << seed);
-    scene s{seed, 40, cutting(round)};
+    compiled_step s{seed, 40, cutting(round)};
     instance running{s.code};
     step_player* self = nullptr;
     auto remaining = static_cast<int>(s.dice() % 8);

@@ -197,7 +197,7 @@ TEST_CASE("kernels that cannot get memory fail with the node's name") {
 namespace {
 
 // Threads that run the regions of one step.
-struct crew final : emission_sink {
+struct region_threads final : emission_sink {
   void send_token(token&& sent) override {
     auto region = sent.region;
     if (on.receive(std::move(sent)))
@@ -234,7 +234,7 @@ struct crew final : emission_sink {
       failed = failed || !ended;
     }
   }
-  explicit crew(instance& running_instance) : on(running_instance) {}
+  explicit region_threads(instance& running_instance) : on(running_instance) {}
   instance& on;
   std::mutex mutex;
   std::condition_variable changed;
@@ -255,7 +255,7 @@ TEST_CASE("regions of one step may run on several threads") {
   auto running = w.start();
   for (int step = 0; step < 50; ++step) {
     running.reset();
-    crew workers{running};
+    region_threads workers{running};
     workers.send_token({.region = 0});
     {
       std::vector<std::jthread> threads;

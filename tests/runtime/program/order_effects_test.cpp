@@ -10,7 +10,7 @@ namespace troupe::test::order_effects_test {
 
 namespace {
 
-struct scene {
+struct variable_graph {
   graph in{ops()};
   edge v = add(in, {.op = "Variable", .attrs = {{"dtype", dtype::i64}, {"shape", shape{}}}});
   edge unit = constant(in, int64_t{1});
@@ -25,7 +25,7 @@ bool waits_for(edge later, edge earlier) {
 } // namespace
 
 TEST_CASE("an update waits for the reads and updates before it") {
-  scene s;
+  variable_graph s;
   auto early = s.read(), first = s.update(s.unit), between = s.read(), second = s.update(s.unit);
   order_effects(s.in, false);
   CHECK(waits_for(first, early));
@@ -35,14 +35,14 @@ TEST_CASE("an update waits for the reads and updates before it") {
 }
 
 TEST_CASE("in strict mode, reads wait for the updates before them, too") {
-  scene s;
+  variable_graph s;
   auto first = s.update(s.unit), late = s.read();
   order_effects(s.in, true);
   CHECK(waits_for(late, first));
 }
 
 TEST_CASE("a fetched variable has its value at the end of the step") {
-  scene s;
+  variable_graph s;
   auto first = s.update(s.unit);
   auto fetch = add(s.in, {.op = "_Fetch", .inputs = {s.v}, .attrs = {{"index", 0}}});
   order_effects(s.in, false);
@@ -50,7 +50,7 @@ TEST_CASE("a fetched variable has its value at the end of the step") {
 }
 
 TEST_CASE("a step reads a variable before it updates it, unless the read depends on the update") {
-  scene s;
+  variable_graph s;
   auto first_update = s.update(s.unit); // added before the read
   auto independent = s.read(), after = add(s.in, {.op = "Neg", .inputs = {first_update}});
   auto order =

@@ -12,7 +12,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-struct swallow final : emission_sink {
+struct recording_sink final : emission_sink {
   void send_token(token&& sent) override { tokens.push_back(std::move(sent)); }
   void send_export(uint32_t, tensor&& value, bool) override {
     kept_tensors.push_back(std::move(value));
@@ -31,7 +31,7 @@ struct watched {
   test_device device;
   variables state;
   stop_signal stop;
-  swallow out;
+  recording_sink out;
   std::optional<instance> runs;
   std::unique_ptr<step_profiler> watch;
 

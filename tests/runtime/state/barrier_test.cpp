@@ -16,10 +16,10 @@ const status stopped = failure(error_kind::cancelled, "stopped");
 
 tensor keys(const std::vector<std::string>& names) { return tensor::vector(names); }
 
-struct theatre {
+struct barrier_fixture {
   std::unique_ptr<barrier> tested;
   answers done;
-  explicit theatre(int64_t capacity = -1)
+  explicit barrier_fixture(int64_t capacity = -1)
       : tested(*barrier::make(
             {.name = "b", .types = {dtype::i32, dtype::i32}, .capacity = capacity})) {}
   void put(uint64_t request, const std::vector<std::string>& keys_inserted, int component,
@@ -52,7 +52,7 @@ struct theatre {
 } // namespace
 
 TEST_CASE("a complete element is returned in the order of its first component") {
-  theatre t;
+  barrier_fixture t;
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.take(2, 2);
   t.put(3, {"y"}, 1, {20});
@@ -69,7 +69,7 @@ TEST_CASE("a complete element is returned in the order of its first component") 
 }
 
 TEST_CASE("an invalid insertion changes nothing") {
-  theatre t;
+  barrier_fixture t;
   t.put(1, {"x"}, 0, {1});
   t.put(2, {"y", "x"}, 0, {2, 3}); // x already has this component
   t.put(3, {"z", "z"}, 1, {2, 3});
@@ -81,7 +81,7 @@ TEST_CASE("an invalid insertion changes nothing") {
 }
 
 TEST_CASE("a closed barrier takes no new key, lets existing elements be completed, and then ends") {
-  theatre t;
+  barrier_fixture t;
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.take(2, 3, true);
   t.take(3, 1);
@@ -94,7 +94,7 @@ TEST_CASE("a closed barrier takes no new key, lets existing elements be complete
 }
 
 TEST_CASE("closing a barrier with cancellation drops incomplete elements") {
-  theatre t;
+  barrier_fixture t;
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.put(2, {"x"}, 1, {1});
   t.tested->close(true, t.done);
@@ -104,7 +104,7 @@ TEST_CASE("closing a barrier with cancellation drops incomplete elements") {
 }
 
 TEST_CASE("an insertion waits while the maximum number of complete elements is reached") {
-  theatre t{1};
+  barrier_fixture t{1};
   t.put(1, {"x"}, 0, {1});
   t.put(2, {"x"}, 1, {1});
   t.put(3, {"y"}, 0, {1});
@@ -114,7 +114,7 @@ TEST_CASE("an insertion waits while the maximum number of complete elements is r
 }
 
 TEST_CASE("a failed step's elements return to the barrier") {
-  theatre t;
+  barrier_fixture t;
   t.put(1, {"x", "y"}, 0, {1, 2});
   t.put(2, {"x", "y"}, 1, {1, 2});
   t.take(3, 1, false, 20);
@@ -127,12 +127,12 @@ TEST_CASE("a failed step's elements return to the barrier") {
 
 namespace {
 
-void keep_books(unsigned rounds) {
+void check_random_requests(unsigned rounds) {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < rounds; ++round) {
     INFO("seed " << base + round);
     std::mt19937 dice{base + round};
-    theatre t{static_cast<int64_t>(dice() % 4) - 1};
+    barrier_fixture t{static_cast<int64_t>(dice() % 4) - 1};
     std::multiset<std::string> complete;
     std::map<std::string, int> parts;
     std::map<uint64_t, std::vector<std::string>> asked; // keys by insertion
@@ -185,9 +185,11 @@ void keep_books(unsigned rounds) {
 } // namespace
 
 TEST_CASE("no element of a barrier is lost or duplicated under random requests") {
-  keep_books(300);
+  check_random_requests(300);
 }
 
-TEST_CASE("a barrier loses no element through a million requests", "[slow]") { keep_books(8500); }
+TEST_CASE("a barrier loses no element through a million requests", "[slow]") {
+  check_random_requests(8500);
+}
 
 } // namespace troupe::test::barrier_test

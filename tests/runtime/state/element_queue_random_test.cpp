@@ -208,9 +208,9 @@ element of_value(queue_order order, int value) {
 }
 
 // Random requests to a queue of any kind, with steps that succeed and steps that fail.
-class queue_audit {
+class random_queue_requests {
 public:
-  explicit queue_audit(unsigned seed)
+  explicit random_queue_requests(unsigned seed)
       : dice_(seed), queue_(*element_queue::make(draw_options(seed))) {}
 
   void run(int requests) {
@@ -317,9 +317,9 @@ private:
   std::vector<uint64_t> running_;
 };
 
-void keep_books(unsigned seed, int requests) {
+void check_random_requests(unsigned seed, int requests) {
   INFO("seed " << seed);
-  queue_audit{seed}.run(requests);
+  random_queue_requests{seed}.run(requests);
 }
 
 } // namespace
@@ -327,13 +327,13 @@ void keep_books(unsigned seed, int requests) {
 TEST_CASE("a queue of any kind loses no element, whichever steps fail") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 300; ++round)
-    keep_books(base + round, 200);
+    check_random_requests(base + round, 200);
 }
 
 TEST_CASE("a queue of any kind loses no element through a million requests", "[slow]") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 2000; ++round)
-    keep_books(base + round, 500);
+    check_random_requests(base + round, 500);
 }
 
 } // namespace troupe::test::element_queue_random_test

@@ -10,10 +10,11 @@ namespace troupe::test::element_queue_test {
 namespace {
 
 // Makes tests readable: requests are numbered, answers are collected.
-struct theatre {
-  explicit theatre(queue_options options)
+struct queue_fixture {
+  explicit queue_fixture(queue_options options)
       : owned_queue(*element_queue::make(std::move(options))), queue(*owned_queue) {}
-  theatre(int64_t capacity) : theatre({.name = "q", .capacity = capacity, .types = {dtype::i32}}) {}
+  queue_fixture(int64_t capacity)
+      : queue_fixture({.name = "q", .capacity = capacity, .types = {dtype::i32}}) {}
 
   void put(uint64_t request, int value, uint64_t step = 1) {
     queue.enqueue({{0, step}, request}, {tensor::scalar(value)}, done);
@@ -54,7 +55,7 @@ const status stopped = failure(error_kind::cancelled, "the step was stopped");
 } // namespace
 
 TEST_CASE("a queue returns elements in insertion order") {
-  theatre t{10};
+  queue_fixture t{10};
   t.put(1, 5);
   t.put_many(2, {6, 7});
   CHECK(t.answers() == "1:ok 2:ok");
@@ -67,7 +68,7 @@ TEST_CASE("a queue returns elements in insertion order") {
 
 TEST_CASE(
     "what a step has taken goes back to the front if it fails, and is spent if it ends well") {
-  theatre t{10};
+  queue_fixture t{10};
   t.put_many(1, {5, 6, 7, 8, 9});
   t.take(2, 20);
   t.take_many(3, 2, 20);
@@ -86,7 +87,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an element that is dropped if its step fails does not return") {
-  theatre t{10};
+  queue_fixture t{10};
   t.put(1, 5);
   t.queue.dequeue({{0, 20}, 2}, {.return_on_failure = false}, t.done);
   t.queue.end_step({0, 20}, true, t.done);
@@ -94,7 +95,7 @@ TEST_CASE("an element that is dropped if its step fails does not return") {
 }
 
 TEST_CASE("returned elements may exceed the capacity") {
-  theatre t{1};
+  queue_fixture t{1};
   t.put(1, 5);
   t.take(2, 20);
   t.put(3, 6);
@@ -107,7 +108,7 @@ TEST_CASE("returned elements may exceed the capacity") {
 }
 
 TEST_CASE("a reset cancels waiting requests, drops the elements, and reopens the queue") {
-  theatre t{1};
+  queue_fixture t{1};
   t.put(1, 5);
   t.put(2, 6);
   t.queue.reset(failure(error_kind::cancelled, "reset"), t.done);
@@ -123,7 +124,7 @@ TEST_CASE("a reset cancels waiting requests, drops the elements, and reopens the
 }
 
 TEST_CASE("dequeues wait for elements and enqueues for room, in separate queues") {
-  theatre t{1};
+  queue_fixture t{1};
   t.take(1);
   t.take(2);
   CHECK(t.answers() == "");
@@ -144,7 +145,7 @@ TEST_CASE("dequeues wait for elements and enqueues for room, in separate queues"
 }
 
 TEST_CASE("a small dequeue does not overtake a large one that waits") {
-  theatre t{10};
+  queue_fixture t{10};
   t.take_many(1, 3);
   t.take(2);
   t.put_many(3, {1, 2});
@@ -154,7 +155,7 @@ TEST_CASE("a small dequeue does not overtake a large one that waits") {
 }
 
 TEST_CASE("a batch larger than the capacity passes in both directions") {
-  theatre t{2};
+  queue_fixture t{2};
   t.put_many(1, {1, 2, 3, 4, 5});
   CHECK(t.answers() == "");
   CHECK(t.queue.size() == 2);
@@ -166,7 +167,7 @@ TEST_CASE("a batch larger than the capacity passes in both directions") {
 }
 
 TEST_CASE("a queue of capacity 0 passes elements directly to waiting dequeues") {
-  theatre t{0};
+  queue_fixture t{0};
   t.put(1, 1);
   CHECK(t.answers() == "");
   t.take(2);
@@ -174,7 +175,7 @@ TEST_CASE("a queue of capacity 0 passes elements directly to waiting dequeues") 
 }
 
 TEST_CASE("a cancelled dequeue_many leaves the queue unchanged") {
-  theatre t{3};
+  queue_fixture t{3};
   t.put_many(1, {1, 2, 3});
   t.take_many(2, 5, 7);
   t.put(3, 4);
@@ -195,7 +196,7 @@ TEST_CASE("a cancelled dequeue_many leaves the queue unchanged") {
 }
 
 TEST_CASE("cancelling the first waiting request lets the others proceed") {
-  theatre t{10};
+  queue_fixture t{10};
   t.put(1, 1);
   t.take_many(2, 3, 7);
   t.take(3, 8);
@@ -208,7 +209,7 @@ TEST_CASE("cancelling the first waiting request lets the others proceed") {
 }
 
 TEST_CASE("a closed queue returns its elements and then reports the end of the data") {
-  theatre t{10};
+  queue_fixture t{10};
   t.put_many(1, {1, 2, 3});
   t.queue.close(false, t.done);
   CHECK(t.queue.closed());
@@ -224,7 +225,7 @@ TEST_CASE("a closed queue returns its elements and then reports the end of the d
 }
 
 TEST_CASE("closing wakes the dequeues that cannot be served any more, and only those") {
-  theatre t{10};
+  queue_fixture t{10};
   t.put_many(1, {1, 2});
   t.take_many(2, 3);
   t.take(3);
@@ -236,7 +237,7 @@ TEST_CASE("closing wakes the dequeues that cannot be served any more, and only t
 }
 
 TEST_CASE("a closed queue refuses new elements, and completes waiting enqueues") {
-  theatre t{1};
+  queue_fixture t{1};
   t.put_many(1, {1, 2, 3});
   t.put(2, 4);
   t.queue.close(false, t.done);
@@ -251,7 +252,7 @@ TEST_CASE("a closed queue refuses new elements, and completes waiting enqueues")
 }
 
 TEST_CASE("closing can cancel waiting enqueues; the elements stay") {
-  theatre t{1};
+  queue_fixture t{1};
   t.put_many(1, {1, 2, 3});
   t.put(2, 4);
   t.queue.close(true, t.done);
@@ -262,7 +263,8 @@ TEST_CASE("closing can cancel waiting enqueues; the elements stay") {
 }
 
 TEST_CASE("an invalid element is refused, naming queue and component") {
-  theatre t{{.name = "pairs", .types = {dtype::i32, dtype::f32}, .shapes = {shape{}, {-1, 2}}}};
+  queue_fixture t{
+      {.name = "pairs", .types = {dtype::i32, dtype::f32}, .shapes = {shape{}, {-1, 2}}}};
   auto refused = [&](std::vector<tensor> components, bool is_batch = false) {
     if (is_batch)
       t.queue.enqueue_many({{0, 1}, 1}, std::move(components), t.done);
@@ -291,7 +293,7 @@ TEST_CASE("an invalid element is refused, naming queue and component") {
 }
 
 TEST_CASE("elements of different shapes are dequeued one by one, but not as a batch") {
-  theatre t{{.name = "q", .types = {dtype::i32}, .shapes = {{-1}}}};
+  queue_fixture t{{.name = "q", .types = {dtype::i32}, .shapes = {{-1}}}};
   t.put_many(1, {});
   CHECK(t.last.ok());
   t.done.clear();
@@ -314,9 +316,9 @@ TEST_CASE("elements of different shapes are dequeued one by one, but not as a ba
 }
 
 TEST_CASE("batches of several components, strings and empty elements are split and joined") {
-  theatre t{{.name = "q",
-             .types = {dtype::string, dtype::f64, dtype::u8},
-             .shapes = {{2}, {0}, shape{}}}};
+  queue_fixture t{{.name = "q",
+                   .types = {dtype::string, dtype::f64, dtype::u8},
+                   .shapes = {{2}, {0}, shape{}}}};
   auto words =
       tensor::from_values<std::string>({2, 2}, {"a", "b", "a word beyond the small buffer", "d"});
   auto nothing = *tensor::make(dtype::f64, {2, 0});
@@ -334,7 +336,7 @@ TEST_CASE("batches of several components, strings and empty elements are split a
 }
 
 TEST_CASE("a queue without memory for a batch fails the dequeue and keeps its elements") {
-  struct exhausted final : allocator {
+  struct failing_allocator final : allocator {
     void* allocate(size_t) noexcept override { return nullptr; }
     void deallocate(void*, size_t) noexcept override {}
   } none;
@@ -352,7 +354,7 @@ TEST_CASE("a queue without memory for a batch fails the dequeue and keeps its el
 }
 
 TEST_CASE("a taken batch, and a taken element that does not return, are not held by the queue") {
-  theatre t{10};
+  queue_fixture t{10};
   t.put_many(1, {1, 2, 3});
   t.take_many(2, 2);
   CHECK(t.done.at(1).tensors.at(0).unique());
@@ -361,12 +363,12 @@ TEST_CASE("a taken batch, and a taken element that does not return, are not held
 }
 
 TEST_CASE("a shuffling queue keeps some elements until it is closed, and returns each once") {
-  theatre t{{.name = "q",
-             .capacity = 8,
-             .types = {dtype::i32},
-             .order = queue_order::shuffled,
-             .min_after_dequeue = 2,
-             .seed = 3}};
+  queue_fixture t{{.name = "q",
+                   .capacity = 8,
+                   .types = {dtype::i32},
+                   .order = queue_order::shuffled,
+                   .min_after_dequeue = 2,
+                   .seed = 3}};
   t.put_many(1, {1, 2, 3, 4});
   t.take(2);
   t.take(3);
@@ -387,7 +389,8 @@ TEST_CASE("shuffled elements come in random order, which the seed determines") {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     std::string twice[2];
     for (auto& once : twice) {
-      theatre t{{.name = "q", .types = {dtype::i32}, .order = queue_order::shuffled, .seed = seed}};
+      queue_fixture t{
+          {.name = "q", .types = {dtype::i32}, .order = queue_order::shuffled, .seed = seed}};
       t.put_many(1, {1, 2, 3});
       t.take_many(2, 3);
       once = t.answers();
@@ -438,7 +441,7 @@ TEST_CASE("a padding queue pads the elements of a batch with zeros") {
 }
 
 TEST_CASE("dequeue_up_to returns fewer elements once the queue is closed") {
-  theatre t{10};
+  queue_fixture t{10};
   t.put_many(1, {1, 2, 3});
   auto take_up_to = [&](uint64_t request, int64_t count) {
     t.queue.dequeue({{0, 2}, request}, {.count = count, .as_batch = true, .up_to = true}, t.done);

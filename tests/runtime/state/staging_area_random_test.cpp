@@ -14,9 +14,9 @@ const status stopped = failure(error_kind::cancelled, "stopped");
 
 // Random requests of steps that succeed or fail. The tuples in the area, those that steps hold and
 // those consumed are all tuples that were put, each once; no request waits forever.
-class area_audit {
+class random_area_requests {
 public:
-  explicit area_audit(unsigned seed) : dice_(seed) {}
+  explicit random_area_requests(unsigned seed) : dice_(seed) {}
 
   void run(int requests) {
     for (int i = 0; i < requests; ++i) {
@@ -115,9 +115,9 @@ private:
   std::vector<uint64_t> running_;
 };
 
-void keep_books(unsigned seed, int requests) {
+void check_random_requests(unsigned seed, int requests) {
   INFO("seed " << seed);
-  area_audit{seed}.run(requests);
+  random_area_requests{seed}.run(requests);
 }
 
 } // namespace
@@ -125,13 +125,13 @@ void keep_books(unsigned seed, int requests) {
 TEST_CASE("a staging area loses no tuple, whichever steps fail") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 300; ++round)
-    keep_books(base + round, 200);
+    check_random_requests(base + round, 200);
 }
 
 TEST_CASE("a staging area loses no tuple through a million requests", "[slow]") {
   auto base = std::random_device{}();
   for (unsigned round = 0; round < 2000; ++round)
-    keep_books(base + round, 500);
+    check_random_requests(base + round, 500);
 }
 
 } // namespace troupe::test::staging_area_random_test

@@ -9,10 +9,11 @@ request_id request_of(uint64_t number, uint64_t step = 1) { return {{0, step}, n
 
 const status stopped = failure(error_kind::cancelled, "stopped");
 
-struct theatre {
+struct staging_fixture {
   std::unique_ptr<staging_area> tested;
   answers done;
-  explicit theatre(staging_options options) : tested(*staging_area::make(std::move(options))) {}
+  explicit staging_fixture(staging_options options)
+      : tested(*staging_area::make(std::move(options))) {}
   // "3:[5 6]" for taken tuples, "2:ok" for other requests.
   std::string answered() {
     std::string text;
@@ -35,7 +36,7 @@ struct theatre {
 } // namespace
 
 TEST_CASE("a staging area returns tuples in order, and waits when it is full or empty") {
-  theatre t{{.name = "s", .capacity = 1}};
+  staging_fixture t{{.name = "s", .capacity = 1}};
   t.tested->take(request_of(1), {}, t.done);
   t.tested->put(request_of(2), {tensor::scalar(5), tensor::scalar(6)}, t.done);
   t.tested->put(request_of(3), {tensor::scalar(7)}, t.done);
@@ -47,7 +48,7 @@ TEST_CASE("a staging area returns tuples in order, and waits when it is full or 
 }
 
 TEST_CASE("a staging area keeps its byte limit, and refuses a tuple that never fits") {
-  theatre t{{.name = "s", .memory_limit = 8}};
+  staging_fixture t{{.name = "s", .memory_limit = 8}};
   t.tested->put(request_of(1), {tensor::vector<int>({1, 2, 3})}, t.done);
   t.tested->put(request_of(2), {tensor::scalar(1)}, t.done);
   t.tested->put(request_of(3), {tensor::scalar(2)}, t.done);
@@ -58,7 +59,7 @@ TEST_CASE("a staging area keeps its byte limit, and refuses a tuple that never f
 }
 
 TEST_CASE("a tuple with a key is available once it has all components") {
-  theatre t{{.name = "s", .order = staging_order::by_key}};
+  staging_fixture t{{.name = "s", .order = staging_order::by_key}};
   t.tested->take(request_of(1), {.key = 7}, t.done);
   t.tested->put(request_of(2), {.key = 7, .indices = {1}, .components = 2}, {tensor::scalar(20)},
                 t.done);
@@ -72,7 +73,7 @@ TEST_CASE("a tuple with a key is available once it has all components") {
 
 TEST_CASE("a part of a tuple can be taken, once; who asks for a key that does not come holds up "
           "nobody") {
-  theatre t{{.name = "s", .order = staging_order::by_least_key}};
+  staging_fixture t{{.name = "s", .order = staging_order::by_least_key}};
   t.tested->take(request_of(1, 10), {.key = 99}, t.done);
   auto put_part = [&](uint64_t request, int64_t key) {
     t.tested->put(
@@ -91,7 +92,7 @@ TEST_CASE("a part of a tuple can be taken, once; who asks for a key that does no
 }
 
 TEST_CASE("a failed step's tuples return to their place in the staging area") {
-  theatre t{{.name = "s"}};
+  staging_fixture t{{.name = "s"}};
   for (int i = 1; i <= 4; ++i)
     t.tested->put(request_of(static_cast<uint64_t>(i)), {tensor::scalar(i)}, t.done);
   t.tested->take(request_of(5, 20), {}, t.done);
@@ -103,7 +104,7 @@ TEST_CASE("a failed step's tuples return to their place in the staging area") {
   for (uint64_t i = 8; i < 11; ++i)
     t.tested->take(request_of(i, 40), {}, t.done);
   CHECK(t.answered() == "8:[1] 9:[3] 10:[4]");
-  theatre by_key{{.name = "s", .order = staging_order::by_key}};
+  staging_fixture by_key{{.name = "s", .order = staging_order::by_key}};
   by_key.tested->put(request_of(1), {.key = 7, .indices = {0, 1}, .components = 2},
                      {tensor::scalar(1), tensor::scalar(2)}, by_key.done);
   by_key.tested->take(request_of(2, 20), {.key = 7, .indices = {0}, .all_components = false},
@@ -118,7 +119,7 @@ TEST_CASE("a failed step's tuples return to their place in the staging area") {
 }
 
 TEST_CASE("a component that completes a tuple is not queued behind puts that wait for room") {
-  theatre t{{.name = "s", .order = staging_order::by_key, .capacity = 1}};
+  staging_fixture t{{.name = "s", .order = staging_order::by_key, .capacity = 1}};
   auto put_part = [&](uint64_t request, int64_t key, int64_t component) {
     t.tested->put(request_of(request), {.key = key, .indices = {component}, .components = 2},
                   {tensor::scalar(static_cast<int>(component))}, t.done);
@@ -132,7 +133,7 @@ TEST_CASE("a component that completes a tuple is not queued behind puts that wai
 }
 
 TEST_CASE("a returned tuple is not lost if another with its key exists") {
-  theatre t{{.name = "s", .order = staging_order::by_key, .memory_limit = 100}};
+  staging_fixture t{{.name = "s", .order = staging_order::by_key, .memory_limit = 100}};
   auto put_value = [&](uint64_t request, int value) {
     t.tested->put(request_of(request), {.key = 7, .indices = {0}}, {tensor::scalar(value)}, t.done);
   };

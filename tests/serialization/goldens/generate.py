@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the golden files beside it with the libraries whose formats they are: generate.py [FAMILY...], by default all.
+"""Writes the golden files of this folder, with the libraries that define the formats: generate.py [FAMILY...], by
+default all.
 
-Needs what requirements.txt lists; the tests need none of it, they read the files that this writes.
+Needs the packages of requirements.txt. The tests need none of them: they read the files that this script writes.
 """
 
 import os
@@ -131,7 +132,7 @@ def compressed_index():
         return (offset, size), at
 
     def rows(block):
-        """Of a block of the index: each row with its value's place."""
+        """The rows of a block of the index, each with the position of its value."""
         end = len(block) - 4 - 4 * struct.unpack("<I", block[-4:])[0]
         at = 0
         while at < end:

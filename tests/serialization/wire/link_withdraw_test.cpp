@@ -198,7 +198,7 @@ TEST_CASE("messages of later steps do not block messages that already hold memor
 }
 
 TEST_CASE("a tensor without memory fails only its step") {
-  struct none final : allocator {
+  struct failing_allocator final : allocator {
     void* allocate(size_t) noexcept override { return nullptr; }
     void deallocate(void*, size_t) noexcept override {}
   } memory;

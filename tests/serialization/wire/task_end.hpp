@@ -38,11 +38,11 @@ struct task_end {
     end_link.enable_memory_reads(
         [this, &lender](std::span<std::byte> to, uint64_t from) -> status {
           if (from < 4096)
-            return invalid("that is no memory");
+            return invalid("address below 4096, which is not mapped");
           std::memcpy(to.data(), reinterpret_cast<const void*>(from), to.size());
           read += to.size();
           if (lender.token && lender.token->words[0] == 0)
-            return failure(error_kind::unavailable, "it has ended the connection");
+            return failure(error_kind::unavailable, "the lender has ended the connection");
           return {};
         },
         min_bytes);
@@ -76,7 +76,7 @@ inline message push(step_id step, int64_t elements, uint32_t key = 1) {
   return tensor_push{step, key, false, counted(elements)};
 }
 
-// Restores the state before anything was sent.
+// Checks that all messages were sent, and that neither end holds memory of payloads.
 inline void check_clean(const task_end& from, const task_end& to) {
   CHECK(from.end_link.drained());
   CHECK(to.end_link.drained());

@@ -47,7 +47,7 @@ optimizer_maker makes(Optimizer prototype) {
   return [prototype] { return std::make_unique<Optimizer>(prototype); };
 }
 
-const std::vector<std::pair<std::string, optimizer_maker>>& that_remember() {
+const std::vector<std::pair<std::string, optimizer_maker>>& optimizers_with_slots() {
   static const std::vector<std::pair<std::string, optimizer_maker>> all_optimizers{
       {"SparseApplyMomentum", makes(momentum{0.1})},
       {"SparseApplyMomentum", makes(momentum{0.1, 0.5, {.nesterov = true}})},
@@ -133,7 +133,7 @@ TEST_CASE("slices are edges of the gradient's own nodes, and dense gradients hav
 }
 
 TEST_CASE("stateful optimizers change gathered rows as they would change all rows") {
-  for (const auto& [op, make] : that_remember()) {
+  for (const auto& [op, make] : optimizers_with_slots()) {
     INFO(op);
     auto row_result = train_rows(*make(), false), dense_result = train_rows(*make(), true);
     CHECK(row_result.ops.contains(op));

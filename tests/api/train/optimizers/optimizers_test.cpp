@@ -11,16 +11,16 @@ namespace troupe::test::optimizers_test {
 namespace {
 
 // The state that an optimizer keeps for one number.
-struct remembered {
+struct slot_values {
   double a = 0, b = 0, c = 0;
 };
-using rule = std::function<void(double& w, double g, remembered& state, int step)>;
+using rule = std::function<void(double& w, double g, slot_values& state, int step)>;
 
 constexpr double start[] = {1.0, -2.0, 0.5};
 constexpr double target[] = {0.25, 1.0, -3.0};
 
 // Four steps on the loss sum((w - target)^2), whose gradient is 2 * (w - target).
-void check(const char* label, optimizer& minimizer, const remembered& initial,
+void check(const char* label, optimizer& minimizer, const slot_values& initial,
            const rule& expected) {
   INFO(label);
   graph_builder g;
@@ -30,7 +30,7 @@ void check(const char* label, optimizer& minimizer, const remembered& initial,
   auto s = session::local();
   s.run(g.initializer());
   double values[3];
-  remembered state[3] = {initial, initial, initial};
+  slot_values state[3] = {initial, initial, initial};
   std::copy_n(start, 3, values);
   for (int step = 1; step <= 4; ++step) {
     s.run(train);
@@ -51,14 +51,14 @@ double shrunk(double x, double amount) {
 
 TEST_CASE("gradient descent and momentum follow their formulas") {
   gradient_descent plain{0.1};
-  check("plain", plain, {}, [](double& w, double g, remembered&, int) { w -= 0.1 * g; });
+  check("plain", plain, {}, [](double& w, double g, slot_values&, int) { w -= 0.1 * g; });
   momentum heavy{0.1, 0.5};
-  check("momentum", heavy, {}, [](double& w, double g, remembered& state, int) {
+  check("momentum", heavy, {}, [](double& w, double g, slot_values& state, int) {
     state.a = 0.5 * state.a + g;
     w -= 0.1 * state.a;
   });
   momentum nesterov{0.1, 0.5, {.nesterov = true}};
-  check("nesterov", nesterov, {}, [](double& w, double g, remembered& state, int) {
+  check("nesterov", nesterov, {}, [](double& w, double g, slot_values& state, int) {
     state.a = 0.5 * state.a + g;
     w -= 0.1 * (g + 0.5 * state.a);
   });
@@ -66,31 +66,31 @@ TEST_CASE("gradient descent and momentum follow their formulas") {
 
 TEST_CASE("optimizers that divide by gradient statistics follow their formulas") {
   adagrad sums{0.3};
-  check("adagrad", sums, {.a = 0.1}, [](double& w, double g, remembered& state, int) {
+  check("adagrad", sums, {.a = 0.1}, [](double& w, double g, slot_values& state, int) {
     state.a += g * g;
     w -= 0.3 * g / std::sqrt(state.a);
   });
   adadelta rates{1.0};
-  check("adadelta", rates, {}, [](double& w, double g, remembered& state, int) {
+  check("adadelta", rates, {}, [](double& w, double g, slot_values& state, int) {
     state.a = 0.95 * state.a + 0.05 * g * g;
     auto delta = std::sqrt(state.b + 1e-6) / std::sqrt(state.a + 1e-6) * g;
     state.b = 0.95 * state.b + 0.05 * delta * delta;
     w -= delta;
   });
   rmsprop rms{0.1, {.momentum = 0.3}};
-  check("rmsprop", rms, {.a = 1}, [](double& w, double g, remembered& state, int) {
+  check("rmsprop", rms, {.a = 1}, [](double& w, double g, slot_values& state, int) {
     state.a = 0.9 * state.a + 0.1 * g * g;
     state.b = 0.3 * state.b + 0.1 * g / std::sqrt(state.a + 1e-10);
     w -= state.b;
   });
   rmsprop deviations{0.1, {.centered = true}};
-  check("centered rmsprop", deviations, {.a = 1}, [](double& w, double g, remembered& state, int) {
+  check("centered rmsprop", deviations, {.a = 1}, [](double& w, double g, slot_values& state, int) {
     state.a = 0.9 * state.a + 0.1 * g * g;
     state.b = 0.9 * state.b + 0.1 * g;
     w -= 0.1 * g / std::sqrt(state.a - state.b * state.b + 1e-10);
   });
   adam moments{0.05};
-  check("adam", moments, {}, [](double& w, double g, remembered& state, int step) {
+  check("adam", moments, {}, [](double& w, double g, slot_values& state, int step) {
     state.a = 0.9 * state.a + 0.1 * g;
     state.b = 0.999 * state.b + 0.001 * g * g;
     auto rate = 0.05 * std::sqrt(1 - std::pow(0.999, step)) / (1 - std::pow(0.9, step));
@@ -100,13 +100,13 @@ TEST_CASE("optimizers that divide by gradient statistics follow their formulas")
 
 TEST_CASE("optimizers that regularize follow their formulas") {
   proximal_adagrad proximal{0.3, {.l1 = 0.2, .l2 = 0.1}};
-  check("proximal adagrad", proximal, {.a = 0.1}, [](double& w, double g, remembered& state, int) {
+  check("proximal adagrad", proximal, {.a = 0.1}, [](double& w, double g, slot_values& state, int) {
     state.a += g * g;
     auto rate = 0.3 / std::sqrt(state.a);
     w = shrunk(w - rate * g, rate * 0.2) / (1 + rate * 0.1);
   });
   ftrl leader{0.3, {.l1 = 0.2, .l2 = 0.1}};
-  check("ftrl", leader, {.a = 0.1}, [](double& w, double g, remembered& state, int) {
+  check("ftrl", leader, {.a = 0.1}, [](double& w, double g, slot_values& state, int) {
     auto sum = state.a + g * g;
     state.b += g - (std::sqrt(sum) - std::sqrt(state.a)) / 0.3 * w;
     state.a = sum;
