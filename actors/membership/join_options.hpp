@@ -9,8 +9,8 @@
 namespace troupe {
 
 struct join_options {
-  std::vector<std::string>
-      seeds;                ///< addresses; the task at the first gives out numbers while it runs
+  /// Addresses. The task at the first gives out numbers while it runs.
+  std::vector<std::string> seeds;
   std::string address = {}; ///< at which other tasks call this one; empty in a client
   coordinator_options times = {};
   succession_options succession = {};

@@ -43,12 +43,13 @@ struct address_update {
   result<task_addresses> addresses;
 };
 
-/// Membership -> its watcher, in a cluster that may change: all tasks that it has now. No answer.
+/// Membership -> its watcher, in a cluster that may change: all tasks of the cluster. No answer.
 struct task_list {
   std::vector<task_name> tasks;
 };
 
-/// The transport of a membership; tests replace it.
+/// The transport of a membership; tests replace it. Its functions are called on the thread of an
+/// actor and must not block.
 struct membership_transport {
   /// Calls the address until the deadline or `stop`; sends `dial_result` to the membership.
   std::function<void(caf::actor_system&, dial_result call, const std::string& address,
@@ -93,9 +94,11 @@ struct membership_options {
   join_options join = {};                  ///< with seeds: tasks join the cluster
 };
 
+/// Spawns a membership.
+///
 /// Two tasks usually share one connection: a connection that the other task has opened serves as
-/// well. If two tasks need each other, one of them waits a moment for the other's call. Tasks that
-/// call at the same time nevertheless have two connections, and neither is closed.
+/// well. If two tasks need each other, one of them first waits a second for the other's call. Tasks
+/// that call at the same time nevertheless have two connections, and neither is closed.
 ///
 /// Understands connect_request. Answers with a link to a peer that has introduced itself as the
 /// task. After the deadline at the latest, answers with `unavailable`, or with `not_found` if no
