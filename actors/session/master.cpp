@@ -44,7 +44,7 @@ struct master_state {
   std::vector<std::weak_ptr<preparation>> compiling; // on the background executor, or ended
   std::set<task_name> listed;                        // tasks whose devices are known
   std::set<std::string> warned;                      // ops and devices with a warning of placement
-  bool watches_waits = false;                        // a look at the waits is due within a second
+  bool watches_waits = false;                        // report_waits() is scheduled within a second
   bool reported_waits = false;                       // the last report to the membership had waits
 };
 
@@ -120,21 +120,21 @@ void ask_tasks(master_self self, const std::vector<task_name>& tasks, patience_w
   if (tasks.empty())
     return gathered->then({});
   for (size_t i = 0; i < tasks.size(); ++i) {
-    auto settle = [gathered, i](answer_of<Answer> answer) {
+    auto record_answer = [gathered, i](answer_of<Answer> answer) {
       gathered->answers[i] = std::move(answer);
       if (--gathered->missing == 0)
         gathered->then(std::move(gathered->answers));
     };
     auto ask = [=, task = tasks[i]](const result<peer_link>& link) {
       if (!link)
-        return settle(with_task(task, link.status()));
+        return record_answer(with_task(task, link.status()));
       self->request(link->exchange, timeout_until(self, patience.deadline), question...)
-          .then([=](const Answer& answer) { settle(answer); },
+          .then([=](const Answer& answer) { record_answer(answer); },
                 [=](const caf::error& why) {
-                  settle(with_task(task, why == caf::sec::request_timeout
-                                             ? failure(error_kind::deadline_exceeded,
-                                                       "it did not answer in time")
-                                             : from_caf(why)));
+                  record_answer(with_task(task, why == caf::sec::request_timeout
+                                                    ? failure(error_kind::deadline_exceeded,
+                                                              "it did not answer in time")
+                                                    : from_caf(why)));
                 });
     };
     find_worker(self, tasks[i], patience.deadline, ask, patience.single_attempt);
@@ -630,7 +630,7 @@ caf::result<status> handle_end_initialization(master_self self, const end_initia
   auto tasks = self->state.runs->take_initialized(request.initialization);
   auto missing = std::make_shared<size_t>(tasks.size());
   auto outcome = std::make_shared<status>();
-  auto settle = [=](const task_name& task, const status& task_answer) {
+  auto record_answer = [=](const task_name& task, const status& task_answer) {
     if (!task_answer && outcome->ok())
       *outcome = with_task(task, task_answer);
     if (--*missing == 0)
@@ -650,9 +650,9 @@ caf::result<status> handle_end_initialization(master_self self, const end_initia
             end_initialization{request.done && !initialized.restarted, request.initialization})
         .then(
             [=, task = task](const status& task_answer) {
-              settle(task, kept_state ? task_answer : kept_state);
+              record_answer(task, kept_state ? task_answer : kept_state);
             },
-            [=, task = task](const caf::error& why) { settle(task, from_caf(why)); });
+            [=, task = task](const caf::error& why) { record_answer(task, from_caf(why)); });
   }
   return caf::delegated<status>{};
 }

@@ -105,8 +105,8 @@ void learn_holders(remote_state& state, const host_ptr& host, const session_repl
       known = {holder.incarnation, host->number};
 }
 
-// The next host does not know the state that the session had before, so losses between two hosts
-// are found here. Returns the error of the step that finds them.
+// A new host does not know the state that the session had before. So this function finds the losses
+// between two hosts. Returns the error of the step that finds them.
 status check_holders(remote_state& state, const host_ptr& host, const session_reply& reply) {
   std::string first, names;
   size_t lost = 0;
@@ -532,10 +532,10 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       },
       [=](const forget_program& request) { forget(self, request.handle); },
       [=](const stop_message& request) { request.act(); },
-      [=](dial_result& call) { called(self, call); },
-      [=](const peer_ready& peer) { met(self, peer); },
-      [=](const peer_gone& peer) { gone(self, peer); },
-      [=](incoming& delivery) { answered(self, delivery); },
+      [=](dial_result& call) { handle_dial_result(self, call); },
+      [=](const peer_ready& peer) { handle_peer_ready(self, peer); },
+      [=](const peer_gone& peer) { handle_peer_gone(self, peer); },
+      [=](incoming& delivery) { handle_reply(self, delivery); },
       [=](next_host_atom) { call_host(self); },
       [=](wake_atom) { self->state.due.wake(self); },
   };

@@ -25,7 +25,9 @@ public:
   step_runner(caf::event_based_actor* self, deadlines& due, registrar& registers, uint64_t session)
       : self_(self), due_(due), registers_(registers), session_(session) {}
 
+  /// Runs a step and answers at its end. The step waits at its gate if necessary.
   caf::result<step_outcome> run(const step_request& request);
+  /// Continues a step that its gate has admitted.
   void enter(const gate_opened& opened);
   /// Called when the connection to a task has ended: the task gives back what it held for running
   /// steps.
@@ -39,7 +41,7 @@ public:
   /// Removes and returns the tasks of an initialization, without those that another initialization
   /// uses as well.
   std::map<task_name, initialized_task> take_initialized(uint64_t initialization);
-  /// Answers all running steps.
+  /// Answers all running steps with the error `why`.
   void close(const status& why);
 
 private:

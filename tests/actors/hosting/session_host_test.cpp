@@ -542,7 +542,7 @@ TEST_CASE("graphs with invalid feeds and fetches are refused, and the session co
              }),
              Contains("is feed 1 of 2, as another is"));
   CHECK_THAT(refusal_of_graph([](graph& g) { add_fetch(g, add_feed(g, 1, "x"), 9, "f"); }),
-             Contains("is fetch 9, which cannot be"));
+             Contains("is fetch 9, which is out of range"));
   CHECK_THAT(refusal_of_graph([](graph& g) {
                auto* x = add_feed(g, 0, "x");
                add_fetch(g, x, 1, "f");
