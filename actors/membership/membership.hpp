@@ -63,6 +63,7 @@ struct membership_transport {
       read = {};
 };
 
+/// The default of membership_transport::read: reads the source on a new thread.
 void read_on_new_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
                         const caf::actor& reply);
 
@@ -78,7 +79,7 @@ struct connection_trust {
 membership_transport socket_transport(std::shared_ptr<io_loop> loop, connection_trust trust = {});
 
 struct membership_options {
-  cluster_access cluster; ///< read repeatedly if it may change
+  cluster_access cluster; ///< its source is read repeatedly if it may change
   std::string role;       ///< "task" or "client"
   task_name self;         ///< of a task
   uint64_t incarnation = 0;

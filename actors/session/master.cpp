@@ -341,7 +341,7 @@ void warn_of_placement(master_self self, const step_plan& plan) {
       }).ok();
 }
 
-// Keeps the step, to learn when a connection to one of its tasks is lost.
+// Records the step, so that the end of a connection to one of its tasks marks its parts as lost.
 void watch_links(master_self self, const step_ptr& step) {
   auto& steps = self->state.steps;
   std::erase_if(steps, [](const auto& other) { return other.expired(); });

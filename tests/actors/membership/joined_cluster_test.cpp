@@ -243,7 +243,7 @@ TEST_CASE("a member is not asked for more probes than it can do at once") {
   CHECK(world.probed.size() == 16);
 }
 
-TEST_CASE("a member that is connected to a member reported as gone objects") {
+TEST_CASE("a member reports that it is connected to a member which the list counts as gone") {
   joined_world world;
   world.start(zero, 5, "h:5");
   auto& peer = world.meet(first, 1000, true);
