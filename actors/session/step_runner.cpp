@@ -126,7 +126,7 @@ void step_runner::enter(const gate_opened& opened) {
 void step_runner::register_and_start(const running_ptr& run) {
   const auto& request = run->request;
   run->stop = nullptr;
-  registers_.ensure(request.step,
+  registrar_.ensure(request.step,
                     {request.deadline, request.acknowledged_loss, request.retried, request.stop},
                     [=, this](status ready) {
                       if (run->done)
@@ -210,7 +210,7 @@ void step_runner::take_answer(const running_ptr& run, size_t from, step_result& 
     if (answer.outcome.kind() == error_kind::aborted && run->state.outcome().ok())
       run->refused_by = from;
   } else if (answer.outcome && run->part(from).has_state) {
-    registers_.note_used(run->part(from).task);
+    registrar_.note_used(run->part(from).task);
   }
   if (answer.keeps_inputs)
     run->state.hold(from);
@@ -343,7 +343,7 @@ void step_runner::note_reported_tasks(const running_step& run, const status& out
     if (const auto& part = run.part(i);
         part.has_state &&
         (i == run.refused_by || mentions_task(outcome.message(), to_string(part.task))))
-      registers_.note_reported(part.task);
+      registrar_.note_reported(part.task);
 }
 
 void step_runner::lose(const task_name& task, const status& why) {

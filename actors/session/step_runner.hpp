@@ -22,8 +22,9 @@ struct gate_opened {
 /// Part of a master, on its thread.
 class step_runner {
 public:
-  step_runner(caf::event_based_actor* self, deadlines& due, registrar& registers, uint64_t session)
-      : self_(self), due_(due), registers_(registers), session_(session) {}
+  step_runner(caf::event_based_actor* self, deadlines& due, registrar& step_registrar,
+              uint64_t session)
+      : self_(self), due_(due), registrar_(step_registrar), session_(session) {}
 
   /// Runs a step and answers at its end. The step waits at its gate if necessary.
   caf::result<step_outcome> run(const step_request& request);
@@ -62,7 +63,7 @@ private:
 
   caf::event_based_actor* self_;
   deadlines& due_;
-  registrar& registers_;
+  registrar& registrar_;
   const uint64_t session_;
   uint64_t last_sequence_ = 0, next_number_ = 0;
   // By the number of the initialization.
