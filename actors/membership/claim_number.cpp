@@ -178,8 +178,8 @@ void disconnect_unless_introduced(claimant_self self, uint64_t number) {
 }
 
 status timeout_error(const claimant_state& state) {
-  return failure(error_kind::unavailable, "no number was given at ", list_of(state.options.seeds),
-                 " within ", state.options.patience.count(), " ms",
+  return failure(error_kind::unavailable, "no number was assigned by ",
+                 list_of(state.options.seeds), " within ", state.options.patience.count(), " ms",
                  state.last_error.ok() ? "" : concat(": ", state.last_error.message()));
 }
 

@@ -12,7 +12,7 @@
 namespace troupe {
 
 struct claim_options {
-  std::vector<std::string> seeds; ///< addresses; usually the task at the first gives out numbers
+  std::vector<std::string> seeds; ///< addresses; usually the task at the first assigns numbers
   number_claim claim;
   std::string cluster; ///< its name, if it has one
   /// Time to wait for a number: tasks that assign numbers may start later.

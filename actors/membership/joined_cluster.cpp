@@ -200,7 +200,7 @@ void joined_cluster::take_claim(peer& from, const number_claim& claim) {
   publish();
 }
 
-// Refers a claim to the task that gives out numbers.
+// Refers a claim to the task that assigns numbers.
 number_grant joined_cluster::refer(const number_claim& claim) const {
   const auto* coordinator = copy_.find(copy_.coordinator());
   number_grant grant;
@@ -213,9 +213,9 @@ number_grant joined_cluster::refer(const number_claim& claim) const {
             .coordinator_address = claim.address};
   grant.coordinator_address = coordinator ? coordinator->address : "";
   grant.outcome =
-      failure(error_kind::unavailable, self_, " at ", options_.address, " gives out no numbers; ",
+      failure(error_kind::unavailable, self_, " at ", options_.address, " assigns no numbers; ",
               coordinator ? concat(coordinator->task, " at ", coordinator->address, " does, and ",
-                                   reaches_coordinator() ? "is heard" : "is not heard")
+                                   reaches_coordinator() ? "is connected" : "is not connected")
                           : concat("the task at ", options_.seeds.front(), " does"));
   return grant;
 }
@@ -299,20 +299,20 @@ void joined_cluster::check_election() {
   auto hears = reaches_coordinator();
   auto request = succession_.tick(copy_, hears, host_.now());
   if (options_.is_first() && succession_.is_isolated(host_.now())) {
-    log("coordinator_returned", concat(self_, ", the first seed, gives out numbers again: ",
-                                       copy_.coordinator(), " is not heard"));
+    log("coordinator_returned", concat(self_, ", the first seed, assigns numbers again: ",
+                                       copy_.coordinator(), " is not connected"));
     return begin_term();
   }
   if (std::exchange(reported_silence_, reported_silence_ && !hears) && hears)
-    log("coordinator_reconnected", concat(copy_.coordinator(), " is heard again"));
+    log("coordinator_reconnected", concat(copy_.coordinator(), " is connected again"));
   if (!request)
     return;
   TROUPE_REACHED("a member asks for votes");
   if (!std::exchange(reported_silence_, true)) {
     auto votes = succession_.vote_count(copy_);
     log("coordinator_unreachable",
-        concat(copy_.coordinator(), " is not heard: ", self_, " asks for the votes of ",
-               votes->needs, " members, itself included, to give out numbers"));
+        concat(copy_.coordinator(), " is not connected: ", self_, " requests the votes of ",
+               votes->needs, " members, itself included, to assign numbers in its place"));
   }
   if (auto term = succession_.elected(copy_))
     return become_elected(term);
@@ -343,8 +343,8 @@ void joined_cluster::take_vote(const peer& from, const vote& received) {
 void joined_cluster::become_elected(uint64_t term) {
   TROUPE_REACHED("a member takes the place of the coordinator");
   auto left = succession_.coordinator_left(copy_);
-  log("coordinator_elected", concat(self_, " gives out numbers in the place of ",
-                                    copy_.coordinator(), left ? ", which has left" : ""));
+  log("coordinator_elected", concat(self_, " assigns numbers in the place of ", copy_.coordinator(),
+                                    left ? ", which has left" : ""));
   coordinator_.emplace(self_, copy_, term, left, options_.times, host_.now());
   coordinator_->reserve(options_.seeds.front());
   was_elected_ = true;
@@ -359,7 +359,7 @@ bool joined_cluster::lists_predecessor() const {
 
 // The task that gave this process its number did not know that the former process was elected.
 void joined_cluster::follow_predecessor() {
-  log("coordinator_followed", concat(self_, " gives out numbers, as the former process of ", self_,
+  log("coordinator_followed", concat(self_, " assigns numbers, as the former process of ", self_,
                                      " did at ", options_.address));
   begin_term();
 }
@@ -391,7 +391,7 @@ void joined_cluster::step_down(const member_changes& later) {
   was_elected_ = false;
   copy_ = {};
   copy_.merge(later);
-  log("coordinator_replaced", concat(copy_.coordinator(), " gives out numbers now"));
+  log("coordinator_replaced", concat(copy_.coordinator(), " assigns numbers now"));
   publish();
 }
 

@@ -315,7 +315,7 @@ private:
     if (joining.coordinates()) {
       if (options.self.task < 0)
         return invalid("the task at ", joining.address,
-                       ", the first seed, gives out the numbers of the other tasks; give it its "
+                       ", the first seed, assigns the numbers of the other tasks; give it its "
                        "own number");
       return joining;
     }

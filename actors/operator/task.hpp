@@ -61,7 +61,7 @@ struct task_options {
   /// `failed_precondition` (docs/recovery.md). If not set, the state is available from the start,
   /// and is empty.
   std::optional<std::chrono::milliseconds> initialize_before_serving = {};
-  coordinator_options member_times = {}; ///< of the task that gives out numbers
+  coordinator_options member_times = {}; ///< of the task that assigns numbers
   succession_options vote_times = {};    ///< of tasks that may be elected in its place
 };
 
