@@ -32,8 +32,10 @@ status read_feeds(const graph& nodes, step_interface& into) {
   status outcome;
   each_feed(nodes, [&](const node& feed_node, size_t index) {
     if (index >= is_set.size() || is_set[index]) {
-      outcome = invalid(feed_node.description(), " is feed ", index, " of ", is_set.size(),
-                        index < is_set.size() ? ", as another is" : "");
+      outcome =
+          invalid(feed_node.description(), " has the feed index ", index,
+                  index < is_set.size() ? ", which another node has already"
+                                        : concat(", but the step has ", is_set.size(), " feeds"));
       return;
     }
     is_set[index] = true;
@@ -49,8 +51,8 @@ status read_fetches(const graph& nodes, step_interface& into) {
     if (node->op().name == "_Fetch") {
       auto index = static_cast<size_t>(node->attr<int64_t>("index"));
       if (index >= is_set.size() || is_set[index])
-        return invalid(node->description(), " is fetch ", index,
-                       ", which is out of range or a second one");
+        return invalid(node->description(), " has the fetch index ", index,
+                       ", which is out of range or used twice");
       is_set[index] = true;
       ++into.fetches;
     }
