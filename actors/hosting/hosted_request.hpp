@@ -46,7 +46,7 @@ struct hosted_session {
   listed_session_ptr listed;
   std::shared_ptr<session_news> news = std::make_shared<session_news>();
   std::map<uint64_t, stored_step> steps;  // by handle
-  std::map<uint64_t, queued_step> queued; // by host_state::next_number
+  std::map<uint64_t, queued_step> queued; // by their number in host_state::admission
   // Of unanswered requests, by the client's number; and stop requests that arrived before their
   // request.
   std::map<uint64_t, std::stop_source> stops;
@@ -58,6 +58,7 @@ struct hosted_session {
 
 using session_ptr = std::shared_ptr<hosted_session>;
 
+// The state of a session host's actor.
 struct host_state {
   explicit host_state() {}
   static inline const char* name = "troupe.session_host";
@@ -67,12 +68,12 @@ struct host_state {
   std::string task;
   caf::actor background; // the executor that reads graphs
   deadlines due;
-  std::unique_ptr<admission_queue> admission;
-  admission_queue reads{1};   // reads one graph of each client after the other
+  std::unique_ptr<admission_queue> admission; // of running steps
+  admission_queue reads{1};   // of graphs that are read: at most one of each client at a time
   bool watches_queue = false; // a timer checks whether any running step has ended
   std::map<caf::actor_addr, session_ptr> sessions; // by exchange
   hosted_accounts accounts;
-  uint64_t next_number = 1;
+  uint64_t next_number = 1; // of clients, queued steps and graphs in the admission queues
 };
 
 using host_self = caf::stateful_actor<host_state>*;
