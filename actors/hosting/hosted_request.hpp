@@ -1,4 +1,5 @@
-// The sessions of a session host, and its unanswered requests.
+// The sessions of a session host, and its unanswered requests. Used on the host's thread only,
+// except for session_news.
 #pragma once
 #include "troupe/actors/base/deadlines.hpp"
 #include "troupe/actors/base/stop_request.hpp"
@@ -24,16 +25,19 @@ struct session_news {
   std::vector<state_loss> losses;
 };
 
+// A prepared kind of step, and the bytes of its graph that are charged to the client.
 struct stored_step {
   std::shared_ptr<prepared_step> step;
   uint64_t bytes = 0;
 };
 
+// A step that waits in host_state::admission.
 struct queued_step {
   deadlines::key due;
   std::shared_ptr<stop_request> stop;
 };
 
+// The session of one client's connection.
 struct hosted_session {
   connection_ptr owner;
   caf::actor exchange;
@@ -41,33 +45,35 @@ struct hosted_session {
   std::shared_ptr<hosted_account> account;
   listed_session_ptr listed;
   std::shared_ptr<session_news> news = std::make_shared<session_news>();
-  std::map<uint64_t, stored_step> steps; // by handle
-  std::map<uint64_t, queued_step> queued;
-  // Of unanswered requests, by the client's number; and stop requests that came before their
+  std::map<uint64_t, stored_step> steps;  // by handle
+  std::map<uint64_t, queued_step> queued; // by their number in host_state::admission
+  // Of unanswered requests, by the client's number; and stop requests that arrived before their
   // request.
   std::map<uint64_t, std::stop_source> stops;
   early_cancels<uint64_t> early_stops;
   uint64_t next_handle = 1;
+  // Also read by the background executor.
   std::shared_ptr<std::atomic<bool>> closed = std::make_shared<std::atomic<bool>>(false);
 };
 
 using session_ptr = std::shared_ptr<hosted_session>;
 
+// The state of a session host's actor.
 struct host_state {
   explicit host_state() {}
   static inline const char* name = "troupe.session_host";
   std::shared_ptr<const hosting_options> options;
-  session_factory make;
+  session_factory make_session;
   std::shared_ptr<std::atomic<size_t>> in_flight;
   std::string task;
   caf::actor background; // the executor that reads graphs
   deadlines due;
-  std::unique_ptr<admission_queue> admission;
-  admission_queue reads{1};   // reads one graph of each client after the other
+  std::unique_ptr<admission_queue> admission; // of running steps
+  admission_queue reads{1};   // of graphs that are read: at most one of each client at a time
   bool watches_queue = false; // a timer checks whether any running step has ended
   std::map<caf::actor_addr, session_ptr> sessions; // by exchange
   hosted_accounts accounts;
-  uint64_t next_number = 1;
+  uint64_t next_number = 1; // of clients, queued steps and graphs in the admission queues
 };
 
 using host_self = caf::stateful_actor<host_state>*;
@@ -99,11 +105,14 @@ public:
       source.request_stop();
     return source.get_token();
   }
+  /// Charges bytes to the client until the request is answered.
   void hold(uint64_t bytes) {
     bytes_ += bytes;
     session_->account->bytes += bytes;
     session_->listed->bytes += bytes;
   }
+  /// Answers with the outcome and a value, which becomes the content of the reply. A request must
+  /// be answered once.
   template <class Answer>
   void answer(status outcome, Answer value, std::vector<known_peer> state_tasks = {},
               std::vector<initialization_report> initialization_reports = {}) {
@@ -134,6 +143,7 @@ public:
   hosted_session& session() const { return *session_; }
 
 private:
+  // Counts a step, once, as refused or ended.
   void count(const session_reply& reply) {
     if (!std::exchange(is_step_, false))
       return;

@@ -5,7 +5,7 @@
 
 namespace troupe {
 
-/// Limits of one client over all of its connections, unless a member says otherwise. The access
+/// Limits of one client over all of its connections, unless a field says otherwise. The access
 /// list identifies clients by name; without a list, each connection is one client.
 struct hosting_limits {
   size_t sessions = 64;            ///< of all clients; 0: the task hosts none

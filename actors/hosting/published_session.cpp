@@ -16,22 +16,22 @@
 namespace troupe {
 namespace {
 
-// A message is sent in one piece. Half of it may be tensors.
-constexpr size_t max_piece_bytes = size_t{512} << 20;
-// Clients without a session, in addition to those with one.
+// A message is sent as one CAF message. Half of it may be tensors.
+constexpr size_t max_message_bytes = size_t{512} << 20;
+// The limit of clients that have no session, in addition to those that have one.
 constexpr size_t max_clients_without_session = 64;
 
-result<hosted_bytes> in_one_piece(const message& content) {
-  TROUPE_ASSIGN(auto encoded, encode(content, {.inline_tensor = max_piece_bytes / 2,
-                                               .max_message = max_piece_bytes}));
+result<hosted_bytes> to_bytes(const message& content) {
+  TROUPE_ASSIGN(auto encoded, encode(content, {.inline_tensor = max_message_bytes / 2,
+                                               .max_message = max_message_bytes}));
   if (!encoded.payloads.empty())
     return failure(error_kind::resource_exhausted, name_of(content), " has tensors of more than ",
-                   max_piece_bytes / 2, " bytes, which do not travel between CAF nodes");
+                   max_message_bytes / 2, " bytes, which is the limit between CAF nodes");
   const auto* begin = reinterpret_cast<const char*>(encoded.bytes.data());
   return hosted_bytes(begin, begin + encoded.bytes.size());
 }
 
-result<message> from_one_piece(const hosted_bytes& bytes) {
+result<message> from_bytes(const hosted_bytes& bytes) {
   return decode(std::as_bytes(std::span{bytes}));
 }
 
@@ -43,10 +43,10 @@ caf::behavior relay_behavior(caf::event_based_actor* self, const caf::actor& cli
   self->set_default_handler(caf::drop);
   self->set_down_handler([=](const caf::down_msg& down) { self->quit(down.reason); });
   return {[=](outgoing& message) {
-    auto bytes = in_one_piece(message.content);
+    auto bytes = to_bytes(message.content);
     auto* reply = std::get_if<session_reply>(&message.content);
     if (!bytes && reply)
-      bytes = in_one_piece(session_reply{reply->request, bytes.status()});
+      bytes = to_bytes(session_reply{reply->request, bytes.status()});
     if (bytes)
       self->send(client, hosted_atom::value, *std::move(bytes));
     if (std::holds_alternative<refusal>(message.content))
@@ -85,9 +85,9 @@ void take(gateway_self self, const hosted_bytes& bytes, size_t max_clients) {
   auto& state = self->state;
   auto is_new = !state.clients.contains(sender.address());
   if (is_new && state.clients.size() >= max_clients)
-    return; // the client gives up at its deadline
+    return; // no answer: the request of the client fails at its deadline
   auto& client = client_of(self, sender);
-  auto content = from_one_piece(bytes);
+  auto content = from_bytes(bytes);
   if (content && is_for_host(*content))
     return self->send(state.host, incoming{*std::move(content), client.relay, client.connection});
   auto why = content ? invalid("a client must not send ", name_of(*content)) : content.status();
@@ -154,7 +154,7 @@ caf::behavior link_behavior(link_self self, const caf::actor& published, const c
     self->send(receiver, peer_ready{greeting, connection});
   return {
       [=](outgoing& message) {
-        auto bytes = in_one_piece(message.content);
+        auto bytes = to_bytes(message.content);
         if (bytes)
           return self->send(published, hosted_atom::value, *std::move(bytes));
         if (auto* request = std::get_if<session_request>(&message.content))
@@ -162,7 +162,7 @@ caf::behavior link_behavior(link_self self, const caf::actor& published, const c
                                      caf::actor_cast<caf::actor>(self), self->state.connection});
       },
       [=](hosted_atom, const hosted_bytes& bytes) {
-        auto content = from_one_piece(bytes);
+        auto content = from_bytes(bytes);
         if (!content)
           return lose(content.status());
         if (auto* refused = std::get_if<refusal>(&*content))

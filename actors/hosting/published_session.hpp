@@ -18,11 +18,13 @@ namespace troupe {
 using hosted_atom = caf::atom_constant<caf::atom("hosted")>;
 using hosted_bytes = std::vector<char>;
 
-/// Publishes a session to clients on other nodes. Ends with the session. `ops` must outlive it.
+/// Spawns the actor that serves a session to clients on other nodes. It ends with the session.
+/// `ops` must outlive it.
 caf::actor spawn_published_session(caf::actor_system& system, const caf::actor& session,
                                    const registry& ops, const hosting_limits& limits);
 
-/// Spawns the session actor of a client of a published session.
+/// Spawns the session actor of a client of a published session. `timeout` is that of steps that
+/// name no deadline.
 caf::actor spawn_published_client(caf::actor_system& system, const caf::actor& published,
                                   std::chrono::milliseconds timeout);
 

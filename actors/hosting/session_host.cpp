@@ -19,16 +19,17 @@
 namespace troupe::hosting {
 namespace {
 
-// Longer times than a century are no deadline.
-constexpr uint64_t most_ms_left = uint64_t{100} * 365 * 24 * 3600 * 1000;
+// A deadline that is more than a century away counts as none.
+constexpr uint64_t max_deadline_ms = uint64_t{100} * 365 * 24 * 3600 * 1000;
 // The warnings of a session between two answers, and the bytes of one warning.
 constexpr size_t max_warnings = 16, max_warning_bytes = 4096;
-// If no running step ends for so long, one more queued step is admitted.
+// If no running step ends in this time, one more queued step is admitted.
 constexpr std::chrono::milliseconds patience_in_queue{50};
 
 // -- answers -------------------------------------------------------------------------------------
 
-// Calls a function. An exception is answered as an error, so that sessions of other clients go on.
+// Calls a function. Answers the request with an error if the function throws, so that the sessions
+// of other clients continue.
 template <class Act>
 void call_guarded(const request_ptr& request, Act act) {
   if (auto outcome = guarded("serving a client", act); !outcome)
@@ -112,7 +113,7 @@ result<session_ptr> open(host_self self, const incoming& from, const session_ope
   if (account.sessions >= account.limits.sessions_per_client)
     return account.limit_error(account.sessions, "sessions", state.task);
   auto session_options = options_of(options.session, request, session->news);
-  TROUPE_ASSIGN(session->session, state.make(self->system(), session_options));
+  TROUPE_ASSIGN(session->session, state.make_session(self->system(), session_options));
   session->listed = std::make_shared<listed_session>(from.owner->peer, session_options.session);
   options.server->hosted().add(session->listed);
   ++account.sessions;
@@ -230,20 +231,20 @@ void prepare(host_self self, const request_ptr& request, session_prepare& receiv
   self->state.reads.enter(client, number, std::move(read_graph));
 }
 
-session_run_result ran(step_outcome& done, int64_t begin_ns, bool times) {
+session_run_result to_run_result(step_outcome& done, int64_t begin_ns, bool times) {
   session_run_result answer{.fetches = std::move(done.fetches), .step = done.statistics.step};
   if (!times)
     return answer;
-  for (const auto& of_task : done.statistics.tasks)
-    if (auto bytes = write_statistics(of_task)) // the step succeeds without them
+  for (const auto& task_times : done.statistics.tasks)
+    if (auto bytes = write_statistics(task_times)) // the step succeeds without them
       answer.statistics.push_back(*std::move(bytes));
   answer.begin_ns = begin_ns;
   answer.end_ns = steady_ns();
   return answer;
 }
 
-// All running steps may wait for values that only a queued step brings. If no step has ended for a
-// while, one more is admitted.
+// All running steps may wait for values that only a queued step produces. If no step has ended
+// within patience_in_queue, one more is admitted.
 void watch_queue(host_self self) {
   auto& state = self->state;
   if (state.admission->waiting() == 0 || std::exchange(state.watches_queue, true))
@@ -265,9 +266,9 @@ void begin(host_self self, const request_ptr& request, step_request& step, bool 
   auto leave_soon = [=] {
     self->state.due.add(self, self->clock().now(), [=] { self->state.admission->leave(client); });
   };
-  if (auto open = self->state.options->server->refusal(); has_waited && !open) {
+  if (auto accepted = self->state.options->server->refusal(); has_waited && !accepted) {
     leave_soon();
-    return request->send_elsewhere(std::move(open));
+    return request->send_elsewhere(std::move(accepted));
   }
   auto times = step.watch.times;
   auto listed = session.listed;
@@ -275,7 +276,7 @@ void begin(host_self self, const request_ptr& request, step_request& step, bool 
   auto end = [=, begin_ns = steady_ns()](status outcome, step_outcome* done) {
     call_guarded(request, [&] {
       if (done)
-        request->answer(std::move(outcome), ran(*done, begin_ns, times),
+        request->answer(std::move(outcome), to_run_result(*done, begin_ns, times),
                         std::move(done->state_tasks), std::move(done->initialization_reports));
       else
         request->answer(std::move(outcome));
@@ -390,7 +391,8 @@ void refuse(host_self self, const incoming& received, uint64_t request, status w
 }
 
 deadline deadline_of(host_self self, uint64_t ms) {
-  return ms < most_ms_left ? self->clock().now() + std::chrono::milliseconds{ms} : deadline::max();
+  return ms < max_deadline_ms ? self->clock().now() + std::chrono::milliseconds{ms}
+                              : deadline::max();
 }
 
 void serve(host_self self, incoming& received) {
@@ -421,14 +423,14 @@ void serve(host_self self, incoming& received) {
       state.options->server->hosted().steps.count_refused(why.kind());
     refuse(self, received, content->request, std::move(why));
   };
-  if (auto open = state.options->server->refusal(); !open)
-    return refuse_uncounted(std::move(open));
+  if (auto accepted = state.options->server->refusal(); !accepted)
+    return refuse_uncounted(std::move(accepted));
   if (const auto& account = *session->account; account.steps >= account.limits.steps)
     return refuse_uncounted(
         account.limit_error(account.steps, "steps and other requests", state.task));
   auto request = std::make_shared<open_request>(self, session, content->request, to_run != nullptr);
   auto until = deadline_of(self, content->deadline_ms);
-  // Gives up a silent task early, so that the answer reaches the client in time.
+  // The wait for a silent task ends early, so that the answer reaches the client in time.
   auto early = until - std::min<step_clock::duration>(std::chrono::milliseconds{200},
                                                       (until - self->clock().now()) / 8);
   if (auto* to_prepare = std::get_if<session_prepare>(&content->content))
@@ -437,8 +439,8 @@ void serve(host_self self, incoming& received) {
     run(self, request, *to_run, until);
   else if (auto* to_reset = std::get_if<session_reset>(&content->content))
     forward<status>(self, request, reset_request{std::move(to_reset->container)});
-  else if (auto* filled = std::get_if<session_initialization_end>(&content->content))
-    forward<status>(self, request, end_initialization{filled->done, filled->initialization});
+  else if (auto* to_end = std::get_if<session_initialization_end>(&content->content))
+    forward<status>(self, request, end_initialization{to_end->done, to_end->initialization});
   else if (auto* to_list = std::get_if<session_state_of>(&content->content))
     forward<state_survey>(self, request, survey_state{std::move(to_list->task), early});
   else if (auto* to_position = std::get_if<session_positions>(&content->content))
@@ -453,7 +455,7 @@ caf::behavior host_behavior(host_self self, const std::shared_ptr<const hosting_
                             const session_factory& make,
                             const std::shared_ptr<std::atomic<size_t>>& in_flight) {
   auto& state = self->state;
-  state.make = make;
+  state.make_session = make;
   state.options = options;
   state.in_flight = in_flight;
   state.task = to_string(options->server->self());

@@ -33,9 +33,10 @@ caf::actor spawn_session_host(caf::actor_system& system,
                               std::shared_ptr<const hosting_options> options, session_factory make,
                               std::shared_ptr<std::atomic<size_t>> in_flight);
 
-/// Any thread may call. Starts its threads with the first session.
+/// Any thread may call. Starts its threads at the first request.
 class session_host : public session_request_handler {
 public:
+  /// Returns a host with threads of its own (threaded_host.cpp).
   static std::shared_ptr<session_host> make(hosting_options options);
 
   /// Returns the number of unanswered steps and other requests.

@@ -14,7 +14,7 @@
 namespace troupe {
 namespace {
 
-// Gives sessions the addresses that the task knows.
+// The source of addresses of hosted sessions: the cluster as the task knows it.
 class view_source final : public address_source {
 public:
   explicit view_source(std::shared_ptr<cluster_view> view) : view_(std::move(view)) {}
@@ -54,18 +54,19 @@ public:
   size_t in_flight() const override { return in_flight_->load(); }
 
   void close() override {
-    std::unique_ptr<engine> last;
+    std::unique_ptr<engine> last; // destroyed after the lock is released
     {
       std::lock_guard guard{mutex_};
       closed_ = true;
       if (host_)
         caf::anon_send_exit(host_, caf::exit_reason::user_shutdown);
       host_ = nullptr;
-      last = std::move(threads_);
+      last = std::move(engine_);
     }
   }
 
 private:
+  // The actor system of the host, and the transport of its sessions.
   struct engine {
     explicit engine(const connection_trust& trust)
         : transport(
@@ -81,19 +82,20 @@ private:
     std::shared_ptr<membership_transport> transport;
   };
 
-  // A host that an exception has ended is replaced. If descriptors or threads are exhausted, the
-  // next request tries again.
+  // Starts the threads and the host, or a new host in the place of one that an exception has ended.
+  // After a failure, for lack of descriptors or threads, the next request tries again.
   status start() {
-    if (threads_ && host_ && alive_->load())
+    if (engine_ && host_ && alive_->load())
       return {};
     status outcome;
-    // A thread that creates an actor system, or spawns in it, keeps a part of it, for which the end
-    // of the system waits. The calling thread lives longer, so a thread of its own does this.
+    // A thread that creates an actor system, or spawns in it, holds a part of the system until the
+    // thread ends, and the destructor of the system waits for that. The calling thread lives
+    // longer, so a thread of its own does this.
     std::thread{[&] {
       outcome = guarded("starting to host sessions", [&] {
-        if (!threads_)
-          threads_ = std::make_unique<engine>(options_->trust);
-        host_ = spawn_session_host(threads_->system, options_, maker(), in_flight_);
+        if (!engine_)
+          engine_ = std::make_unique<engine>(options_->trust);
+        host_ = spawn_session_host(engine_->system, options_, make_factory(), in_flight_);
         alive_ = std::make_shared<std::atomic<bool>>(true);
         host_->attach_functor([alive = alive_](const caf::error&) { *alive = false; });
       });
@@ -102,9 +104,9 @@ private:
   }
 
   // Makes sessions on the cluster as the task knows it.
-  session_factory maker() const {
+  session_factory make_factory() const {
     return [options = options_,
-            weak_transport = std::weak_ptr<const membership_transport>{threads_->transport}](
+            weak_transport = std::weak_ptr<const membership_transport>{engine_->transport}](
                caf::actor_system& system,
                const client_options& session_options) -> result<caf::actor> {
       auto transport = weak_transport.lock();
@@ -122,7 +124,7 @@ private:
   const std::shared_ptr<std::atomic<size_t>> in_flight_ = std::make_shared<std::atomic<size_t>>(0);
   std::mutex mutex_;
   bool closed_ = false;
-  std::unique_ptr<engine> threads_;
+  std::unique_ptr<engine> engine_;
   caf::actor host_;
   std::shared_ptr<std::atomic<bool>> alive_; // whether the host has not ended
 };

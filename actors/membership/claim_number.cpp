@@ -69,7 +69,7 @@ void answer(caf::typed_response_promise<number_grant>& promise,
     promise.deliver(to_caf(outcome.status()));
 }
 
-void settle(claimant_self self, result<number_grant> outcome) {
+void finish(claimant_self self, result<number_grant> outcome) {
   auto& state = self->state;
   if (state.outcome)
     return;
@@ -89,8 +89,8 @@ void call(claimant_self self) {
   state.introduced = false;
   auto until = std::min(state.deadline, self->clock().now() + longest_call);
   const auto& seeds = state.options.seeds;
-  // The first seed usually decides. The others know who decides if the first is gone, but know
-  // nothing before the cluster has begun. So every second call goes to the first.
+  // The first seed is usually the coordinator. If it is gone, the others know the coordinator, but
+  // they know none before the cluster has begun. So every second call goes to the first seed.
   auto number = state.next_call++;
   state.called_address =
       number % 2 == 0 || seeds.size() == 1 ? seeds[0] : seeds[1 + number / 2 % (seeds.size() - 1)];
@@ -126,7 +126,7 @@ void connected(claimant_self self, dial_result& call) {
 }
 
 // Ends the connection. The handler of its end calls the next address.
-void hang_up(claimant_self self) {
+void disconnect(claimant_self self) {
   if (self->state.exchange)
     self->send_exit(self->state.exchange, caf::exit_reason::user_shutdown);
 }
@@ -134,14 +134,14 @@ void hang_up(claimant_self self) {
 void take_answer(claimant_self self, const number_grant& grant) {
   auto& state = self->state;
   if (grant.outcome)
-    return settle(self, grant);
+    return finish(self, grant);
   if (grant.outcome.kind() != error_kind::unavailable)
-    return settle(self, grant.outcome);
+    return finish(self, grant.outcome);
   state.last_error = grant.outcome;
   if (!grant.coordinator_address.empty() && grant.coordinator_address != state.called_address &&
       grant.coordinator_address != state.options.claim.address) {
     state.referred_address = grant.coordinator_address;
-    return hang_up(self);
+    return disconnect(self);
   }
   self->delayed_send(self, pause, retry_atom::value);
 }
@@ -159,14 +159,14 @@ void disconnected(claimant_self self, const peer_gone& gone) {
   if (gone.reason.kind() != error_kind::cancelled)
     state.last_error = gone.reason;
   if (gone.reason.kind() == error_kind::failed_precondition)
-    return settle(self, gone.reason);
+    return finish(self, gone.reason);
   if (!state.outcome)
     self->delayed_send(self, pause, retry_atom::value);
 }
 
 // Ends the current call, if it has that number, its peer has not introduced itself as a task, and
 // another address can be called.
-void hang_up_unless_introduced(claimant_self self, uint64_t number) {
+void disconnect_unless_introduced(claimant_self self, uint64_t number) {
   auto& state = self->state;
   const auto& seeds = state.options.seeds;
   auto has_others = seeds.size() > 1 || state.called_address != seeds[0];
@@ -174,12 +174,12 @@ void hang_up_unless_introduced(claimant_self self, uint64_t number) {
     return;
   state.last_error =
       failure(error_kind::unavailable, state.called_address, " has not introduced itself");
-  hang_up(self);
+  disconnect(self);
 }
 
 status timeout_error(const claimant_state& state) {
-  return failure(error_kind::unavailable, "no number was given at ", list_of(state.options.seeds),
-                 " within ", state.options.patience.count(), " ms",
+  return failure(error_kind::unavailable, "no number was assigned by ",
+                 list_of(state.options.seeds), " within ", state.options.patience.count(), " ms",
                  state.last_error.ok() ? "" : concat(": ", state.last_error.message()));
 }
 
@@ -192,7 +192,7 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
     self->delayed_send(self, pause, check_wanted_atom::value);
   self->set_default_handler(caf::drop);
   self->set_exit_handler([=](const caf::exit_msg& message) {
-    hang_up(self);
+    disconnect(self);
     self->quit(message.reason);
   });
   end_on_exceptions(self);
@@ -213,14 +213,14 @@ caf::behavior claimant_behavior(claimant_self self, claim_options options) {
         else if (self->state.introduced)
           self->send(self->state.exchange, outgoing{self->state.options.claim});
       },
-      [=](const check_introduced& call) { hang_up_unless_introduced(self, call.number); },
+      [=](const check_introduced& call) { disconnect_unless_introduced(self, call.number); },
       [=](check_wanted_atom) {
         if (self->state.options.give_up())
-          settle(self, failure(error_kind::cancelled, "the request for a number was cancelled"));
+          finish(self, failure(error_kind::cancelled, "the request for a number was cancelled"));
         else if (!self->state.outcome)
           self->delayed_send(self, pause, check_wanted_atom::value);
       },
-      [=](time_out_atom) { settle(self, timeout_error(self->state)); },
+      [=](time_out_atom) { finish(self, timeout_error(self->state)); },
       [=](await_number_atom) -> caf::result<number_grant> {
         auto promise = self->make_response_promise<number_grant>();
         if (self->state.outcome)

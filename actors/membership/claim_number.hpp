@@ -12,16 +12,18 @@
 namespace troupe {
 
 struct claim_options {
-  std::vector<std::string> seeds; ///< addresses; usually the task at the first gives out numbers
+  std::vector<std::string> seeds; ///< addresses; usually the task at the first assigns numbers
   number_claim claim;
-  std::string cluster;                         ///< its name, if it has one
-  std::chrono::milliseconds patience{300'000}; ///< for a task that is not there or not ready yet
+  std::string cluster; ///< its name, if it has one
+  /// Time to wait for a number: tasks that assign numbers may start later.
+  std::chrono::milliseconds patience{300'000};
   std::chrono::milliseconds peer_timeout{10'000};
-  std::function<bool()> give_up = {}; ///< asked five times a second
+  std::function<bool()> give_up = {}; ///< polled five times a second; true ends the request
   membership_transport transport;
 };
 
-/// Blocks until the number is granted or refused; fails with `unavailable` after the patience.
+/// Blocks until the number is granted or refused. Fails with `unavailable` after the patience, and
+/// with `cancelled` after `give_up` has returned true.
 /// Calls the seeds in turn, and the addresses to which they refer: tasks may start in any order.
 result<number_grant> claim_number(caf::actor_system& system, claim_options options);
 

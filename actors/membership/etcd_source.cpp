@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr size_t max_servers = 16, max_prefix = 256, max_entries = 65'536;
 constexpr std::chrono::milliseconds patience_with_service{1'000}, pause_between_tries{200};
 
-// A service with several servers, any of which can answer.
+// The etcd service: several servers, any of which can answer. Any thread may call.
 class etcd_service {
 public:
   explicit etcd_service(std::vector<address> servers) : servers_(std::move(servers)) {}
@@ -53,7 +53,7 @@ using service_ptr = std::shared_ptr<const etcd_service>;
 struct announced_task {
   std::string address;
   uint64_t incarnation = 0;
-  std::string value; // both, as etcd stores them
+  std::string value; // the address and the incarnation, as etcd stores them
 };
 
 using announced_tasks = std::map<task_name, announced_task>;
@@ -92,7 +92,8 @@ std::string key_of(const std::string& prefix, const task_name& task) {
   return concat(prefix, task.job, '/', task.task);
 }
 
-// Keeps a task announced, on a thread of its own.
+// Stores the address of a task in etcd, and renews its lease on a thread of its own. The destructor
+// revokes the lease.
 class kept_announcement final : public announcement {
 public:
   kept_announcement(service_ptr service, std::string prefix, std::chrono::seconds time_to_live,
@@ -106,8 +107,8 @@ public:
       stop_ = true;
       changed_.notify_all();
     }
-    if (keeper_.joinable())
-      keeper_.join();
+    if (renewal_thread_.joinable())
+      renewal_thread_.join();
     if (lease_ != 0)
       (void)guarded("giving up a lease", [&] {
         return service_->ask("/v3/lease/revoke", etcd_revoke(lease_)).status();
@@ -122,7 +123,7 @@ public:
       auto outcome = try_once();
       if (outcome)
         return guarded("keeping the task announced",
-                       [&] { keeper_ = std::thread{[this] { keep(); }}; });
+                       [&] { renewal_thread_ = std::thread{[this] { renew_repeatedly(); }}; });
       if (outcome.kind() != error_kind::unavailable || step_clock::now() > end)
         return outcome;
       if (options_.is_cancelled && options_.is_cancelled())
@@ -157,17 +158,17 @@ private:
                      lease_};
     TROUPE_ASSIGN(auto outcome, put(entry, before == tasks.end() ? "" : before->second.value));
     if (!outcome.succeeded)
-      return failure(error_kind::unavailable, "another task was quicker to take ", task);
+      return failure(error_kind::unavailable, "another task has taken ", task, " at the same time");
     granted_ = std::move(grant);
     entry_ = std::move(entry);
     return {};
   }
 
-  result<etcd_outcome> put(const etcd_entry& entry, const std::string& instead_of) const {
+  result<etcd_outcome> put(const etcd_entry& entry, const std::string& expected_value) const {
     TROUPE_ASSIGN(auto answer,
-                  service_->ask("/v3/kv/txn", instead_of.empty()
+                  service_->ask("/v3/kv/txn", expected_value.empty()
                                                   ? etcd_put_if_absent(entry)
-                                                  : etcd_put_if_equal(entry, instead_of)));
+                                                  : etcd_put_if_equal(entry, expected_value)));
     return parse_etcd_outcome(answer);
   }
 
@@ -196,7 +197,8 @@ private:
     return task_name{claim.job, free_number};
   }
 
-  void keep() {
+  // Renews the lease until the destructor or the loss of the key.
+  void renew_repeatedly() {
     std::unique_lock lock{mutex_};
     while (!changed_.wait_for(lock, time_to_live_ / 3.0, [&] { return stop_; })) {
       lock.unlock();
@@ -263,7 +265,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stop_ = false;
-  std::thread keeper_;
+  std::thread renewal_thread_;
 };
 
 class etcd_source final : public address_source {

@@ -6,10 +6,12 @@
 
 namespace troupe {
 
-/// Understands the texts of make_address_source() and reads their source for the first time. Also
-/// understands "join:host:port,..." (addresses of seeds), "etcd:http://host:port/prefix" and, for
-/// sessions, "master:host:port,..." (addresses of tasks that host a session). Blocks for at most
-/// two seconds.
+/// Understands the texts of make_address_source(), and in addition
+/// - "join:host:port,...": addresses of seeds,
+/// - "etcd:http://host:port/prefix": a source in etcd, and
+/// - "master:host:port,...", for sessions only: addresses of tasks that host a session.
+///
+/// Reads a source for the first time, which blocks for at most two seconds.
 result<cluster_access> find_cluster(std::string_view text);
 
 /// Fails for "master:", which only sessions understand.

@@ -9,14 +9,14 @@
 namespace troupe {
 
 struct join_options {
-  std::vector<std::string>
-      seeds;                ///< addresses; the task at the first gives out numbers while it runs
+  /// Addresses. The task at the first assigns numbers while it runs.
+  std::vector<std::string> seeds;
   std::string address = {}; ///< at which other tasks call this one; empty in a client
   coordinator_options times = {};
   succession_options succession = {};
   bool follows_coordinator = false; ///< the former process of this task was an elected coordinator
   bool is_first() const { return !seeds.empty() && seeds.front() == address; }
-  /// Returns whether this task gives out numbers from its start.
+  /// Returns whether this task assigns numbers from its start.
   bool coordinates() const { return is_first() || follows_coordinator; }
 };
 

@@ -12,7 +12,7 @@ namespace troupe {
 namespace {
 
 constexpr size_t max_address = 512;
-constexpr size_t max_reaching = 16; // concurrent calls of join_host::reach
+constexpr size_t max_pending_lookups = 16; // concurrent calls of join_host::find_incarnation
 // If two ticks are further apart, this process or its machine was suspended.
 constexpr std::chrono::milliseconds longest_pause{2'000}, call_every{5'000};
 
@@ -36,7 +36,7 @@ bool is_valid(const member_changes& changes) {
 joined_cluster::joined_cluster(join_options options, const task_name& self, uint64_t incarnation,
                                join_host host)
     : options_(std::move(options)), self_(self), incarnation_(incarnation), host_(std::move(host)),
-      succession_(self_, incarnation_, options_.succession, host_.now()), ticked_(host_.now()) {
+      succession_(self_, incarnation_, options_.succession, host_.now()), last_tick_(host_.now()) {
   if (!options_.coordinates())
     return;
   coordinator_.emplace(self_, incarnation_, options_.address, options_.times, host_.now());
@@ -104,8 +104,8 @@ void joined_cluster::send(const peer& receiver, message content) {
   caf::anon_send(receiver.exchange, outgoing{std::move(content)});
 }
 
-// The first seed counts even if another task decides now: it may have restarted, and may decide
-// soon.
+// The first seed counts even while another task is the coordinator: it may have restarted, and may
+// soon be the coordinator again.
 bool joined_cluster::is_coordinator(const peer& other) const {
   return other.is_first || (other.task && other.task == copy_.coordinator());
 }
@@ -150,7 +150,7 @@ bool joined_cluster::handle_message(const incoming& received) {
   return true;
 }
 
-// A client may tell which list it has. Only tasks may send changes.
+// A client may send the epoch of its list. Only tasks may send changes.
 void joined_cluster::take_changes(peer& from, const member_changes& changes) {
   if ((!from.task && !list_gossip::is_greeting(changes)) || !is_valid(changes))
     return;
@@ -174,7 +174,7 @@ void joined_cluster::take_changes(peer& from, const member_changes& changes) {
   gossip_.set_epoch(from.id, changes.epoch);
   if (former) {
     member_list heard;
-    // A gap: the changes start from an unknown list.
+    // The changes are based on a list that is not known here: ask for the complete list.
     if (heard.merge(changes) == member_list::merge_outcome::gap) {
       send(from, list_gossip::greeting(list(), true));
       return publish();
@@ -200,7 +200,7 @@ void joined_cluster::take_claim(peer& from, const number_claim& claim) {
   publish();
 }
 
-// Refers a claim to the task that gives out numbers.
+// Refers a claim to the task that assigns numbers.
 number_grant joined_cluster::refer(const number_claim& claim) const {
   const auto* coordinator = copy_.find(copy_.coordinator());
   number_grant grant;
@@ -213,9 +213,9 @@ number_grant joined_cluster::refer(const number_claim& claim) const {
             .coordinator_address = claim.address};
   grant.coordinator_address = coordinator ? coordinator->address : "";
   grant.outcome =
-      failure(error_kind::unavailable, self_, " at ", options_.address, " gives out no numbers; ",
+      failure(error_kind::unavailable, self_, " at ", options_.address, " assigns no numbers; ",
               coordinator ? concat(coordinator->task, " at ", coordinator->address, " does, and ",
-                                   reaches_coordinator() ? "is heard" : "is not heard")
+                                   reaches_coordinator() ? "is connected" : "is not connected")
                           : concat("the task at ", options_.seeds.front(), " does"));
   return grant;
 }
@@ -238,14 +238,14 @@ void joined_cluster::take_grant(const peer& from, const number_grant& grant) {
 void joined_cluster::take_probe(peer& from, const probe_request& request) {
   const auto* member = list().find(request.task);
   if (!from.task || !member || member->incarnation != request.incarnation ||
-      reaching_ == max_reaching || TROUPE_BUGGIFY("a member has no time for a probe"))
+      pending_lookups_ == max_pending_lookups || TROUPE_BUGGIFY("a member has no time for a probe"))
     return;
-  ++reaching_;
+  ++pending_lookups_;
   host_.find_incarnation(request.task, [this, request, exchange = from.exchange,
                                         began = host_.now()](uint64_t incarnation) {
-    --reaching_;
+    --pending_lookups_;
     auto reached = incarnation == request.incarnation;
-    auto was_suspended = host_.now() - ticked_ > longest_pause || late_at_ >= began;
+    auto was_suspended = host_.now() - last_tick_ > longest_pause || resumed_at_ >= began;
     if (reached || !was_suspended)
       caf::anon_send(exchange, outgoing{probe_answer{request.task, request.incarnation, reached}});
   });
@@ -265,18 +265,18 @@ void joined_cluster::send_probes() {
 
 // Connects to members without a connection here, which may not know the new coordinator yet.
 void joined_cluster::call_unreachable() {
-  if (host_.now() - called_ < call_every)
+  if (host_.now() - last_call_ < call_every)
     return;
-  called_ = host_.now();
+  last_call_ = host_.now();
   // Continues after the last called task, because not all may be called at the same time.
   auto tasks = coordinator_->unreachable();
   std::ranges::rotate(tasks, std::ranges::upper_bound(tasks, last_called_));
   for (const auto& task : tasks) {
-    if (reaching_ == max_reaching)
+    if (pending_lookups_ == max_pending_lookups)
       return;
-    ++reaching_;
+    ++pending_lookups_;
     last_called_ = task;
-    host_.find_incarnation(task, [this](uint64_t) { --reaching_; });
+    host_.find_incarnation(task, [this](uint64_t) { --pending_lookups_; });
   }
 }
 
@@ -299,20 +299,20 @@ void joined_cluster::check_election() {
   auto hears = reaches_coordinator();
   auto request = succession_.tick(copy_, hears, host_.now());
   if (options_.is_first() && succession_.is_isolated(host_.now())) {
-    log("coordinator_returned", concat(self_, ", the first seed, gives out numbers again: ",
-                                       copy_.coordinator(), " is not heard"));
+    log("coordinator_returned", concat(self_, ", the first seed, assigns numbers again: ",
+                                       copy_.coordinator(), " is not connected"));
     return begin_term();
   }
   if (std::exchange(reported_silence_, reported_silence_ && !hears) && hears)
-    log("coordinator_reconnected", concat(copy_.coordinator(), " is heard again"));
+    log("coordinator_reconnected", concat(copy_.coordinator(), " is connected again"));
   if (!request)
     return;
   TROUPE_REACHED("a member asks for votes");
   if (!std::exchange(reported_silence_, true)) {
     auto votes = succession_.vote_count(copy_);
     log("coordinator_unreachable",
-        concat(copy_.coordinator(), " is not heard: ", self_, " asks for the votes of ",
-               votes->needs, " members, itself included, to give out numbers"));
+        concat(copy_.coordinator(), " is not connected: ", self_, " requests the votes of ",
+               votes->needs, " members, itself included, to assign numbers in its place"));
   }
   if (auto term = succession_.elected(copy_))
     return become_elected(term);
@@ -343,8 +343,8 @@ void joined_cluster::take_vote(const peer& from, const vote& received) {
 void joined_cluster::become_elected(uint64_t term) {
   TROUPE_REACHED("a member takes the place of the coordinator");
   auto left = succession_.coordinator_left(copy_);
-  log("coordinator_elected", concat(self_, " gives out numbers in the place of ",
-                                    copy_.coordinator(), left ? ", which has left" : ""));
+  log("coordinator_elected", concat(self_, " assigns numbers in the place of ", copy_.coordinator(),
+                                    left ? ", which has left" : ""));
   coordinator_.emplace(self_, copy_, term, left, options_.times, host_.now());
   coordinator_->reserve(options_.seeds.front());
   was_elected_ = true;
@@ -352,19 +352,19 @@ void joined_cluster::become_elected(uint64_t term) {
 }
 
 // Returns whether the list names the former process at this address as the coordinator.
-bool joined_cluster::names_itself() const {
+bool joined_cluster::lists_predecessor() const {
   const auto* own_entry = copy_.find(self_);
   return own_entry && copy_.coordinator() == self_ && own_entry->address == options_.address;
 }
 
 // The task that gave this process its number did not know that the former process was elected.
-void joined_cluster::follow() {
-  log("coordinator_followed", concat(self_, " gives out numbers, as the former process of ", self_,
+void joined_cluster::follow_predecessor() {
+  log("coordinator_followed", concat(self_, " assigns numbers, as the former process of ", self_,
                                      " did at ", options_.address));
   begin_term();
 }
 
-// Decides like a process that has just started, with the list that is known here.
+// Becomes the coordinator as a process that has just started does, with the list that it knows.
 void joined_cluster::begin_term() {
   auto former = std::exchange(copy_, {});
   coordinator_.emplace(self_, incarnation_, options_.address, options_.times, host_.now());
@@ -384,18 +384,18 @@ void joined_cluster::greet_peers() {
   }
 }
 
-// Another task decides in a later term: this process was cut off, or the first seed is back.
+// Another task coordinates in a later term: this process was cut off, or the first seed is back.
 void joined_cluster::step_down(const member_changes& later) {
   TROUPE_REACHED("a coordinator steps down");
   coordinator_.reset();
   was_elected_ = false;
   copy_ = {};
   copy_.merge(later);
-  log("coordinator_replaced", concat(copy_.coordinator(), " gives out numbers now"));
+  log("coordinator_replaced", concat(copy_.coordinator(), " assigns numbers now"));
   publish();
 }
 
-// Tells the coordinators that a member which they count as gone is connected here.
+// Reports to the coordinators each member that the list counts as gone but that is connected here.
 void joined_cluster::contradict_losses() {
   for (const auto& [id, other] : by_id_) {
     const auto* member = other->task ? copy_.find(*other->task) : nullptr;
@@ -408,18 +408,18 @@ void joined_cluster::contradict_losses() {
 
 void joined_cluster::tick() {
   auto now = host_.now();
-  if (now - ticked_ > longest_pause)
-    late_at_ = now;
-  ticked_ = now;
+  if (now - last_tick_ > longest_pause)
+    resumed_at_ = now;
+  last_tick_ = now;
   if (coordinator_) {
     coordinator_->tick(now);
     send_probes();
     call_unreachable();
   }
-  if (coordinator_ || !names_itself())
-    named_since_ = now;
-  else if (now - named_since_ >= options_.times.settle)
-    follow();
+  if (coordinator_ || !lists_predecessor())
+    predecessor_named_since_ = now;
+  else if (now - predecessor_named_since_ >= options_.times.settle)
+    follow_predecessor();
   check_election();
   publish();
 }
@@ -466,7 +466,7 @@ void joined_cluster::check_own_entry() {
                                      own_entry->address, ": end the old process"));
   if (coordinator_)
     return;
-  if (names_itself())
+  if (lists_predecessor())
     return; // the new coordinator may not be known yet
   if (const auto* known = list().find(list().coordinator()); known && host_.keep_connection)
     host_.keep_connection(known->address);

@@ -22,7 +22,8 @@ namespace troupe {
 struct join_host {
   std::function<void(task_addresses)> set_tasks; ///< takes the tasks that the cluster has now
   std::function<void(status)> end_process;       ///< ends this process with an error
-  /// Passes on the incarnation of the task that answers; 0 if none answers. Takes bounded time.
+  /// Connects to a task and passes on the incarnation of the process that answers; 0 if none
+  /// answers within a bounded time.
   std::function<void(const task_name&, std::function<void(uint64_t)>)> find_incarnation;
   std::function<cluster_coordinator::time_point()> now;
   /// Keeps a connection to the address as to a seed, instead of the last such address.
@@ -77,8 +78,8 @@ private:
   void contradict_losses();
   void check_election();
   void become_elected(uint64_t term);
-  bool names_itself() const;
-  void follow();
+  bool lists_predecessor() const;
+  void follow_predecessor();
   void begin_term();
   void greet_peers();
   void step_down(const member_changes& later);
@@ -90,26 +91,27 @@ private:
   bool reaches_coordinator() const;
   void send_to(const task_name& task, const message& content);
   void log(std::string_view event, std::string text) const;
-  bool shares_list() const; // false: a coordinator that is not settled yet
+  bool shares_list() const; // false in a coordinator that is not settled yet
 
   join_options options_;
   task_name self_;
   uint64_t incarnation_;
   join_host host_;
-  std::optional<cluster_coordinator> coordinator_; // set if this process decides
+  std::optional<cluster_coordinator> coordinator_; // set if this process is the coordinator
   bool was_elected_ = false; // or follows an elected process; else it is the first seed
   succession succession_;
-  member_list copy_;
+  member_list copy_; // of the coordinator's list; not used by a coordinator
   list_gossip gossip_;
   std::map<const peer_connection*, peer> peers_;
   std::map<list_gossip::peer, peer*> by_id_; // in the order of connection
   list_gossip::peer next_peer_ = 1;
-  list_epoch published_;
-  size_t reaching_ = 0; // calls of join_host::reach that have not ended
+  list_epoch published_;       // the epoch of the last published list
+  size_t pending_lookups_ = 0; // calls of join_host::find_incarnation that have not ended
   task_name last_called_;
-  bool reported_silence_ = false;
-  cluster_coordinator::time_point ticked_, called_, named_since_;
-  cluster_coordinator::time_point late_at_; // when this process last woke from a pause
+  bool reported_silence_ = false; // the log says that the coordinator is unreachable
+  cluster_coordinator::time_point last_tick_, last_call_;
+  cluster_coordinator::time_point predecessor_named_since_; // as lists_predecessor() reports it
+  cluster_coordinator::time_point resumed_at_; // when this process last resumed after a pause
 };
 
 } // namespace troupe

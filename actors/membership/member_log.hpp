@@ -5,8 +5,8 @@
 
 namespace troupe {
 
-/// Logs the differences between two lists: the coordinator and the presence of members. The members
-/// of the first list are not logged.
+/// Logs the differences between two lists: the coordinator, and each member whose presence or
+/// incarnation has changed. If `before` is the empty list, members are not logged.
 void log_members(event_log& log, const member_list& before, const member_list& now);
 
 } // namespace troupe

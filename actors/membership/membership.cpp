@@ -80,6 +80,7 @@ struct member_link {
   std::vector<waiting_link> waiting;
   std::shared_ptr<std::atomic<bool>> stop = {}; // ends the current call
 };
+
 struct membership_state {
   explicit membership_state() {}
   ~membership_state() { stop_calls(); }
@@ -94,7 +95,8 @@ struct membership_state {
   std::map<task_name, member_link> members;
   std::unique_ptr<joined_cluster> joined; // set if tasks join the cluster
   std::unique_ptr<seed_links> seeds;      // likewise
-  std::shared_ptr<const member_list> shown = std::make_shared<member_list>(); // of a joined cluster
+  // The last list of a joined cluster that operators see.
+  std::shared_ptr<const member_list> shown = std::make_shared<member_list>();
   caf::actor_addr watcher;           // gets notified of lost links
   caf::actor_addr reported_waits_to; // the exchange that has got the last report of waits
   bool reading = false;              // the source
@@ -125,8 +127,8 @@ void refuse(membership_self self, member_link& link, const status& why,
   answer(self, std::move(refused), why);
 }
 
-// Fails the requests that want one attempt.
-void refuse_once(membership_self self, member_link& link, const status& why) {
+// Fails the requests that asked for a single attempt.
+void refuse_single_attempts(membership_self self, member_link& link, const status& why) {
   auto first_refused =
       std::stable_partition(link.waiting.begin(), link.waiting.end(),
                             [](const auto& request) { return !request.single_attempt; });
@@ -176,7 +178,7 @@ void read_source(membership_self self) {
                                caf::actor_cast<caf::actor>(self));
 }
 
-void tell_tasks(membership_self self) {
+void send_task_list(membership_self self) {
   auto watcher = caf::actor_cast<caf::actor>(self->state.watcher);
   if (!watcher || !self->state.options.cluster.may_change())
     return;
@@ -211,7 +213,7 @@ void take_addresses(membership_self self, task_addresses addresses) {
       start_dialing(self, task, link);
   }
   std::erase_if(state.members, [](const auto& entry) { return is_unused(entry.second); });
-  tell_tasks(self);
+  send_task_list(self);
 }
 
 void take_source(membership_self self, address_update& update) {
@@ -247,8 +249,8 @@ void report_waits_to_task(membership_self self, waits_report& report) {
 }
 
 // Notifies the watcher that a linked task can no longer run a part of a step.
-void pass_on(membership_self self, const program_lost& lost_program,
-             const connection_ptr& connection) {
+void report_lost_part(membership_self self, const program_lost& lost_program,
+                      const connection_ptr& connection) {
   auto& state = self->state;
   auto watcher = caf::actor_cast<caf::actor>(state.watcher);
   auto entry = std::ranges::find(state.members, connection,
@@ -324,7 +326,9 @@ caf::result<peer_link> connect(membership_self self, const connect_request& requ
   return promise;
 }
 
-caf::actor open(membership_self self, dial_result& call, std::optional<task_name> expected) {
+// Spawns the exchange of a connection that this process has opened.
+caf::actor spawn_outbound_exchange(membership_self self, dial_result& call,
+                                   std::optional<task_name> expected) {
   const auto& options = self->state.options;
   exchange_options exchange;
   exchange.self.software = library_version;
@@ -347,8 +351,10 @@ caf::actor open(membership_self self, dial_result& call, std::optional<task_name
 
 // -- a cluster that tasks join
 
-// A ready link is sufficient, because its heartbeat works.
-void reach(membership_self self, const task_name& task, const std::function<void(uint64_t)>& then) {
+// Passes on the incarnation of the task that answers; 0 if none answers. A ready link is
+// sufficient, because its heartbeat works.
+void find_incarnation(membership_self self, const task_name& task,
+                      const std::function<void(uint64_t)>& then) {
   connect(self, connect_request{task, self->clock().now() + longest_probe},
           [=](const result<peer_link>& link) { then(link ? link->incarnation : 0); });
 }
@@ -359,7 +365,7 @@ void log_warning(membership_self self, std::string_view event, const std::string
 }
 
 // Passes a changed list on to the log and the view of operators.
-void show(membership_self self, const member_list& changed) {
+void show_list(membership_self self, const member_list& changed) {
   auto& state = self->state;
   auto before = std::exchange(state.shown, std::make_shared<member_list>(changed));
   if (auto* server = state.options.server.get())
@@ -368,7 +374,8 @@ void show(membership_self self, const member_list& changed) {
     state.options.view->set(state.shown);
 }
 
-void join(membership_self self) {
+// Begins to follow a cluster that tasks join.
+void start_joining(membership_self self) {
   auto& state = self->state;
   auto& options = state.options;
   state.seeds = std::make_unique<seed_links>(
@@ -381,7 +388,7 @@ void join(membership_self self) {
                                                    std::move(stop),
                                                    caf::actor_cast<caf::actor>(self));
               },
-          .open = [=](dial_result& call) { return open(self, call, {}); },
+          .open = [=](dial_result& call) { return spawn_outbound_exchange(self, call, {}); },
           .follows = [=] { return self->state.joined->has_coordinator_connection(); }});
   state.joined = std::make_unique<joined_cluster>(
       options.join, options.self, options.incarnation,
@@ -395,12 +402,12 @@ void join(membership_self self) {
               },
           .find_incarnation =
               [=](const task_name& task, const std::function<void(uint64_t)>& then) {
-                reach(self, task, then);
+                find_incarnation(self, task, then);
               },
           .now = [=] { return self->clock().now(); },
           .keep_connection = [=](const std::string& address) { self->state.seeds->keep(address); },
           .expect_member = [=](const std::string& address) { self->state.seeds->expect(address); },
-          .show_list = [=](const member_list& changed) { show(self, changed); },
+          .show_list = [=](const member_list& changed) { show_list(self, changed); },
           .log = [=](std::string_view event,
                      std::string text) { log_warning(self, event, text); }});
   state.seeds->call_all();
@@ -408,7 +415,7 @@ void join(membership_self self) {
   self->delayed_send(self, joined_tick, joined_tick_atom::value);
 }
 
-void connected(membership_self self, dial_result& call) {
+void handle_dial_result(membership_self self, dial_result& call) {
   if (call.to.job.empty())
     return self->state.seeds->connected(call);
   auto& link = self->state.members.at(call.to); // exists as long as the call
@@ -431,7 +438,7 @@ void connected(membership_self self, dial_result& call) {
                            {"address", link.address},
                            {"why", call.outcome.message()}});
     if (call.single_attempt)
-      refuse_once(self, link, call.outcome);
+      refuse_single_attempts(self, link, call.outcome);
     else
       refuse(self, link, call.outcome, call.deadline);
     if (!link.waiting.empty()) { // a request with a later deadline has come
@@ -440,10 +447,10 @@ void connected(membership_self self, dial_result& call) {
     }
     return;
   }
-  link.exchange = open(self, call, call.to);
+  link.exchange = spawn_outbound_exchange(self, call, call.to);
 }
 
-void introduced(membership_self self, const peer_ready& ready) {
+void handle_peer_ready(membership_self self, const peer_ready& ready) {
   const auto& greeting = ready.peer_hello;
   auto& state = self->state;
   if (state.joined) {
@@ -490,7 +497,7 @@ void introduced(membership_self self, const peer_ready& ready) {
          peer_link{task, link.incarnation, link.exchange, link.connection});
 }
 
-void lost(membership_self self, const peer_gone& gone) {
+void handle_peer_gone(membership_self self, const peer_gone& gone) {
   if (self->state.joined) {
     self->state.joined->disconnected(gone);
     self->state.seeds->check_coordinator();
@@ -509,7 +516,7 @@ void lost(membership_self self, const peer_gone& gone) {
       if (!std::exchange(link.ready, false) && gone.reason.kind() == error_kind::unavailable) {
         TROUPE_REACHED("a connection ends before its peer has introduced itself");
         link.last_error = gone.reason;
-        refuse_once(self, link, gone.reason);
+        refuse_single_attempts(self, link, gone.reason);
         if (!std::exchange(link.dialing, true))
           self->delayed_send(self, pause_between_calls, call_again{task});
         continue;
@@ -548,7 +555,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
   if (state.options.cluster.polls_source())
     self->delayed_send(self, pause_between_reads, read_again{0});
   if (!state.options.join.seeds.empty())
-    join(self);
+    start_joining(self);
   self->set_default_handler(caf::drop);
   self->set_exception_handler([=](std::exception_ptr& error) -> caf::error {
     auto why = exception_as_error(error);
@@ -558,9 +565,9 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
   self->set_exit_handler([=](const caf::exit_msg& message) { shut_down(self, message.reason); });
   return {
       [=](const connect_request& request) { return connect(self, request); },
-      [=](dial_result& call) { connected(self, call); },
-      [=](const peer_ready& ready) { introduced(self, ready); },
-      [=](const peer_gone& gone) { lost(self, gone); },
+      [=](dial_result& call) { handle_dial_result(self, call); },
+      [=](const peer_ready& ready) { handle_peer_ready(self, ready); },
+      [=](const peer_gone& gone) { handle_peer_gone(self, gone); },
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const call_again& call) {
         auto& link = self->state.members.at(call.to);
@@ -570,7 +577,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
       },
       [=](const incoming& received) {
         if (const auto* lost_program = std::get_if<program_lost>(&received.content))
-          pass_on(self, *lost_program, received.owner);
+          report_lost_part(self, *lost_program, received.owner);
         else if (self->state.joined)
           self->state.joined->handle_message(received);
       },
@@ -589,7 +596,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
       [=](const membership_owner& owner) { self->state.options.owner = owner.worker; },
       [=](watch_atom) {
         self->state.watcher = caf::actor_cast<caf::actor_addr>(self->current_sender());
-        tell_tasks(self);
+        send_task_list(self);
       },
   };
 }

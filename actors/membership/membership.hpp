@@ -43,12 +43,13 @@ struct address_update {
   result<task_addresses> addresses;
 };
 
-/// Membership -> its watcher, in a cluster that may change: all tasks that it has now. No answer.
+/// Membership -> its watcher, in a cluster that may change: all tasks of the cluster. No answer.
 struct task_list {
   std::vector<task_name> tasks;
 };
 
-/// The transport of a membership; tests replace it.
+/// The transport of a membership; tests replace it. Its functions are called on the thread of an
+/// actor and must not block.
 struct membership_transport {
   /// Calls the address until the deadline or `stop`; sends `dial_result` to the membership.
   std::function<void(caf::actor_system&, dial_result call, const std::string& address,
@@ -62,6 +63,7 @@ struct membership_transport {
       read = {};
 };
 
+/// The default of membership_transport::read: reads the source on a new thread.
 void read_on_new_thread(caf::actor_system& system, const std::shared_ptr<address_source>& source,
                         const caf::actor& reply);
 
@@ -77,7 +79,7 @@ struct connection_trust {
 membership_transport socket_transport(std::shared_ptr<io_loop> loop, connection_trust trust = {});
 
 struct membership_options {
-  cluster_access cluster; ///< read repeatedly if it may change
+  cluster_access cluster; ///< its source is read repeatedly if it may change
   std::string role;       ///< "task" or "client"
   task_name self;         ///< of a task
   uint64_t incarnation = 0;
@@ -93,9 +95,11 @@ struct membership_options {
   join_options join = {};                  ///< with seeds: tasks join the cluster
 };
 
+/// Spawns a membership.
+///
 /// Two tasks usually share one connection: a connection that the other task has opened serves as
-/// well. If two tasks need each other, one of them waits a moment for the other's call. Tasks that
-/// call at the same time nevertheless have two connections, and neither is closed.
+/// well. If two tasks need each other, one of them first waits a second for the other's call. Tasks
+/// that call at the same time nevertheless have two connections, and neither is closed.
 ///
 /// Understands connect_request. Answers with a link to a peer that has introduced itself as the
 /// task. After the deadline at the latest, answers with `unavailable`, or with `not_found` if no

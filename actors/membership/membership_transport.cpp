@@ -19,9 +19,10 @@ status no_thread() {
   return failure(error_kind::unavailable, "this process cannot start another thread");
 }
 
-// Connects, on a thread of its own.
-status reach(dial_result& call, const std::string& text, const connection_trust& trust,
-             const std::atomic<bool>& stop, std::atomic<bool>& warned) {
+// Connects to an address and puts the socket or the TLS stream into `call`. Blocks: runs on a
+// thread of its own.
+status dial_peer(dial_result& call, const std::string& text, const connection_trust& trust,
+                 const std::atomic<bool>& stop, std::atomic<bool>& warned) {
   TROUPE_ASSIGN(auto parsed, address::parse(text));
   if (trust.tls) {
     TROUPE_ASSIGN(call.access_token, trust.tls->token());
@@ -70,7 +71,7 @@ membership_transport socket_transport(std::shared_ptr<io_loop> loop, connection_
                 auto started = run_on_new_thread(system, [=] {
                   auto result_of_call = call;
                   auto outcome = guarded("connecting", [&] {
-                    return reach(result_of_call, text, trust, *stop, *warned);
+                    return dial_peer(result_of_call, text, trust, *stop, *warned);
                   });
                   send_result(std::move(result_of_call), std::move(outcome));
                 });

@@ -13,7 +13,7 @@ namespace {
 constexpr std::chrono::milliseconds longest_call{1'000};
 // A coordinator that has just started waits two seconds (`settle`) for members that know the list.
 // A member without a connection to a coordinator must call within that time, and so must an elected
-// coordinator. All other members have no news for it.
+// coordinator. Other members have no list that the coordinator needs.
 constexpr std::chrono::milliseconds longest_call_pause{1'000},
     longest_call_pause_of_followers{8'000};
 

@@ -47,7 +47,7 @@ public:
   void call(const call_seed& due);
   /// Handles the end of an exchange.
   void lost(const caf::actor_addr& exchange);
-  /// Keeps a connection to the address as to a seed, until the next call of keep().
+  /// Keeps a connection to the address as to a seed, until the next call of this function.
   void keep(const std::string& address);
   /// Calls the address again now if it waits for its next call, because the task may be back.
   void expect(const std::string& address);
@@ -61,12 +61,14 @@ public:
 private:
   struct link {
     std::string address;
-    bool wanted = true; // false: of a former coordinator that is no seed
-    bool calling = false, waiting = false;
+    bool wanted = true;       // false: the link to a former coordinator that is no seed
+    bool calling = false;     // a call has not ended, or the next one is scheduled
+    bool waiting = false;     // the next call is scheduled
     caf::actor exchange = {}; // null without a connection
     std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
     call_pause pause = {};
-    uint64_t calls = 0;
+    uint64_t calls = 0; // scheduled calls
+    // The begin of the last call, or the end of the last connection.
     std::chrono::steady_clock::time_point called = {};
   };
 
@@ -79,7 +81,7 @@ private:
   const std::string own_address_;
   const transport transport_;
   std::vector<link> links_; // of the seeds without this task, and of coordinators
-  bool followed_ = false;
+  bool followed_ = false;   // the last result of transport::follows
 };
 
 } // namespace troupe

@@ -10,6 +10,8 @@ namespace {
 
 using task_iterator = std::map<task_name, std::string>::const_iterator;
 
+// Builds the inspection of a cluster, a job or a member. A negative depth leaves out properties and
+// children.
 class composer {
 public:
   composer(const task_addresses& cluster, const member_list& members, task_inspections inspections)

@@ -9,12 +9,13 @@
 
 namespace troupe {
 
-/// The inspection of each task that was asked, or the reason why it is missing.
+/// The inspection of each task that was asked, or the error of a task without one.
 using task_inspections = std::map<task_name, result<inspection>>;
 
-/// Returns the depth at which tasks must be asked for an inspection of the cluster ("/") or a job
-/// ("/job:ps") that is `depth` deep; negative: tasks are not asked, as for a member
-/// ("/member:ps:0"). Returns nullopt for other refs. The scope's kinds count below tasks only.
+/// Returns the depth at which tasks must be inspected for an inspection of the cluster ("/") or of
+/// a job ("/job:ps") at `depth`. A negative result means that no task is asked, as for a member
+/// ("/member:ps:0"). Returns nullopt for other refs. inspection_scope::kinds applies to the parts
+/// of tasks only.
 std::optional<int> depth_of_tasks(const inspection_ref& ref, int depth) noexcept;
 
 /// Returns the tasks of the cluster or the job that a ref names.

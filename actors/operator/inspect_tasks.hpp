@@ -15,7 +15,7 @@ struct tasks_question {
   std::vector<task_name> tasks;
   std::string ref; ///< a part of the only task; empty: each task as a whole
   inspection_scope scope;
-  std::chrono::milliseconds patience{3000};
+  std::chrono::milliseconds patience{3000}; ///< for the answers of all tasks
 };
 
 /// Calls `then` once, on a thread of the system, when all tasks have answered or the time is over.
@@ -24,7 +24,8 @@ struct tasks_question {
 void inspect_tasks(caf::actor_system& system, const caf::actor& membership, tasks_question question,
                    std::function<void(task_inspections)> then);
 
-/// Asks a task to drain, and passes on whether it accepted. The task may be starting.
+/// Asks a task to drain, and passes its answer to `then`, once, on a thread of the system. Connects
+/// by repeated attempts, because the task may be starting.
 void ask_to_drain(caf::actor_system& system, const caf::actor& membership, const task_name& task,
                   std::chrono::milliseconds patience, std::function<void(status)> then);
 

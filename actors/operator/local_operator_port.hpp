@@ -4,7 +4,8 @@
 
 namespace troupe {
 
-/// For client_options::open_port. Does not ask other tasks.
+/// Opens the port, for client_options::open_port. It inspects the local task only, and asks no
+/// other task. Fails if the address cannot be listened at.
 result<opened_port> open_local_port(const address& listen_address, const local_task_parts& local);
 
 } // namespace troupe

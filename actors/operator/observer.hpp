@@ -15,8 +15,8 @@ struct observer_options {
   bool insecure = false; ///< allows unencrypted connections to other machines
 };
 
-/// Connects to a task when it first asks it, and stays connected. Any thread may call. Each call
-/// blocks for little longer than its patience at most.
+/// Connects to a task at the first request for it, and keeps the connection. Any thread may call.
+/// Each call blocks for its patience and about a second more at most.
 class observer {
 public:
   /// Fails if the certificates cannot be used.

@@ -78,9 +78,9 @@ public:
 
 private:
   static void answer(const parts& task, std::string_view target, http_server::respond respond) {
-    auto question = target.find('?');
-    auto path = target.substr(0, question);
-    auto query = question == target.npos ? std::string_view{} : target.substr(question + 1);
+    auto path_end = target.find('?');
+    auto path = target.substr(0, path_end);
+    auto query = path_end == target.npos ? std::string_view{} : target.substr(path_end + 1);
     if (path == "/healthz")
       return task.check_health([respond = std::move(respond)] { respond({.body = "ok\n"}); });
     if (path == "/readyz") {
@@ -93,11 +93,10 @@ private:
           {.type = std::string{metrics_text::content_type}, .body = task.inspector->metrics()});
     if (path == node_path || (path.starts_with(node_path) && path[node_path.size()] == '/'))
       return inspect(task, path.substr(node_path.size()), query, respond);
-    respond(
-        {.status = 404,
-         .body =
-             "there are /healthz, /readyz, /metrics and /v1/node/<ref>?depth=N&only=KINDS, where "
-             "/v1/node/ is the cluster\n"});
+    respond({.status = 404,
+             .body =
+                 "the paths are /healthz, /readyz, /metrics and /v1/node/<ref>?depth=N&only=KINDS, "
+                 "where /v1/node/ is the cluster\n"});
   }
 
   static void inspect(const parts& task, std::string_view ref, std::string_view query,
@@ -120,7 +119,7 @@ private:
                         });
   }
 
-  // Inspects the cluster or a job: reads this task's tables, and asks the other tasks.
+  // Inspects the cluster or a job: inspects this task directly, and asks the other tasks.
   static void inspect_all(const parts& task, const inspection_ref& ref,
                           const inspection_scope& scope, int tasks_depth,
                           const http_server::respond& respond) {

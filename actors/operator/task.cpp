@@ -47,6 +47,7 @@ private:
   const std::function<void(const status&)> hook_;
 };
 
+// Closes the log when it is destroyed.
 struct log_closer {
   ~log_closer() {
     if (log)
@@ -55,7 +56,7 @@ struct log_closer {
   std::shared_ptr<event_log> log;
 };
 
-// The address at which other tasks reach the task, which listens at `port`.
+// Returns the address at which other tasks reach the task, which listens at `port`.
 result<std::string> address_for_others(const task_options& options, const address& listen_address,
                                        uint16_t port) {
   if (!options.advertise.empty())
@@ -96,7 +97,7 @@ membership_options membership_options_of(const task_options& options) {
   return membership;
 }
 
-// Likewise of the worker. Moves the hook for drains.
+// The same for the worker. Moves `on_drain` out of the options.
 worker_options worker_options_of(task_options& options, caf::actor_system& system) {
   auto threads = count_threads(options.inter_op_threads);
   worker_options worker;
@@ -110,7 +111,7 @@ worker_options worker_options_of(task_options& options, caf::actor_system& syste
   return worker;
 }
 
-// Likewise of the exchanges with peers that connect to the task. Reads the access list.
+// The same for the exchanges with peers that connect to the task. Reads the access list.
 result<exchange_options> exchange_options_of(const task_options& options,
                                              const address& listen_address) {
   exchange_options exchange;
@@ -140,11 +141,11 @@ void log_start(event_log& log, const task& started, const std::string& address) 
 
 class running_task final : public task {
 public:
-  // Kernels have other threads (worker_options::kernel_threads).
+  // Two threads for actors. Kernels have other threads (worker_options::kernel_threads).
   running_task() : config_(2, true), system_(config_) {}
 
   ~running_task() override {
-    announced_ = nullptr; // first, so that other tasks learn soon that it ends
+    announced_ = nullptr; // first, so that other tasks soon see that this task ends
     operators_ = nullptr;
     if (host_) // before the exchanges of its clients end
       host_->close();
@@ -265,7 +266,8 @@ private:
                                .trust = trust});
   }
 
-  // Takes the place in the cluster that the options request. Without seeds, the result is empty.
+  // Joins the cluster, or announces the task at its source, and sets the number of the task. The
+  // result is empty in a cluster without seeds.
   result<join_options> enter_cluster(task_options& options, const address& listen_address,
                                      const std::shared_ptr<failure_hook>& fail) {
     if (!options.cluster.seeds.empty())
@@ -288,7 +290,7 @@ private:
         });
   }
 
-  // Announces this task at a source of which tasks are the entries.
+  // Announces this task at a source that stores the addresses of tasks, such as etcd.
   status announce(task_options& options, const address& listen_address,
                   const std::shared_ptr<failure_hook>& fail) {
     TROUPE_ASSIGN(auto address, address_for_others(options, listen_address, port_));
@@ -313,12 +315,12 @@ private:
     if (joining.coordinates()) {
       if (options.self.task < 0)
         return invalid("the task at ", joining.address,
-                       ", the first seed, gives out the numbers of the other tasks; give it its "
+                       ", the first seed, assigns the numbers of the other tasks; give it its "
                        "own number");
       return joining;
     }
     connection_trust trust{.tls = {}, .insecure = options.insecure};
-    if (!options.tls.empty()) { // proves that it may be a task of the job; it has no number yet
+    if (!options.tls.empty()) { // without options.self: the task has no number yet
       TROUPE_ASSIGN(trust.tls, tls_identity::load({.files = options.tls,
                                                    .cluster = options.cluster.known.cluster,
                                                    .on_warning = options.on_warning}));

@@ -19,7 +19,7 @@ struct task_options {
   const registry* ops = nullptr; ///< must outlive the task
   device_maker make_devices;
   cluster_access cluster;
-  /// The number -1 stands for any number, where the cluster assigns numbers to tasks.
+  /// The number -1 requests any number from a cluster that assigns numbers.
   task_name self;
   std::string listen; ///< "host:port"; empty: the address that the cluster has for this task
   tls_files tls = {}; ///< all connections use TLS; none: no encryption
@@ -51,7 +51,8 @@ struct task_options {
   bool http_allow_remote = false;
   /// The address that this task announces, where it announces one; empty: the one it listens at.
   std::string advertise = {};
-  /// How long it waits for its number. `give_up` is asked five times a second whether to stop.
+  /// How long the task waits for its number. `give_up` is polled five times a second; true ends the
+  /// wait.
   std::chrono::milliseconds join_timeout{300'000};
   std::function<bool()> give_up = {};
   hosting_limits hosting = {}; ///< of sessions of clients
@@ -60,14 +61,16 @@ struct task_options {
   /// `failed_precondition` (docs/recovery.md). If not set, the state is available from the start,
   /// and is empty.
   std::optional<std::chrono::milliseconds> initialize_before_serving = {};
-  coordinator_options member_times = {}; ///< of the task that gives out numbers
+  coordinator_options member_times = {}; ///< of the task that assigns numbers
   succession_options vote_times = {};    ///< of tasks that may be elected in its place
 };
 
 /// Serves other tasks and clients until it is destroyed, which takes at most two seconds.
 class task {
 public:
-  /// In a cluster that tasks join, returns when the task has its number.
+  /// In a cluster that tasks join, returns when the task has its number. Fails if the options are
+  /// incomplete or contradict each other, if a file or an address cannot be used, or if the cluster
+  /// grants no number in time.
   static result<std::unique_ptr<task>> start(task_options options);
   virtual ~task() = default;
   virtual task_name self() const = 0;
@@ -77,7 +80,7 @@ public:
 
   /// Refuses new steps and programs from now on with `unavailable`, also at /readyz. Waits until
   /// running steps have ended and their answers are sent, but not longer than the patience. Returns
-  /// what is not done; the destructor fails it. Any thread may call.
+  /// the work that is left; the destructor fails it. Any thread may call.
   struct drain_result {
     size_t steps = 0;       ///< running
     size_t connections = 0; ///< with unsent messages

@@ -27,10 +27,11 @@ public:
       : self_(self), due_(due), options_(options) {}
 
   /// Calls `then` when at least one task is known and each device that the nodes request is on a
-  /// known task; shortly before the deadline at the latest. Calls it before returning if the
-  /// cluster does not change, or if a node requests a job that the cluster will never have.
+  /// known task, but shortly before the deadline at the latest. Calls it before returning if there
+  /// is nothing to wait for: the tasks are known, the cluster does not change, or a node requests a
+  /// job that the cluster will never have.
   void wait_for(const graph& nodes, step_clock::time_point deadline, std::function<void()> then);
-  /// The same for these tasks. The names have no device kind and ordinal.
+  /// The same for the named tasks. The names have no device kind and no ordinal.
   void wait_for(std::vector<device_name> wanted, step_clock::time_point deadline,
                 std::function<void()> then);
   /// Calls back for the requests whose tasks are known now.

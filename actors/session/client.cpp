@@ -52,7 +52,7 @@ public:
     }
     return !gate.withdraw(*this); // the gate may have admitted it meanwhile
   }
-  // On the waiting thread itself there is no thread to wake.
+  // If the waiting thread itself runs the end of the step, there is no thread to wake.
   void on_step_ended(caf::execution_unit* unit) noexcept override {
     if (unit == unit_) {
       ended_here_ = true;
@@ -98,7 +98,7 @@ private:
   bool ended_here_ = false;
 };
 
-// Calls back exactly once: also if the message that carries it is dropped.
+// Calls `done` exactly once, also if the message with this object is dropped.
 class callback {
 public:
   using on_warning = std::function<void(const std::string&)>;
@@ -197,7 +197,8 @@ caf::behavior async_runner_behavior(caf::event_based_actor* self, const caf::act
   }};
 }
 
-// A step that its caller drives, as the port of a local session shows it to operators.
+// Registers a step that its caller drives with the step_server of a local session, so that
+// operators see it. Without a port, does nothing.
 class shown_step {
 public:
   shown_step(const local_port& port, uint64_t step, const std::shared_ptr<task_instance>& instance,
@@ -223,7 +224,7 @@ public:
 private:
   step_server* const server_;
   const step_id id_;
-  std::chrono::steady_clock::time_point began_; // where there is a server
+  std::chrono::steady_clock::time_point began_; // set if there is a server
 };
 
 class actor_client final : public client {
@@ -280,8 +281,8 @@ public:
   status run_into(prepared_step& step, std::span<const tensor> feeds, std::span<tensor> fetches,
                   step_clock::time_point deadline, const run_insight& insight) override {
     if (fetches.size() != step.interface.fetches)
-      return invalid("the step has ", step.interface.fetches, " fetches, got room for ",
-                     fetches.size());
+      return invalid("the step has ", step.interface.fetches,
+                     " fetches, but the caller has room for ", fetches.size());
     if (insight.stop.stop_requested())
       return stopped_by_caller();
     auto measured = measure(step, insight);
@@ -318,8 +319,8 @@ public:
       caf::anon_send(async_runner_, std::move(pending_run));
       return;
     }
-    // This thread takes the request as far as the task. It runs no kernel, because the caller must
-    // not wait for one.
+    // The calling thread handles the request until it reaches the task. It runs no kernel, because
+    // the caller must not wait for one.
     inline_unit unit{system_, inline_unit::regions::none};
     caf::actor_cast<caf::abstract_actor*>(async_runner_)
         ->eq_impl(caf::make_message_id(), nullptr, &unit, std::move(pending_run));
@@ -425,7 +426,7 @@ private:
     return answer;
   }
 
-  // Which measurements one run makes, and where they go.
+  // The measurements of one run, and their destination.
   struct measurement {
     profile_options watch = {};
     step_statistics* target = nullptr;
@@ -458,7 +459,7 @@ private:
       *measured.target = std::move(statistics);
   }
 
-  // The deadline of one run, its stop requests, and what it measures.
+  // The deadline of one run, its stop requests, and its measurements.
   struct run_limits {
     step_clock::time_point deadline;
     const std::stop_token& stop;
@@ -500,7 +501,7 @@ private:
     return drive_admitted(*step.local, caller, feeds, fetches, limits, statistics);
   }
 
-  // Runs regions that were left to other threads, and that none of these has begun.
+  // Runs regions that were queued for other threads, and that none of these has begun.
   static void take_back(task_instance& instance, kernel_threads& threads, const step_driver& caller,
                         caller_unit& unit) {
     while (!caller.has_ended_here()) {
@@ -514,7 +515,7 @@ private:
     }
   }
 
-  // Waits for the end of a step. Meanwhile runs ready regions that have found no other thread.
+  // Waits for the end of a step. Meanwhile runs ready regions that no other thread has begun.
   // Returns false at the deadline.
   static bool wait_for_end(task_instance& instance, task_program& program, step_driver& caller,
                            caller_unit& unit, step_clock::time_point deadline) {

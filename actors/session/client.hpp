@@ -53,7 +53,7 @@ struct program_options {
 /// How a session restores state that was lost with its task. No hook may throw.
 struct restore_hooks {
   /// Called on a runtime thread when a task was restarted and the session's state there is gone,
-  /// before a step uses the task again. If it returns true, the step that noticed the loss fails,
+  /// before a step uses the task again. If it returns true, the step that found the loss fails,
   /// even if an error has reported the task before. All other steps that use state on the task fail
   /// until the state is restored. Losses for which it returned true are numbered from 1.
   std::function<bool(const state_loss& loss)> on_state_lost = {};
@@ -96,7 +96,7 @@ struct client_options {
   bool same_host_reads = true;
   bool check_numerics = false;            ///< in all steps
   std::vector<node_time> node_times = {}; ///< times of nodes that former processes measured
-  uint64_t sample_every = 0;              ///< measures the nodes of one step in so many. 0: never
+  uint64_t sample_every = 0;              ///< n: measures the nodes of every nth step; 0: of none
   std::function<void(const std::string&)> on_warning = {};
   restore_hooks lost_state = {};
   /// "host:port" at which the local task serves operators over HTTP; empty: not served.
@@ -217,9 +217,9 @@ public:
     static inline std::atomic<uint64_t> begun_{0};
     static inline thread_local initialization* innermost_ = nullptr;
   };
-  /// Tells the tasks on which steps of that initialization used state that they are initialized; if
-  /// `done` is false, that another session may initialize them. Fails with `aborted` if a task was
-  /// restarted meanwhile.
+  /// Ends the initialization of that number on each task on which its steps used state. With
+  /// `done`, these tasks are initialized from now on; else another session may initialize them.
+  /// Fails with `aborted` if a task was restarted meanwhile.
   virtual status end_initialization(uint64_t number, bool done,
                                     step_clock::time_point deadline) = 0;
 

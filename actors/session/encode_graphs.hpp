@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-/// Copies the constants of the graphs.
+/// The message has copies of the graphs' constants.
 result<wire_registration> encode_graphs(const register_partitions& registration);
 
 } // namespace troupe

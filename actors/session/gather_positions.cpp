@@ -17,26 +17,26 @@ void gather_positions(caf::event_based_actor* self, const std::map<task_name, ca
     status failed;
     size_t missing;
   };
-  auto joined = std::make_shared<progress>(progress{{}, {}, workers.size()});
-  auto settle = [=](const task_name& task, result<task_positions> answer) {
+  auto gathered = std::make_shared<progress>(progress{{}, {}, workers.size()});
+  auto record_answer = [=](const task_name& task, result<task_positions> answer) {
     if (answer) {
       answer->task = to_string(task);
-      joined->positions.push_back(*std::move(answer));
+      gathered->positions.push_back(*std::move(answer));
     } else if (answer.status().kind() != error_kind::unavailable &&
                answer.status().kind() != error_kind::deadline_exceeded) {
-      joined->failed = answer.status().with_task(to_string(task)).with_context(to_string(task));
+      gathered->failed = answer.status().with_task(to_string(task)).with_context(to_string(task));
     }
-    if (--joined->missing > 0)
+    if (--gathered->missing > 0)
       return;
-    if (joined->failed.ok())
-      then(std::move(joined->positions));
+    if (gathered->failed.ok())
+      then(std::move(gathered->positions));
     else
-      then(joined->failed);
+      then(gathered->failed);
   };
   for (const auto& [task, worker] : workers)
     self->request(worker, patience, question)
-        .then([=, task = task](const task_positions& answer) { settle(task, answer); },
-              [=, task = task](const caf::error& why) { settle(task, from_caf(why)); });
+        .then([=, task = task](const task_positions& answer) { record_answer(task, answer); },
+              [=, task = task](const caf::error& why) { record_answer(task, from_caf(why)); });
 }
 
 } // namespace troupe

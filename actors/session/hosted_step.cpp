@@ -14,7 +14,7 @@ namespace {
 constexpr size_t max_edges = 65'536; // feeds or fetches of a step
 
 // Passes and placement add these ops; a client's graph must not have them.
-bool is_made_later(std::string_view op) {
+bool is_added_by_passes(std::string_view op) {
   constexpr std::array prefixes{"_Send", "_Recv", "_Frame", "_Read", "_Swap"};
   return (op.starts_with('_') && op.ends_with("Argument")) ||
          std::ranges::any_of(prefixes, [&](const char* prefix) { return op.starts_with(prefix); });
@@ -32,8 +32,10 @@ status read_feeds(const graph& nodes, step_interface& into) {
   status outcome;
   each_feed(nodes, [&](const node& feed_node, size_t index) {
     if (index >= is_set.size() || is_set[index]) {
-      outcome = invalid(feed_node.description(), " is feed ", index, " of ", is_set.size(),
-                        index < is_set.size() ? ", as another is" : "");
+      outcome =
+          invalid(feed_node.description(), " has the feed index ", index,
+                  index < is_set.size() ? ", which another node has already"
+                                        : concat(", but the step has ", is_set.size(), " feeds"));
       return;
     }
     is_set[index] = true;
@@ -49,7 +51,8 @@ status read_fetches(const graph& nodes, step_interface& into) {
     if (node->op().name == "_Fetch") {
       auto index = static_cast<size_t>(node->attr<int64_t>("index"));
       if (index >= is_set.size() || is_set[index])
-        return invalid(node->description(), " is fetch ", index, ", which cannot be");
+        return invalid(node->description(), " has the fetch index ", index,
+                       ", which is out of range or used twice");
       is_set[index] = true;
       ++into.fetches;
     }
@@ -96,7 +99,7 @@ result<prepare_request> from_wire(const session_prepare& received, const registr
   step->nodes = std::make_unique<graph>(ops);
   TROUPE_TRY(read_graph(bytes_of(received.graph), *step->nodes));
   for (const auto& node : step->nodes->nodes())
-    if (is_made_later(node->op().name))
+    if (is_added_by_passes(node->op().name))
       return invalid(node->description(), ": a step that is to be prepared has no such node");
   prepare_request request{.graph_copy = step,
                           .interface = {},

@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-/// `measured`, if given, has the costs of nodes.
+/// Fails for more than 65,536 feeds. `measured`, if given, has the costs of nodes.
 result<session_prepare> to_wire(const prepare_request& request, const node_times* measured);
 /// Returns for each feed of the signature whether the graph needs it.
 std::vector<bool> needed_feeds(const prepare_request& request);

@@ -36,15 +36,15 @@ struct master_state {
   master_options options;
   caf::actor background; // the executor that compiles steps
   deadlines due;
-  std::unique_ptr<awaited_tasks> awaits;
-  std::unique_ptr<registrar> registers;
-  std::unique_ptr<step_runner> runs;
-  std::vector<std::weak_ptr<pending_answer_base>> open; // failed when the session closes
+  std::unique_ptr<awaited_tasks> awaited;
+  std::unique_ptr<registrar> step_registrar;
+  std::unique_ptr<step_runner> runner;
+  std::vector<std::weak_ptr<pending_answer_base>> open_answers; // failed when the session closes
   std::vector<std::weak_ptr<prepared_step>> steps;
   std::vector<std::weak_ptr<preparation>> compiling; // on the background executor, or ended
   std::set<task_name> listed;                        // tasks whose devices are known
   std::set<std::string> warned;                      // ops and devices with a warning of placement
-  bool watches_waits = false;                        // a look at the waits is due within a second
+  bool watches_waits = false;                        // report_waits() is scheduled within a second
   bool reported_waits = false;                       // the last report to the membership had waits
 };
 
@@ -71,7 +71,7 @@ template <class Result>
 std::shared_ptr<pending_answer<Result>>
 make_pending_answer(master_self self, caf::typed_response_promise<Result> reply) {
   auto answer = std::make_shared<pending_answer<Result>>(std::move(reply));
-  auto& open = self->state.open;
+  auto& open = self->state.open_answers;
   std::erase_if(open, [](const auto& other) { return other.expired(); });
   open.push_back(answer);
   return answer;
@@ -120,21 +120,21 @@ void ask_tasks(master_self self, const std::vector<task_name>& tasks, patience_w
   if (tasks.empty())
     return gathered->then({});
   for (size_t i = 0; i < tasks.size(); ++i) {
-    auto settle = [gathered, i](answer_of<Answer> answer) {
+    auto record_answer = [gathered, i](answer_of<Answer> answer) {
       gathered->answers[i] = std::move(answer);
       if (--gathered->missing == 0)
         gathered->then(std::move(gathered->answers));
     };
     auto ask = [=, task = tasks[i]](const result<peer_link>& link) {
       if (!link)
-        return settle(with_task(task, link.status()));
+        return record_answer(with_task(task, link.status()));
       self->request(link->exchange, timeout_until(self, patience.deadline), question...)
-          .then([=](const Answer& answer) { settle(answer); },
+          .then([=](const Answer& answer) { record_answer(answer); },
                 [=](const caf::error& why) {
-                  settle(with_task(task, why == caf::sec::request_timeout
-                                             ? failure(error_kind::deadline_exceeded,
-                                                       "it did not answer in time")
-                                             : from_caf(why)));
+                  record_answer(with_task(task, why == caf::sec::request_timeout
+                                                    ? failure(error_kind::deadline_exceeded,
+                                                              "it did not answer in time")
+                                                    : from_caf(why)));
                 });
     };
     find_worker(self, tasks[i], patience.deadline, ask, patience.single_attempt);
@@ -161,7 +161,7 @@ template <class Answer, class... Question>
 void ask_all(master_self self, const std::string& only, patience_with_tasks patience,
              std::function<void(std::vector<task_name>, std::vector<answer_of<Answer>>)> then,
              Question... question) {
-  self->state.awaits->wait_for({}, patience.deadline, [=] {
+  self->state.awaited->wait_for({}, patience.deadline, [=] {
     auto tasks = all_tasks(self);
     if (!only.empty())
       std::erase_if(tasks, [&](const auto& task) { return to_string(task) != only; });
@@ -198,8 +198,8 @@ constexpr std::chrono::seconds report_waits_every{1};
 void report_waits(master_self self) {
   auto& state = self->state;
   state.watches_waits = false;
-  auto waits = state.registers->waits(self->clock().now());
-  for (auto& wait : state.awaits->waits())
+  auto waits = state.step_registrar->waits(self->clock().now());
+  for (auto& wait : state.awaited->waits())
     if (waits.size() < client_wait::max_waits)
       waits.push_back(std::move(wait));
   auto any_waits = !waits.empty();
@@ -280,7 +280,7 @@ void find_devices(master_self self, const prepare_request& request,
                   const std::function<void(status)>& then) {
   if (self->state.options.may_change)
     watch_waits(self);
-  self->state.awaits->wait_for(*request.graph_copy->nodes, request.deadline, [=] {
+  self->state.awaited->wait_for(*request.graph_copy->nodes, request.deadline, [=] {
     if (const auto& known = self->state.options; known.may_change && known.devices.empty())
       then(no_task_yet());
     else
@@ -294,8 +294,8 @@ void tasks_changed(master_self self, const task_list& known) {
   std::erase_if(state.listed, [&](const auto& task) {
     return std::ranges::find(known.tasks, task) == known.tasks.end();
   });
-  state.registers->set_tasks(known.tasks);
-  state.awaits->check();
+  state.step_registrar->set_tasks(known.tasks);
+  state.awaited->check();
 }
 
 // -- preparing -----------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ std::shared_ptr<preparation> begin_preparation(master_self self, const prepare_r
                   .how = {.by_cost = options.programs.place_by_cost,
                           .strategy = options.programs.placement.strategy,
                           .soft = options.programs.placement.soft,
-                          .avoid = self->state.registers->lost_tasks()},
+                          .avoid = self->state.step_registrar->lost_tasks()},
                   .passes = options.passes,
                   .host = options.host,
                   .transfer_precision = options.programs.transfer_precision,
@@ -341,7 +341,7 @@ void warn_of_placement(master_self self, const step_plan& plan) {
       }).ok();
 }
 
-// Keeps the step, to learn when a connection to one of its tasks is lost.
+// Records the step, so that the end of a connection to one of its tasks marks its parts as lost.
 void watch_links(master_self self, const step_ptr& step) {
   auto& steps = self->state.steps;
   std::erase_if(steps, [](const auto& other) { return other.expired(); });
@@ -442,7 +442,7 @@ caf::result<step_ptr> prepare(master_self self, const prepare_request& request) 
           auto step = *compiled;
           watch_links(self, step);
           answer->keep(nullptr); // from now on the registrar handles the stop request
-          self->state.registers->ensure(
+          self->state.step_registrar->ensure(
               step, {request.deadline, request.acknowledged_loss, request.retried, request.stop},
               [=](const status& ready) {
                 if (ready)
@@ -490,7 +490,7 @@ void link_was_lost(master_self self, const link_lost& lost) {
       for (size_t i = 0; i < step->participants.size(); ++i)
         if (step->participants[i].task == lost.task)
           step->registration_state.lose(i);
-  self->state.runs->lose(lost.task, lost.reason);
+  self->state.runner->lose(lost.task, lost.reason);
 }
 
 // Marks a part as lost if its task reports that it has lost another task to which the part sends.
@@ -609,7 +609,7 @@ caf::result<std::vector<task_positions>> positions_of(master_self self, ask_posi
   auto answer =
       make_pending_answer(self, self->make_response_promise<std::vector<task_positions>>());
   if (!question.restore_from.empty())
-    self->state.registers->begin_at(question.restore_from);
+    self->state.step_registrar->begin_at(question.restore_from);
   question.session = self->state.options.session;
   auto deliver = [=](result<std::vector<task_positions>> positions) {
     positions ? answer->deliver(*std::move(positions)) : answer->fail(positions.status());
@@ -627,10 +627,10 @@ caf::result<std::vector<task_positions>> positions_of(master_self self, ask_posi
 // values of earlier steps, so it stays uninitialized.
 caf::result<status> handle_end_initialization(master_self self, const end_initialization& request) {
   auto answer = make_pending_answer(self, self->make_response_promise<status>());
-  auto tasks = self->state.runs->take_initialized(request.initialization);
+  auto tasks = self->state.runner->take_initialized(request.initialization);
   auto missing = std::make_shared<size_t>(tasks.size());
   auto outcome = std::make_shared<status>();
-  auto settle = [=](const task_name& task, const status& task_answer) {
+  auto record_answer = [=](const task_name& task, const status& task_answer) {
     if (!task_answer && outcome->ok())
       *outcome = with_task(task, task_answer);
     if (--*missing == 0)
@@ -650,9 +650,9 @@ caf::result<status> handle_end_initialization(master_self self, const end_initia
             end_initialization{request.done && !initialized.restarted, request.initialization})
         .then(
             [=, task = task](const status& task_answer) {
-              settle(task, kept_state ? task_answer : kept_state);
+              record_answer(task, kept_state ? task_answer : kept_state);
             },
-            [=, task = task](const caf::error& why) { settle(task, from_caf(why)); });
+            [=, task = task](const caf::error& why) { record_answer(task, from_caf(why)); });
   }
   return caf::delegated<status>{};
 }
@@ -660,9 +660,9 @@ caf::result<status> handle_end_initialization(master_self self, const end_initia
 void close(master_self self) {
   auto closed = failure(error_kind::cancelled, "the session is closed");
   auto& state = self->state;
-  state.runs->close(closed);
-  state.registers->close(closed);
-  for (const auto& weak_answer : std::exchange(state.open, {}))
+  state.runner->close(closed);
+  state.step_registrar->close(closed);
+  for (const auto& weak_answer : std::exchange(state.open_answers, {}))
     if (auto answer = weak_answer.lock())
       answer->fail(closed);
   for (const auto& weak_job : std::exchange(state.compiling, {}))
@@ -675,14 +675,14 @@ caf::behavior master_behavior(master_self self, master_options options) {
   auto& state = self->state;
   state.options = std::move(options);
   state.background = spawn_background_executor(self->system());
-  state.awaits = std::make_unique<awaited_tasks>(self, state.due, state.options);
-  state.registers = std::make_unique<registrar>(
+  state.awaited = std::make_unique<awaited_tasks>(self, state.due, state.options);
+  state.step_registrar = std::make_unique<registrar>(
       self, state.due, [=](const auto&... arguments) { find_worker(self, arguments...); },
       step_mover{[=](const auto&... arguments) { place_again(self, arguments...); },
                  [=](const task_name& task) { warn_of_left_task(self, task); }},
       state.options.lost_state);
-  state.runs =
-      std::make_unique<step_runner>(self, state.due, *state.registers, state.options.session);
+  state.runner =
+      std::make_unique<step_runner>(self, state.due, *state.step_registrar, state.options.session);
   if (state.options.membership)
     self->send(state.options.membership, watch_atom::value);
   self->set_default_handler(caf::drop);
@@ -695,10 +695,10 @@ caf::behavior master_behavior(master_self self, master_options options) {
     self->quit(message.reason);
   });
   return {
-      [=](const step_request& request) { return self->state.runs->run(request); },
+      [=](const step_request& request) { return self->state.runner->run(request); },
       [=](const prepare_request& request) { return prepare(self, request); },
       [=](const explain_request& request) { return explain(self, request); },
-      [=](const gate_opened& opened) { self->state.runs->enter(opened); },
+      [=](const gate_opened& opened) { self->state.runner->enter(opened); },
       [=](const stop_message& request) { request.act(); },
       [=](wake_atom) { self->state.due.wake(self); },
       [=](const link_lost& lost) { link_was_lost(self, lost); },

@@ -12,7 +12,8 @@
 
 namespace troupe {
 
-/// All that the compilation of a step reads, so that it does not use the master.
+/// The input of the compilation of a step, and its plan. The compilation uses no other data of the
+/// master, because it runs on another thread.
 struct preparation {
   prepare_request request;
   plan_options options;
@@ -25,13 +26,13 @@ struct preparation {
   std::string container;
   std::set<task_name> local_tasks; // of this process
   stop_signal stop;
-  std::shared_ptr<step_graph> graph_copy = {}; // that passes change; null: that of the request
+  std::shared_ptr<step_graph> graph_copy = {}; // for the passes; null: they change the request's
   step_plan plan;
 };
 
 /// Places the nodes and cuts the graph. Fails with `cancelled` if the preparation was stopped.
 status plan_step(preparation& job);
-/// Plans the step, and writes the registrations of its parts.
+/// Plans the step as plan_step() does, and writes the registrations of its parts.
 result<std::shared_ptr<prepared_step>> make_step(preparation& job);
 
 } // namespace troupe

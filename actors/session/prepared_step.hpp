@@ -44,7 +44,7 @@ public:
   // Used by the master only:
   std::vector<participant> participants;
   registration registration_state;
-  /// Of `registration_state`, when a run has reported state_holders().
+  /// The attempt of `registration_state` for which a run has reported state_holders() last.
   uint64_t reported_attempt = 0;
   /// Returns the tasks on which the step uses state.
   std::vector<known_peer> state_holders() const;
@@ -58,7 +58,7 @@ public:
 /// Returns the step itself, or its last replacement.
 std::shared_ptr<prepared_step> current(std::shared_ptr<prepared_step> step);
 
-/// The error of a step that waited at the gate until its deadline.
+/// Returns the error of a step that waited at the gate until its deadline.
 status queue_timeout(const step_gate& gate);
 
 } // namespace troupe

@@ -74,7 +74,7 @@ void registrar::begin(const attempt_ptr& registering) {
   auto number = step.registration_state.attempt();
   for (auto part : std::vector{registering->parts}) {
     auto& participant = step.participants[part];
-    if (participant.worker && participant.handle != 0) // the program is of no use any more
+    if (participant.worker && participant.handle != 0) // the task need not keep the former program
       caf::anon_send(participant.worker, forget_program{std::exchange(participant.handle, 0)});
     find_worker(registering, part, number);
   }
@@ -160,7 +160,7 @@ void registrar::check_tasks_of(const attempt_ptr& registering, const step_ptr& m
                                uint64_t number) {
   auto missing = std::make_shared<size_t>(1);
   auto all_reachable = std::make_shared<bool>(true);
-  auto settle = [=, this] {
+  auto end_check = [=, this] {
     if (--*missing > 0 || number != registering->step->registration_state.attempt())
       return;
     if (*all_reachable)
@@ -178,10 +178,10 @@ void registrar::check_tasks_of(const attempt_ptr& registering, const step_ptr& m
             if (!link)
               unreachable_.note_lost(task, self_->clock().now());
             *all_reachable &= link.ok();
-            settle();
+            end_check();
           });
   }
-  settle();
+  end_check();
 }
 
 void registrar::move_to(const attempt_ptr& registering, const step_ptr& moved) {
@@ -303,7 +303,7 @@ void registrar::register_parts(const attempt_ptr& registering, uint64_t number) 
     register_part(registering, part, number);
 }
 
-// Without a timeout of CAF: a task that answers too late is told to forget the program.
+// Without a timeout of CAF: a task that answers too late receives forget_program.
 void registrar::register_part(const attempt_ptr& registering, size_t part, uint64_t number) {
   auto& step = *registering->step;
   auto& participant = step.participants[part];

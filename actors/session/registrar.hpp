@@ -50,8 +50,8 @@ public:
   };
   /// Calls `then` when all parts of the step are registered, or all parts of its replacement
   /// (current()). A step is registered once for all requesters. `then` is called at the requester's
-  /// deadline at the latest, or soon after a stop request. A loss that is reported to one requester
-  /// only is not reported to one that has stopped.
+  /// deadline at the latest, or soon after a stop request. A loss of state that only one requester
+  /// learns of is never reported to a requester that has stopped.
   void ensure(const step_ptr& prepared, const requester& caller, on_ready then);
   /// Sets the positions at which kernels begin on tasks that are registered with from now on, where
   /// the kernels have not run there yet.
@@ -88,7 +88,7 @@ private:
     std::vector<size_t> parts;
     std::vector<size_t> missed; // parts whose tasks are lost
     bool moves = false;         // the step is being placed again
-    // A placement without the lost tasks has failed: wait for them until then.
+    // Set when a placement without the lost tasks has failed: wait for them until this time.
     step_clock::time_point stays_until = step_clock::time_point::min();
   };
   using attempt_ptr = std::shared_ptr<attempt>;

@@ -15,7 +15,8 @@ namespace troupe::remote {
 namespace {
 
 constexpr std::chrono::milliseconds pause_between_hosts{100};
-// With several addresses, the first round of calls is short; later rounds give each more time.
+// Time limits of calls. With several addresses, the first round of calls is short, and each later
+// round gives twice the time.
 constexpr std::chrono::milliseconds first_call{250}, longest_call{2000};
 
 status closed_session() { return failure(error_kind::cancelled, "the session is closed"); }
@@ -132,8 +133,8 @@ void dismiss_if_done(remote_self self, const host_ptr& host) {
 } // namespace
 
 bool note_loss(remote_state& state, const state_loss& loss) {
-  const auto& lose = state.options.lost_state.on_state_lost;
-  if (!lose || !lose(loss))
+  const auto& on_state_lost = state.options.lost_state.on_state_lost;
+  if (!on_state_lost || !on_state_lost(loss))
     return false;
   state.unrestored.insert(loss.task);
   return true;
@@ -205,7 +206,7 @@ void open_session(remote_self self, const host_ptr& host) {
 
 } // namespace
 
-void called(remote_self self, dial_result& call) {
+void handle_dial_result(remote_self self, dial_result& call) {
   auto& state = self->state;
   if (!call.outcome)
     return try_next(self, std::move(call.outcome));
@@ -229,7 +230,7 @@ void called(remote_self self, dial_result& call) {
   host->exchange = state.transport.open(self->system(), call, std::move(exchange));
 }
 
-void met(remote_self self, const peer_ready& peer) {
+void handle_peer_ready(remote_self self, const peer_ready& peer) {
   auto host = self->state.current;
   if (!host || host->connection || !peer.connection ||
       peer.connection->exchange != host->exchange.address())
@@ -239,12 +240,12 @@ void met(remote_self self, const peer_ready& peer) {
   if (peer.peer_hello.role == "task")
     return open_session(self, host);
   auto why = failure(error_kind::failed_precondition, host->address, " is a ", peer.peer_hello.role,
-                     ", no task that could host a session");
+                     ", but only a task can host a session");
   dismiss(self, host, why);
   try_next(self, why);
 }
 
-void gone(remote_self self, const peer_gone& peer) {
+void handle_peer_gone(remote_self self, const peer_gone& peer) {
   auto& state = self->state;
   auto draining = std::ranges::find(state.draining, peer.connection, &host_link::connection);
   auto host = draining != state.draining.end() ? *draining : state.current;
@@ -269,7 +270,7 @@ void gone(remote_self self, const peer_gone& peer) {
 }
 
 // Takes the answer of a host, or the reason why a request could not be sent.
-void answered(remote_self self, incoming& delivery) {
+void handle_reply(remote_self self, incoming& delivery) {
   auto& state = self->state;
   auto* reply = std::get_if<session_reply>(&delivery.content);
   auto is_sender = [&](const host_ptr& host) { return host && host->exchange == delivery.from; };

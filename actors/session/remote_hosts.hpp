@@ -19,7 +19,7 @@ namespace troupe::remote {
 /// Remote session -> itself: call the next address.
 using next_host_atom = caf::atom_constant<caf::atom("nexthost")>;
 
-/// A host answers at the deadline of a request. The session waits for so long after it.
+/// A host answers at the deadline of a request. The session waits this much longer.
 constexpr std::chrono::milliseconds host_margin{1000};
 
 /// A request to a host that is not answered yet.
@@ -28,7 +28,7 @@ struct pending_host_request {
   deadlines::key due;
 };
 
-/// A connection to a task.
+/// A connection to a task that hosts the session, or may host it.
 struct host_link {
   uint64_t number = 0;
   std::string address;
@@ -78,6 +78,7 @@ struct state_holder {
   uint64_t incarnation = 0, host = 0;
 };
 
+/// The state of a remote session's actor.
 struct remote_state {
   explicit remote_state() {}
   ~remote_state() { *stop = true; }
@@ -100,7 +101,7 @@ struct remote_state {
   std::map<std::string, state_holder> holders; // by task
   std::list<status> undelivered_losses;        // errors of lost state that no caller has received
   std::set<std::string> unrestored;            // tasks whose lost state may not be restored yet
-  // By number: the host of their steps; 0: several hosts.
+  // By the number of the initialization: the number of the host of its steps; 0: several hosts.
   std::map<uint64_t, uint64_t> initializations;
   uint64_t next_number = 1;
 };
@@ -119,6 +120,7 @@ uint64_t ask(remote_self self, const host_ptr& host, session_request request,
 void stop(remote_self self, const host_ptr& host, uint64_t request);
 /// Reports a loss to restore_hooks::on_state_lost. Returns whether its state will be restored.
 bool note_loss(remote_state& state, const state_loss& loss);
+/// Returns time + delay, without overflow.
 step_clock::time_point later(step_clock::time_point time, std::chrono::milliseconds delay);
 /// Returns whether a draining host has not begun with a request, so that the next host may serve
 /// it.
@@ -127,10 +129,10 @@ bool is_for_next_host(const session_reply& reply);
 void close_hosts(remote_self self);
 
 // Handlers of messages.
-void called(remote_self self, dial_result& call);
-void met(remote_self self, const peer_ready& peer);
-void gone(remote_self self, const peer_gone& peer);
-void answered(remote_self self, incoming& delivery);
-void call_host(remote_self self);
+void handle_dial_result(remote_self self, dial_result& call);
+void handle_peer_ready(remote_self self, const peer_ready& peer);
+void handle_peer_gone(remote_self self, const peer_gone& peer);
+void handle_reply(remote_self self, incoming& delivery);
+void call_host(remote_self self); ///< calls the next address, if a request waits for a host
 
 } // namespace troupe::remote

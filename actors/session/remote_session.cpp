@@ -105,8 +105,8 @@ void learn_holders(remote_state& state, const host_ptr& host, const session_repl
       known = {holder.incarnation, host->number};
 }
 
-// The next host does not know the state that the session had before, so losses between two hosts
-// are found here. Returns the error of the step that finds them.
+// A new host does not know the state that the session had before. So this function finds the losses
+// between two hosts. Returns the error of the step that finds them.
 status check_holders(remote_state& state, const host_ptr& host, const session_reply& reply) {
   std::string first, names;
   size_t lost = 0;
@@ -238,8 +238,8 @@ void forget_at_host(remote_self self, const remote_step& step) {
                outgoing{session_request{.content = session_release{step.handle}}});
 }
 
-void prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
-              const session_reply& reply) {
+void handle_prepared(remote_self self, const remote_ptr& step, const host_ptr& host,
+                     const session_reply& reply) {
   const auto* handle = std::get_if<prepared_handle>(&reply.content);
   auto outcome = reply.outcome;
   // False if the request was stopped, or if the callers wait for a later request.
@@ -313,8 +313,9 @@ void ensure(remote_self self, const remote_ptr& step, const preparation_waiter& 
       return;
     auto request = step->request;
     request.retried = waiter.retried;
-    step->preparing_request = ask(self, host, {.content = std::move(request)}, waiter.deadline,
-                                  [=](session_reply& reply) { prepared(self, step, host, reply); });
+    step->preparing_request =
+        ask(self, host, {.content = std::move(request)}, waiter.deadline,
+            [=](session_reply& reply) { handle_prepared(self, step, host, reply); });
   };
   with_host(self, waiter.deadline, std::move(prepare_at_host), waiter.stop);
 }
@@ -362,9 +363,9 @@ void add_statistics(step_statistics& statistics, const session_run_result& ran, 
   statistics.step = ran.step;
   auto offset_ns = ((asked_ns - ran.begin_ns) + (steady_ns() - ran.end_ns)) / 2;
   for (const auto& bytes : ran.statistics)
-    if (auto of_task = read_statistics(bytes_of(bytes))) {
-      shift(*of_task, offset_ns);
-      statistics.tasks.push_back(*std::move(of_task));
+    if (auto task_times = read_statistics(bytes_of(bytes))) {
+      shift(*task_times, offset_ns);
+      statistics.tasks.push_back(*std::move(task_times));
     }
 }
 
@@ -392,7 +393,8 @@ void finish(remote_self self, const run_ptr& run, step_outcome outcome) {
 void run_at_host(remote_self self, const run_ptr& run);
 void stop_run(remote_self self, const run_ptr& run, uint64_t number);
 
-void ran_at_host(remote_self self, const run_ptr& run, session_reply& reply, int64_t asked_ns) {
+void handle_run_reply(remote_self self, const run_ptr& run, session_reply& reply,
+                      int64_t asked_ns) {
   const auto& request = run->request;
   run->stop = nullptr;
   if (run->is_answered)
@@ -437,7 +439,7 @@ void run_at_host(remote_self self, const run_ptr& run) {
         wire_run.feeds[i] = request.feeds[i];
     auto number = ask(self, run->host, {.content = std::move(wire_run)}, request.deadline,
                       [=, asked_ns = steady_ns()](session_reply& reply) {
-                        ran_at_host(self, run, reply, asked_ns);
+                        handle_run_reply(self, run, reply, asked_ns);
                       });
     run->stop = stop_request::watch(self, request.stop, [=] { stop_run(self, run, number); });
   };
@@ -532,10 +534,10 @@ caf::behavior remote_behavior(remote_self self, const std::vector<std::string>& 
       },
       [=](const forget_program& request) { forget(self, request.handle); },
       [=](const stop_message& request) { request.act(); },
-      [=](dial_result& call) { called(self, call); },
-      [=](const peer_ready& peer) { met(self, peer); },
-      [=](const peer_gone& peer) { gone(self, peer); },
-      [=](incoming& delivery) { answered(self, delivery); },
+      [=](dial_result& call) { handle_dial_result(self, call); },
+      [=](const peer_ready& peer) { handle_peer_ready(self, peer); },
+      [=](const peer_gone& peer) { handle_peer_gone(self, peer); },
+      [=](incoming& delivery) { handle_reply(self, delivery); },
       [=](next_host_atom) { call_host(self); },
       [=](wake_atom) { self->state.due.wake(self); },
   };

@@ -39,7 +39,8 @@ struct session_state {
   explicit session_state() {}
   session_state(const session_state&) = delete;
   session_state& operator=(const session_state&) = delete;
-  // Ends them also when the last handle is dropped: timers keep membership and master alive.
+  // Ends the owned actors, also when the last reference to this actor is dropped: timers keep the
+  // membership and the master alive.
   ~session_state() {
     for (const auto& actor : owned)
       caf::anon_send_exit(actor, caf::exit_reason::user_shutdown);
@@ -112,7 +113,7 @@ caf::actor spawn_session_actor(caf::actor_system& system, const caf::actor& mast
 
 namespace {
 
-status no_port_here() {
+status http_of_cluster_error() {
   return invalid("http is served by local sessions; the tasks of a cluster serve it themselves "
                  "(troupe worker --http)");
 }
@@ -189,7 +190,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                          const membership_transport* transport,
                                          const link_times* links) {
   if (!options.http.empty())
-    return no_port_here();
+    return http_of_cluster_error();
   devices own_devices;
   if (options.make_devices) {
     TROUPE_ASSIGN(own_devices, options.make_devices());

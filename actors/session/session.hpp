@@ -31,7 +31,7 @@ struct local_task_parts {
 
 /// The port at which a local session serves operators.
 struct local_port {
-  uint16_t http = 0; ///< of client_options::http; 0: not served
+  uint16_t http = 0; ///< the port of client_options::http; 0: not served
   uint64_t session = 0;
   /// Records steps that callers drive themselves, for operators; null where nothing is served.
   std::shared_ptr<step_server> server;

@@ -46,7 +46,7 @@ struct running_step final : step_gate::waiter, std::enable_shared_from_this<runn
   std::vector<tensor> fetches;
   step_statistics statistics;
   std::vector<initialization_report> initialization_reports;
-  size_t refused_by = none; // the participant that answered first that it does not know the step
+  size_t refused_by = none; // the first participant that answered that it does not know the step
   static constexpr size_t none = SIZE_MAX;
   bool queued = false; // at the gate
   bool done = false;
@@ -126,7 +126,7 @@ void step_runner::enter(const gate_opened& opened) {
 void step_runner::register_and_start(const running_ptr& run) {
   const auto& request = run->request;
   run->stop = nullptr;
-  registers_.ensure(request.step,
+  registrar_.ensure(request.step,
                     {request.deadline, request.acknowledged_loss, request.retried, request.stop},
                     [=, this](status ready) {
                       if (run->done)
@@ -210,7 +210,7 @@ void step_runner::take_answer(const running_ptr& run, size_t from, step_result& 
     if (answer.outcome.kind() == error_kind::aborted && run->state.outcome().ok())
       run->refused_by = from;
   } else if (answer.outcome && run->part(from).has_state) {
-    registers_.note_used(run->part(from).task);
+    registrar_.note_used(run->part(from).task);
   }
   if (answer.keeps_inputs)
     run->state.hold(from);
@@ -237,8 +237,8 @@ void step_runner::follow(const running_ptr& run, distributed_step::next action) 
   give_back(run);
 }
 
-// Each task that holds values the step took (from queues, for example) spends them and confirms it.
-// Without the confirmation a client could find the values again after a success.
+// Each task that holds values which the step took (from queues, for example) consumes them and
+// confirms it. Without the confirmation, a client could find the values again after a success.
 void step_runner::settle(const running_ptr& run) {
   for (size_t i = 0; i < run->state.tasks(); ++i) {
     if (!run->state.silent(i))
@@ -247,7 +247,7 @@ void step_runner::settle(const running_ptr& run) {
       auto task = to_string(run->part(i).task);
       if (!outcome)
         outcome = std::move(outcome).with_task(task).with_context(
-            concat("values that the step took on ", task, " may have been spent"));
+            concat("values that the step took on ", task, " may have been consumed"));
       if (!run->done)
         follow(run, run->state.answer(i, std::move(outcome)));
     };
@@ -264,18 +264,18 @@ void step_runner::give_back(const running_ptr& run) {
                 outgoing{cancel_step{run->id, without_reports(run->state.outcome())}});
 }
 
-// If the step only lacks confirmations that the values it took are spent, it has run in time.
+// If only confirmations are missing that the values are consumed, the step has run in time.
 void step_runner::handle_deadline(const running_ptr& run) {
   if (!run->state.settles())
     return follow(run, run->state.fail(overdue_step(*run)));
   run->due = due_.add(self_, self_->clock().now() + late_settle_patience, [=, this] {
     follow(run, run->state.end_unconfirmed(
-                    overdue_step(*run).with_context("values that the step took may be spent")));
+                    overdue_step(*run).with_context("values that the step took may be consumed")));
   });
 }
 
 // The caller has requested a stop. A step that has run to its end succeeds; missing confirmations
-// that the values it took are spent are awaited as long as tasks that stop.
+// that its values are consumed are awaited for as long as the answers of tasks that stop.
 void step_runner::stop(const running_ptr& run) {
   if (run->done)
     return;
@@ -289,7 +289,7 @@ void step_runner::stop(const running_ptr& run) {
   due_.remove(run->due);
   run->due = due_.add(self_, patience, [=, this] {
     follow(run, run->state.end_unconfirmed(
-                    status{why}.with_context("values that the step took may be spent")));
+                    status{why}.with_context("values that the step took may be consumed")));
   });
 }
 
@@ -334,7 +334,7 @@ void step_runner::finish(const running_ptr& run, status outcome) {
   run->reply.deliver(std::move(answer));
 }
 
-// Notes the tasks that the caller can read in the error: a task may answer that another is lost.
+// Notes the tasks that the error names to the caller: a task may answer that another one is lost.
 void step_runner::note_reported_tasks(const running_step& run, const status& outcome) {
   if (run.request.step->local || run.request.retried ||
       (outcome.kind() != error_kind::unavailable && outcome.kind() != error_kind::aborted))
@@ -343,7 +343,7 @@ void step_runner::note_reported_tasks(const running_step& run, const status& out
     if (const auto& part = run.part(i);
         part.has_state &&
         (i == run.refused_by || mentions_task(outcome.message(), to_string(part.task))))
-      registers_.note_reported(part.task);
+      registrar_.note_reported(part.task);
 }
 
 void step_runner::lose(const task_name& task, const status& why) {

@@ -22,10 +22,13 @@ struct gate_opened {
 /// Part of a master, on its thread.
 class step_runner {
 public:
-  step_runner(caf::event_based_actor* self, deadlines& due, registrar& registers, uint64_t session)
-      : self_(self), due_(due), registers_(registers), session_(session) {}
+  step_runner(caf::event_based_actor* self, deadlines& due, registrar& step_registrar,
+              uint64_t session)
+      : self_(self), due_(due), registrar_(step_registrar), session_(session) {}
 
+  /// Runs a step and answers at its end. The step waits at its gate if necessary.
   caf::result<step_outcome> run(const step_request& request);
+  /// Continues a step that its gate has admitted.
   void enter(const gate_opened& opened);
   /// Called when the connection to a task has ended: the task gives back what it held for running
   /// steps.
@@ -39,7 +42,7 @@ public:
   /// Removes and returns the tasks of an initialization, without those that another initialization
   /// uses as well.
   std::map<task_name, initialized_task> take_initialized(uint64_t initialization);
-  /// Answers all running steps.
+  /// Answers all running steps with the error `why`.
   void close(const status& why);
 
 private:
@@ -60,7 +63,7 @@ private:
 
   caf::event_based_actor* self_;
   deadlines& due_;
-  registrar& registers_;
+  registrar& registrar_;
   const uint64_t session_;
   uint64_t last_sequence_ = 0, next_number_ = 0;
   // By the number of the initialization.

@@ -12,7 +12,7 @@ number_grant refused(status reason) { return {.outcome = std::move(reason)}; }
 cluster_coordinator::cluster_coordinator(const task_name& self, uint64_t incarnation,
                                          const std::string& address,
                                          const coordinator_options& options, time_point now)
-    : options_(options), self_(self), settled_(now + options.settle), ticked_(now),
+    : options_(options), self_(self), settled_at_(now + options.settle), last_tick_(now),
       alone_since_(now) {
   list_.begin_term(incarnation, self);
   list_.put({self, incarnation, address});
@@ -22,15 +22,15 @@ cluster_coordinator::cluster_coordinator(const task_name& self, uint64_t incarna
 cluster_coordinator::cluster_coordinator(const task_name& self, member_list former, uint64_t term,
                                          bool left, const coordinator_options& options,
                                          time_point now)
-    : options_(options), self_(self), settled_(now + options.settle), ticked_(now),
-      alone_since_(now), list_(std::move(former)), heard_(list_.epoch()) {
+    : options_(options), self_(self), settled_at_(now + options.settle), last_tick_(now),
+      alone_since_(now), list_(std::move(former)), merged_epoch_(list_.epoch()) {
   auto former_coordinator = list_.coordinator();
   list_.begin_term(term, self);
   confirmed_.insert(self);
   if (left)
     set(former_coordinator, presence::left);
   for (const auto& [task, member] : list_.members())
-    expect(member, now);
+    track_absence(member, now);
 }
 
 // A process that restarts at the same address may take the number of the one before.
@@ -124,8 +124,8 @@ number_grant cluster_coordinator::grant(const number_claim& request, const task_
   claimed_[task] = request.incarnation;
   confirmed_.insert(task);
   if (!is_known)
-    away_.erase(task); // the absence was that of the former incarnation
-  expect(granted, now);
+    absences_.erase(task); // the absence was that of the former incarnation
+  track_absence(granted, now);
   return {.outcome = {}, .task = task, .incarnation = granted.incarnation};
 }
 
@@ -139,9 +139,9 @@ status cluster_coordinator::merge(const member_list& former, time_point now) {
                      " has been replaced: another process has coordinated the cluster since");
     list_.begin_term(epoch.term + 1, self_); // this process's clock is behind
   }
-  if (epoch <= heard_)
+  if (epoch <= merged_epoch_)
     return {};
-  heard_ = epoch;
+  merged_epoch_ = epoch;
   for (const auto& [task, member] : former.members()) {
     if (confirmed_.contains(task))
       continue;
@@ -149,7 +149,7 @@ status cluster_coordinator::merge(const member_list& former, time_point now) {
     if (former_member.state == presence::here)
       former_member.state = presence::unreachable;
     list_.put(former_member);
-    expect(former_member, now);
+    track_absence(former_member, now);
   }
   return {};
 }
@@ -159,7 +159,7 @@ void cluster_coordinator::connected(const task_name& task, uint64_t incarnation)
   const auto* member = list_.find(task);
   if (!member || member->incarnation != incarnation)
     return;
-  away_.erase(task);
+  absences_.erase(task);
   if (member->state != presence::here)
     set(task, presence::here);
 }
@@ -171,29 +171,30 @@ void cluster_coordinator::lost(const task_name& task, uint64_t incarnation, time
   if (--connection->second == 0)
     connections_.erase(connection);
   if (const auto* member = list_.find(task); member && member->incarnation == incarnation)
-    expect(*member, now);
+    track_absence(*member, now);
 }
 
 void cluster_coordinator::left(const task_name& task, uint64_t incarnation) {
   const auto* member = list_.find(task);
   if (!member || member->incarnation != incarnation || task == self_)
     return;
-  away_.erase(task);
+  absences_.erase(task);
   set(task, presence::left);
 }
 
 void cluster_coordinator::tick(time_point now) {
-  if (auto late = now - ticked_ - options_.longest_pause; late.count() > 0)
-    for (auto& [task, member_absence] : away_)
-      for (auto* time : {&member_absence.since, &member_absence.unheard, &member_absence.asked})
+  if (auto late = now - last_tick_ - options_.longest_pause; late.count() > 0)
+    for (auto& [task, member_absence] : absences_)
+      for (auto* time :
+           {&member_absence.since, &member_absence.unreached, &member_absence.last_probe})
         *time += late;
-  ticked_ = now;
+  last_tick_ = now;
   if (!connections_.empty())
     alone_since_ = now;
-  std::erase_if(away_, [&](const auto& entry) {
+  std::erase_if(absences_, [&](const auto& entry) {
     const auto& [task, member_absence] = entry;
     auto alone = std::max(alone_since_, member_absence.since) + options_.isolated_after <= now;
-    if (alone || (member_absence.denied && member_absence.unheard + options_.gone_after <= now)) {
+    if (alone || (member_absence.denied && member_absence.unreached + options_.gone_after <= now)) {
       set(task, presence::gone);
       return true;
     }
@@ -206,13 +207,13 @@ void cluster_coordinator::tick(time_point now) {
 
 std::vector<cluster_coordinator::probe> cluster_coordinator::probes(time_point now) {
   std::vector<probe> due;
-  for (auto& [task, member_absence] : away_) {
+  for (auto& [task, member_absence] : absences_) {
     if (member_absence.since + options_.unreachable_after > now ||
-        member_absence.asked + options_.probe_every > now)
+        member_absence.last_probe + options_.probe_every > now)
       continue;
-    member_absence.asked = now;
+    member_absence.last_probe = now;
     // Asks members in turn, beginning after the one that was asked last.
-    auto begin = list_.members().upper_bound(last_asked_);
+    auto begin = list_.members().upper_bound(last_prober_);
     size_t asked = 0;
     for (auto entry = begin; asked < options_.probers;) {
       if (entry == list_.members().end())
@@ -220,7 +221,7 @@ std::vector<cluster_coordinator::probe> cluster_coordinator::probes(time_point n
       else if (const auto& prober = entry->second;
                connections_.contains({prober.task, prober.incarnation})) {
         due.push_back({prober.task, {task, list_.find(task)->incarnation}});
-        last_asked_ = prober.task;
+        last_prober_ = prober.task;
         ++asked;
         ++entry;
       } else {
@@ -247,13 +248,13 @@ void cluster_coordinator::record(const probe_answer& result, time_point now) {
     return;
   if (result.reached && member->state == presence::gone) {
     set(result.task, presence::unreachable);
-    expect(*list_.find(result.task), now);
+    track_absence(*list_.find(result.task), now);
   }
-  auto member_absence = away_.find(result.task);
-  if (member_absence == away_.end())
+  auto member_absence = absences_.find(result.task);
+  if (member_absence == absences_.end())
     return;
   if (result.reached)
-    member_absence->second.unheard = now;
+    member_absence->second.unreached = now;
   member_absence->second.denied = !result.reached;
 }
 
@@ -265,12 +266,12 @@ void cluster_coordinator::set(const task_name& task, presence state) {
   list_.put(std::move(member));
 }
 
-void cluster_coordinator::expect(const cluster_member& member, time_point now) {
+void cluster_coordinator::track_absence(const cluster_member& member, time_point now) {
   if (member.task == self_ || !member.holds_number() ||
       connections_.contains({member.task, member.incarnation}))
-    away_.erase(member.task);
+    absences_.erase(member.task);
   else
-    away_.try_emplace(member.task, absence{now, now, now - options_.probe_every});
+    absences_.try_emplace(member.task, absence{now, now, now - options_.probe_every});
 }
 
 } // namespace troupe

@@ -14,12 +14,16 @@ struct coordinator_options {
   /// Time after the start in which no numbers are assigned, so that the members of a former cluster
   /// can call.
   std::chrono::milliseconds settle{2'000};
-  /// Time without a connection after which a member counts as unreachable, and as gone; and as gone
-  /// if no other member is connected that could be asked.
-  std::chrono::milliseconds unreachable_after{1'000}, gone_after{30'000}, isolated_after{120'000};
-  /// Period in which other members are asked whether they reach an absent one, and their number.
+  /// Time without a connection after which a member counts as unreachable.
+  std::chrono::milliseconds unreachable_after{1'000};
+  /// Time after which a member counts as gone, if neither the coordinator nor a member that was
+  /// asked has reached it.
+  std::chrono::milliseconds gone_after{30'000};
+  /// The same if no other member is connected, so that none can be asked.
+  std::chrono::milliseconds isolated_after{120'000};
+  /// Period of the probes of an absent member: other members are asked whether they reach it.
   std::chrono::milliseconds probe_every{5'000};
-  size_t probers = 3;
+  size_t probers = 3; ///< number of members that are asked in each period
   /// A longer pause between two ticks means that this process was suspended.
   std::chrono::milliseconds longest_pause{2'000};
 };
@@ -42,8 +46,9 @@ public:
 
   const member_list& list() const noexcept { return list_; }
   /// False in the time after the start; until then other tasks must not see the list.
-  bool settled(time_point now) const noexcept { return now >= settled_; }
+  bool settled(time_point now) const noexcept { return now >= settled_at_; }
 
+  /// Grants or refuses a number. `unavailable` means: ask again later.
   number_grant claim(const number_claim& request, time_point now);
 
   /// Merges the list of a former incarnation of this task, as a member reports it. A member's entry
@@ -68,6 +73,7 @@ public:
     task_name prober;
     probe_request subject;
   };
+  /// Returns the probes that are due, each once.
   std::vector<probe> probes(time_point now);
   /// The unreachable members, which this task must call.
   std::vector<task_name> unreachable() const;
@@ -75,7 +81,7 @@ public:
   void record(const probe_answer& result, time_point now);
 
 private:
-  using life = std::pair<task_name, uint64_t>;
+  using process = std::pair<task_name, uint64_t>; // a task and its incarnation
 
   number_grant claim_any(const number_claim& request, time_point now);
   number_grant claim_number(const number_claim& request, time_point now);
@@ -84,25 +90,25 @@ private:
   bool may_follow(const cluster_member& holder, const number_claim& request) const;
   void set(const task_name& task, presence state);
   /// Starts to measure the absence of a member, unless it is connected.
-  void expect(const cluster_member& member, time_point now);
+  void track_absence(const cluster_member& member, time_point now);
 
   coordinator_options options_;
   task_name self_;
   std::string reserved_;
-  time_point settled_, ticked_, alone_since_;
+  time_point settled_at_, last_tick_, alone_since_;
   member_list list_;
-  list_epoch heard_;                      // of the former list that was merged
+  list_epoch merged_epoch_;               // of the former list that was merged last
   std::set<task_name> confirmed_;         // members that have reported themselves
   std::map<task_name, uint64_t> claimed_; // the incarnation of each claim
-  std::map<life, int> connections_;
+  std::map<process, int> connections_;    // their number
   struct absence {
-    time_point since;    // without a connection to this task
-    time_point unheard;  // and not reached by a member
-    time_point asked;    // members were asked last
-    bool denied = false; // a member that was asked could not reach it
+    time_point since;      // without a connection to this task
+    time_point unreached;  // since when no member has reached it either
+    time_point last_probe; // when members were asked last
+    bool denied = false;   // a member that was asked could not reach it
   };
-  std::map<task_name, absence> away_; // of members that hold a number
-  task_name last_asked_;              // members are asked in turn
+  std::map<task_name, absence> absences_; // of members that hold a number
+  task_name last_prober_;                 // members are asked in turn
 };
 
 } // namespace troupe

@@ -22,7 +22,7 @@ public:
   enum class next : uint8_t {
     wait,
     cancel_others, ///< cancel the tasks that are silent(), and give them some time
-    settle,        ///< tell the tasks that are silent() that the step has succeeded; they answer
+    settle,        ///< send the success to the tasks that are silent(); they confirm it
     end            ///< report outcome() to the caller
   };
 

@@ -1,4 +1,4 @@
-// Refuses steps that use the state of a restarted task until a session has restored or initialised
+// Refuses steps that use the state of a restarted task until a session has restored or initialized
 // the state (docs/recovery.md).
 #pragma once
 #include "troupe/runtime/cluster/initialization_stage.hpp"
@@ -22,7 +22,7 @@ public:
   void await(clock::time_point now, std::chrono::milliseconds patience) {
     std::lock_guard guard{mutex_};
     patience_ = patience;
-    expected_ = now + patience;
+    patience_ends_ = now + patience;
     closed_.store(true, std::memory_order_release);
   }
   bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
@@ -41,7 +41,7 @@ public:
       return {{}, initialization_stage::over};
     if (initializes && (!initializing_peer_ || initializing_peer_ == peer)) {
       if (!std::exchange(initializing_peer_, peer)) {
-        name_ = name;
+        initializer_name_ = name;
         began_ = now;
       }
       return {{}, initialization_stage::by_requester};
@@ -49,28 +49,29 @@ public:
     auto seconds = [](clock::duration time) {
       return std::chrono::duration_cast<std::chrono::seconds>(time).count();
     };
-    auto late =
-        !initializes && now >= expected_; // a step that initializes may follow a failed peer
-    auto kind = late ? error_kind::failed_precondition : error_kind::unavailable;
-    auto restarted = concat(task, " was restarted; its variables must be initialised or restored "
+    // A step that initializes is never too late: it may follow a peer that has failed.
+    auto is_late = !initializes && now >= patience_ends_;
+    auto kind = is_late ? error_kind::failed_precondition : error_kind::unavailable;
+    auto restarted = concat(task, " was restarted; its variables must be initialized or restored "
                                   "before it serves them: ");
     if (initializing_peer_)
-      return {failure(kind, restarted, name_, " has been doing so for ", seconds(now - began_),
-                      " s; try again"),
+      return {failure(kind, restarted, initializer_name_, " has been doing so for ",
+                      seconds(now - began_), " s; try again"),
               initialization_stage::by_another};
-    if (late)
+    if (is_late)
       return {failure(kind, restarted, "no session has done so within ", seconds(patience_),
-                      " s: restore or initialise it in session::initialize_tasks()"),
+                      " s: restore or initialize it in session::initialize_tasks()"),
               initialization_stage::awaited};
     return {
         failure(
             kind, restarted,
-            "no session does so yet; restore or initialise it in session::initialize_tasks(), by a "
+            "no session does so yet; restore or initialize it in session::initialize_tasks(), by a "
             "training_run or by recovery.restore_state, or try again"),
         initialization_stage::awaited};
   }
 
-  /// The peer has initialized the task, or given up. Returns whether this has opened the gate.
+  /// The peer has initialized the task, or has given up if `done` is false. Returns whether this
+  /// has opened the gate.
   bool end(const void* peer, bool done) {
     std::lock_guard guard{mutex_};
     if (!closed() || initializing_peer_ != peer)
@@ -83,16 +84,16 @@ public:
   /// The name of the peer that initializes the task; empty if there is none.
   std::string initializer() const {
     std::lock_guard guard{mutex_};
-    return initializing_peer_ ? name_ : std::string{};
+    return initializing_peer_ ? initializer_name_ : std::string{};
   }
 
 private:
   mutable std::mutex mutex_;
   std::atomic<bool> closed_{false};
   std::chrono::milliseconds patience_{0};
-  clock::time_point expected_, began_;
+  clock::time_point patience_ends_, began_;
   const void* initializing_peer_ = nullptr;
-  std::string name_;
+  std::string initializer_name_;
 };
 
 } // namespace troupe

@@ -1,4 +1,4 @@
-// The answer of a task that waits to be initialized to a step that uses its state.
+// The stage of a task's initialization, as the task reports it to a step that uses its state.
 #pragma once
 #include <cstdint>
 #include <string>

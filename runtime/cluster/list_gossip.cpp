@@ -11,9 +11,9 @@ bool list_gossip::is_greeting(const member_changes& changes) noexcept {
   return changes.base == changes.epoch;
 }
 
-void list_gossip::set_epoch(peer from, const list_epoch& has) {
+void list_gossip::set_epoch(peer from, const list_epoch& epoch) {
   if (auto entry = known_.find(from); entry != known_.end())
-    entry->second = {has, true};
+    entry->second = {epoch, true};
 }
 
 list_gossip::merge_result list_gossip::merge(peer from, const member_changes& changes,
@@ -30,9 +30,9 @@ list_gossip::merge_result list_gossip::merge(peer from, const member_changes& ch
 std::vector<list_gossip::message> list_gossip::take_messages(const member_list& list) {
   std::vector<message> messages;
   for (auto& [to, view] : known_)
-    if (view.introduced && view.has < list.epoch()) {
-      messages.emplace_back(to, list.changes_since(view.has));
-      view.has = list.epoch();
+    if (view.introduced && view.epoch < list.epoch()) {
+      messages.emplace_back(to, list.changes_since(view.epoch));
+      view.epoch = list.epoch();
     }
   return messages;
 }

@@ -16,8 +16,8 @@ public:
   using peer = uint64_t;
   using message = std::pair<peer, member_changes>;
 
-  /// The first message on a new connection: the epoch of the list without members. `asks`: as if
-  /// the list were empty, so that the peer sends all of its list.
+  /// Returns the first message on a new connection: the epoch of the list, without members. With
+  /// `asks`, the message has the epoch of an empty list, so that the peer sends its complete list.
   static member_changes greeting(const member_list& list, bool asks = false);
   static bool is_greeting(const member_changes& changes) noexcept;
 
@@ -26,20 +26,20 @@ public:
 
   struct merge_result {
     member_list::merge_outcome outcome = member_list::merge_outcome::outdated;
-    std::optional<member_changes> answer = {};
+    std::optional<member_changes> answer = {}; ///< to be sent to the peer
   };
   /// Merges the changes from a peer into the list.
   merge_result merge(peer from, const member_changes& changes, member_list& list);
-  /// The peer has the list of that epoch.
-  void set_epoch(peer from, const list_epoch& has);
+  /// Notes that the peer has the list of that epoch.
+  void set_epoch(peer from, const list_epoch& epoch);
 
   /// Returns the messages to send, each once.
   std::vector<message> take_messages(const member_list& list);
 
 private:
   struct view {
-    list_epoch has;
-    bool introduced = false; // it has named its epoch
+    list_epoch epoch;        // of the list that the peer has
+    bool introduced = false; // the peer has sent its epoch
   };
   std::map<peer, view> known_;
 };

@@ -1,4 +1,5 @@
-// The list of members of a cluster that tasks join: one task decides it, all others have copies.
+// The list of members of a cluster that tasks join. One task, the coordinator, changes the list;
+// all other members have copies.
 #pragma once
 #include "troupe/runtime/device/device_name.hpp"
 #include "troupe/runtime/types/status.hpp"
@@ -12,8 +13,9 @@
 
 namespace troupe {
 
-/// Orders lists: first by the term, which is the incarnation of the coordinator that decided the
-/// list (later ones are greater), then by the number of its changes.
+/// Orders lists: first by the term, which is greater for a later coordinator, then by the number of
+/// changes in the term. A process that starts as the coordinator takes its incarnation as the term;
+/// an elected one takes the number after the greatest term that it knows.
 struct list_epoch {
   uint64_t term = 0, change = 0;
   auto operator<=>(const list_epoch&) const = default;
@@ -33,7 +35,7 @@ struct cluster_member {
   uint64_t incarnation = 0;
   std::string address;
   presence state = presence::here;
-  uint64_t changed = 0; ///< the change of the list that set this state
+  uint64_t changed = 0; ///< list_epoch::change of the list that set this state
   bool holds_number() const noexcept {
     return state == presence::here || state == presence::unreachable;
   }
@@ -53,7 +55,7 @@ inline constexpr uint64_t last_term = UINT64_MAX - 1;
 
 inline constexpr int max_tasks_of_job = 65'536;
 
-/// A task reports its number, or asks for one.
+/// A task reports its number, or requests one.
 struct number_claim {
   std::string job;
   int32_t task = -1; ///< its number; -1: any
@@ -102,6 +104,7 @@ public:
   const std::map<task_name, cluster_member>& members() const noexcept { return members_; }
   const cluster_member* find(const task_name& task) const;
 
+  /// Returns the changes since an epoch, or the complete list if that epoch is of another term.
   member_changes changes_since(const list_epoch& since) const;
 
   enum class merge_outcome : uint8_t { outdated, merged, gap };

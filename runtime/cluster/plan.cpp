@@ -68,14 +68,16 @@ void note_moved(step_plan& plan, const std::vector<const node*>& moved) {
 
 void note_softened(step_plan& plan, const placement& placed, const device_list& devices) {
   for (const auto* node : placed.replaced_requests) {
-    auto asked = plain_device(node->device());
-    if (asked.empty() ||
-        std::ranges::any_of(plan.softened, [&](const auto& entry) { return entry.first == asked; }))
+    auto requested_device = plain_device(node->device());
+    if (requested_device.empty() || std::ranges::any_of(plan.softened, [&](const auto& entry) {
+          return entry.first == requested_device;
+        }))
       continue;
     auto device = placed.chosen[node->index()];
-    plan.softened.emplace_back(asked, concat(node->description(), " asks for '", asked,
-                                             "', which is not there or cannot run it; it runs on ",
-                                             devices[static_cast<size_t>(device)]));
+    plan.softened.emplace_back(requested_device,
+                               concat(node->description(), " asks for '", requested_device,
+                                      "', which is not there or cannot run it; it runs on ",
+                                      devices[static_cast<size_t>(device)]));
   }
 }
 

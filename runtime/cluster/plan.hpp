@@ -33,11 +33,12 @@ struct step_plan {
   /// The same for nodes that requested a missing device (place_options::soft), by the requested
   /// device.
   std::vector<std::pair<std::string, std::string>> softened;
-  std::shared_ptr<const placement_report> report =
-      {}; ///< of the step itself (place_options::explain)
+  /// Of the step itself, without its frames (place_options::explain).
+  std::shared_ptr<const placement_report> report = {};
 };
 
-/// Optimizes, places and cuts a step. Throws nothing.
+/// Optimizes, places and cuts a step, and changes its graph. Fails with `deadline_exceeded` once
+/// `stop`, if given, is due. Throws nothing.
 result<step_plan> make_plan(step_graph& planned, const plan_options& options, stop_signal* stop);
 
 } // namespace troupe

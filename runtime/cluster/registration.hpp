@@ -20,8 +20,8 @@ public:
 
   size_t parts() const noexcept { return parts_.size(); }
   bool ready(size_t part) const { return parts_[part].now == state::ready; }
-  bool complete() const noexcept { return ready_ == parts_.size(); }
-  bool under_way() const noexcept { return asking_ > 0; }
+  bool complete() const noexcept { return ready_count_ == parts_.size(); }
+  bool under_way() const noexcept { return asking_count_ > 0; }
   /// Distinguishes answers to different attempts.
   uint64_t attempt() const noexcept { return attempt_; }
 
@@ -45,7 +45,7 @@ public:
         parts_[i].stale = false;
         wanted.push_back(i);
       }
-    asking_ = wanted.size();
+    asking_count_ = wanted.size();
     return wanted;
   }
 
@@ -64,9 +64,9 @@ public:
       return next::release;
     // If the part or a partner was lost after the request, the part is registered again.
     asked.now = asked.stale ? state::absent : state::ready;
-    ready_ += !asked.stale;
-    --asking_;
-    if (asking_ > 0)
+    ready_count_ += !asked.stale;
+    --asking_count_;
+    if (asking_count_ > 0)
       return next::wait;
     return complete() ? next::complete : next::again;
   }
@@ -86,7 +86,7 @@ public:
     for (auto& asked : parts_)
       if (asked.now == state::asking)
         asked.now = state::absent;
-    asking_ = 0;
+    asking_count_ = 0;
     ++attempt_;
   }
 
@@ -94,7 +94,7 @@ public:
   const status& error() const noexcept { return error_; }
 
 private:
-  enum class state : uint8_t { absent, asking, ready };
+  enum class state : uint8_t { absent, asking, ready }; // asking: the task has not answered yet
   struct part {
     state now = state::absent;
     bool stale = false; // the part or a partner was lost after the request
@@ -104,13 +104,13 @@ private:
     parts_[lost_part].stale = parts_[lost_part].now == state::asking;
     if (parts_[lost_part].now == state::ready) {
       parts_[lost_part].now = state::absent;
-      --ready_;
+      --ready_count_;
     }
   }
 
   std::vector<std::vector<size_t>> partners_;
   std::vector<part> parts_;
-  size_t ready_ = 0, asking_ = 0;
+  size_t ready_count_ = 0, asking_count_ = 0;
   uint64_t attempt_ = 0;
   status error_;
 };

@@ -43,7 +43,8 @@ enum class arrival_fate : uint8_t {
 };
 
 /// The steps of a task. Each is announced, attached once it has begun, and ended. `Step` represents
-/// a running step; it must be copyable, and default-constructed is none. Not thread-safe.
+/// a running step; it must be copyable, and its default-constructed value stands for no step. Not
+/// thread-safe.
 template <class Step>
 class rendezvous {
 public:
@@ -54,19 +55,19 @@ public:
   /// A step is about to begin. Fails if it was cancelled before, if there was no room for a tensor
   /// that arrived before it, if its id is in use, or if the rendezvous is closed.
   status announce(step_id step, time_point now) {
-    if (!closed_)
-      return closed_;
+    if (!close_reason_.ok())
+      return close_reason_;
     if (running_.contains(step))
       return invalid("step ", step, " runs already");
     if (ended(step))
       return invalid("step ", step, " has run already");
     auto early_step = take_early(step);
-    if (!early_step.refused) {
+    if (!early_step.refusal.ok()) {
       note_end(step, now);
-      return early_step.refused;
+      return early_step.refusal;
     }
     if (early_step.arrivals.empty())
-      TROUPE_TRY(refusal_forgotten(step, now));
+      TROUPE_TRY(check_dropped_refusals(step, now));
     auto& announced = running_[step];
     for (const auto& early_arrival : early_step.arrivals)
       if (!is_new(announced, early_arrival)) {
@@ -84,10 +85,10 @@ public:
     auto entry = running_.find(step);
     if (entry == running_.end())
       return std::vector<arrival>{};
-    if (!closed_)
-      return closed_;
-    if (!entry->second.refused)
-      return entry->second.refused;
+    if (!close_reason_.ok())
+      return close_reason_;
+    if (!entry->second.refusal.ok())
+      return entry->second.refusal;
     entry->second.step = std::move(started);
     entry->second.attached = true;
     entry->second.deadline = deadline;
@@ -119,8 +120,8 @@ public:
         return {first ? arrival_fate::deliver : arrival_fate::duplicate, known.step};
       if (first)
         known.waiting.push_back(std::move(tensor_arrival));
-      else if (known.refused)
-        known.refused = invalid("a tensor came twice for the key ", tensor_arrival.key);
+      else if (known.refusal.ok())
+        known.refusal = invalid("a tensor came twice for the key ", tensor_arrival.key);
       return {arrival_fate::keep, {}};
     }
     if (ended(tensor_arrival.step))
@@ -142,26 +143,27 @@ public:
 
   /// Whether the tensors of a step are needed.
   fetch_decision decision_for(step_id step) const {
-    if (!closed_)
+    if (!close_reason_.ok())
       return fetch_decision::never;
     if (auto entry = running_.find(step); entry != running_.end())
-      return entry->second.failing || !entry->second.refused ? fetch_decision::never
-                                                             : fetch_decision::now;
+      return entry->second.is_cancelled || !entry->second.refusal.ok() ? fetch_decision::never
+                                                                       : fetch_decision::now;
     if (ended(step))
       return fetch_decision::never;
     auto waiting_entry = early_.find(step);
-    return waiting_entry == early_.end() || waiting_entry->second.refused ? fetch_decision::later
-                                                                          : fetch_decision::never;
+    return waiting_entry == early_.end() || waiting_entry->second.refusal.ok()
+               ? fetch_decision::later
+               : fetch_decision::never;
   }
 
   /// Stops a step. Returns it if it runs; a step that has not begun will be refused.
   std::optional<Step> cancel(step_id step, const status& reason, time_point now) {
     if (auto entry = running_.find(step); entry != running_.end()) {
-      entry->second.failing = true;
+      entry->second.is_cancelled = true;
       if (entry->second.attached)
         return entry->second.step;
-      if (entry->second.refused)
-        entry->second.refused = reason;
+      if (entry->second.refusal.ok())
+        entry->second.refusal = reason;
     } else if (!ended(step)) {
       age(now);
       refuse(step, reason, now);
@@ -171,8 +173,8 @@ public:
 
   /// Refuses all steps from now on.
   void close(const status& reason) {
-    if (closed_)
-      closed_ = reason;
+    if (close_reason_.ok())
+      close_reason_ = reason;
   }
 
   /// Calls `act(step_id, Step, deadline)` for all running steps.
@@ -185,9 +187,9 @@ public:
 
   /// Forgets tensors that have waited too long for their step, and sessions that were not used.
   void age(time_point now) {
-    if (now - aged_ < std::chrono::seconds{1})
+    if (now - last_aged_ < std::chrono::seconds{1})
       return;
-    aged_ = now;
+    last_aged_ = now;
     for (auto entry = early_.begin(); entry != early_.end();)
       if (auto old = entry++; now - old->second.since >= limits_.patience) {
         auto step = old->first;
@@ -205,7 +207,7 @@ public:
   /// Whether the step runs, or tensors have arrived for it.
   bool expects(step_id step) const {
     auto entry = early_.find(step);
-    return is_running(step) || (entry != early_.end() && entry->second.refused);
+    return is_running(step) || (entry != early_.end() && entry->second.refusal.ok());
   }
   size_t running() const noexcept { return running_.size(); }
   size_t early_steps() const noexcept { return early_.size(); } ///< including refused steps
@@ -238,16 +240,16 @@ private:
   struct run {
     Step step{};
     bool attached = false;
-    bool failing = false; // it was cancelled
+    bool is_cancelled = false;
     time_point deadline = time_point::max();
     key_set arrived;
-    std::vector<arrival> waiting;
-    status refused;
+    std::vector<arrival> waiting; // until the step is attached
+    status refusal;               // the error with which the step must end; ok: none
   };
   struct early {
     std::vector<arrival> arrivals;
-    time_point since;
-    status refused;
+    time_point since; // the last arrival, or the refusal
+    status refusal;   // the error of announce(); ok: none
   };
   struct session {
     recent_steps recent;
@@ -289,7 +291,7 @@ private:
       return {};
     auto taken = std::move(entry->second);
     early_.erase(entry);
-    if (taken.refused) {
+    if (taken.refusal.ok()) {
       auto& owner = sessions_[step.session];
       --owner.steps;
       --steps_;
@@ -301,18 +303,19 @@ private:
     return taken;
   }
 
-  // `tensor_arrival` is null if a tensor of the step is only expected.
+  // Keeps a tensor of a step that has not begun. `tensor_arrival` is null if the tensor is only
+  // announced.
   void keep_early(step_id step, arrival* tensor_arrival, time_point now) {
     age(now);
     auto entry = early_.find(step);
-    if (entry != early_.end() && !entry->second.refused)
+    if (entry != early_.end() && !entry->second.refusal.ok())
       return;
     auto size = tensor_arrival ? tensor_arrival->value.bytes() : 0;
     auto& owner = session_of(step, now);
     auto is_first = entry == early_.end();
     if (bytes_ + size > limits_.bytes || owner.bytes + size > limits_.session_bytes ||
         (is_first && (steps_ >= limits_.steps || owner.steps >= limits_.session_steps)))
-      return refuse(step, no_room(owner), now);
+      return refuse(step, no_room_error(owner), now);
     owner.steps += is_first;
     steps_ += is_first;
     owner.bytes += size;
@@ -323,31 +326,33 @@ private:
       waiting.arrivals.push_back(std::move(*tensor_arrival));
   }
 
-  status no_room(const session& owner) const {
+  status no_room_error(const session& owner) const {
     return failure(error_kind::resource_exhausted,
-                   "a tensor that came before its step found no room: tensors of ", owner.steps,
-                   " other steps of the session (at most ", limits_.session_steps, "), ",
-                   owner.bytes, " bytes (at most ", limits_.session_bytes, "), and of ", steps_,
+                   "there was no room for a tensor that arrived before its step; tensors are kept "
+                   "for ",
+                   owner.steps, " steps of the session (at most ", limits_.session_steps, "), ",
+                   owner.bytes, " bytes (at most ", limits_.session_bytes, "), and for ", steps_,
                    " steps of all sessions (at most ", limits_.steps, "), ", bytes_,
-                   " bytes (at most ", limits_.bytes, ") wait for theirs");
+                   " bytes (at most ", limits_.bytes, ")");
   }
 
   // Drops the tensors of a step, and refuses the step when it is announced.
   void refuse(step_id step, status reason, time_point now) {
-    if (auto earlier = take_early(step); !earlier.refused)
-      reason = std::move(earlier.refused); // the first cause counts
+    if (auto earlier = take_early(step); !earlier.refusal.ok())
+      reason = std::move(earlier.refusal); // the first cause counts
     if (early_.size() >= limits_.refused) {
-      forgot_ = now;
+      refusal_dropped_at_ = now;
       return;
     }
     early_[step] = {{}, now, std::move(reason)};
   }
 
-  status refusal_forgotten(step_id step, time_point now) const {
-    if (!forgot_ || now >= *forgot_ + limits_.patience)
+  // Fails if a refusal was dropped so recently that it may have been the refusal of this step.
+  status check_dropped_refusals(step_id step, time_point now) const {
+    if (!refusal_dropped_at_ || now >= *refusal_dropped_at_ + limits_.patience)
       return {};
     return failure(error_kind::resource_exhausted, "more than ", limits_.refused,
-                   " steps were cancelled or refused before they came: step ", step,
+                   " steps were cancelled or refused before they began: step ", step,
                    " may be one of them");
   }
 
@@ -356,9 +361,9 @@ private:
   std::unordered_map<step_id, early> early_;
   std::unordered_map<uint64_t, session> sessions_;
   size_t steps_ = 0, bytes_ = 0; // in early_
-  time_point aged_{};
-  std::optional<time_point> forgot_; // the last time at which there was no room for a refusal
-  status closed_;
+  time_point last_aged_{};
+  std::optional<time_point> refusal_dropped_at_; // for lack of room, most recently
+  status close_reason_;                          // ok: not closed
 };
 
 } // namespace troupe

@@ -11,7 +11,7 @@ struct state_loss {
   uint64_t number = 0; ///< counts the session's losses, from 1
 };
 
-/// As a number of losses: all of them are known to the code that restores the state.
+/// As an acknowledged loss: the caller, which restores the state, knows all losses.
 inline constexpr uint64_t all_losses = std::numeric_limits<uint64_t>::max();
 
 } // namespace troupe

@@ -16,16 +16,16 @@ bool is_current(const cluster_member* member, uint64_t incarnation) {
 } // namespace
 
 std::optional<vote_request> succession::tick(const member_list& list, bool hears, time_point now) {
-  if (auto gap = now - ticked_; gap > options_.longest_pause) {
+  if (auto gap = now - last_tick_; gap > options_.longest_pause) {
     silent_since_ = std::min(now, silent_since_ + gap);
-    asks_ = 0;
+    candidate_term_ = 0;
   }
-  ticked_ = now;
+  last_tick_ = now;
   hears_ = hears;
   if (hears || list.epoch().term != term_) {
     term_ = list.epoch().term;
     silent_since_ = now;
-    asks_ = 0;
+    candidate_term_ = 0;
     return {};
   }
   if (list.coordinator().job.empty() || !is_current(list.find(self_), incarnation_))
@@ -36,48 +36,49 @@ std::optional<vote_request> succession::tick(const member_list& list, bool hears
       break;
     rank += member.holds_number() && task != list.coordinator();
   }
-  if (now < next_ || now < silent_since_ + options_.candidate_after + rank * options_.rank_delay)
+  if (now < next_request_ ||
+      now < silent_since_ + options_.candidate_after + rank * options_.rank_delay)
     return {};
-  auto latest_term = std::max(promised_, term_);
+  auto latest_term = std::max(promised_term_, term_);
   if (latest_term >= last_term)
     return {};
-  promised_ = asks_ = latest_term + 1;
+  promised_term_ = candidate_term_ = latest_term + 1;
   voters_ = {self_};
-  next_ = now + options_.retry_after + rank * options_.rank_delay;
-  return vote_request{asks_, list.epoch()};
+  next_request_ = now + options_.retry_after + rank * options_.rank_delay;
+  return vote_request{candidate_term_, list.epoch()};
 }
 
 vote succession::answer(const vote_request& request, const task_name& from, uint64_t incarnation,
                         const member_list& list, time_point now) {
-  auto silent = !hears_ && now - ticked_ <= options_.longest_pause &&
+  auto silent = !hears_ && now - last_tick_ <= options_.longest_pause &&
                 now - silent_since_ >= options_.vote_after;
   auto known = request.candidate_epoch > list.epoch() || is_current(list.find(from), incarnation);
   auto granted = silent && known && request.candidate_epoch >= list.epoch() &&
-                 request.term > promised_ && request.term > list.epoch().term &&
+                 request.term > promised_term_ && request.term > list.epoch().term &&
                  request.term <= last_term;
   if (granted) {
-    promised_ = request.term;
-    asks_ = 0;
-    next_ = now + options_.retry_after;
+    promised_term_ = request.term;
+    candidate_term_ = 0;
+    next_request_ = now + options_.retry_after;
   }
-  return {std::max(promised_, list.epoch().term), granted};
+  return {std::max(promised_term_, list.epoch().term), granted};
 }
 
 void succession::count(const vote& received, const task_name& from, uint64_t incarnation,
                        const member_list& list) {
   if (!received.granted)
-    promised_ = std::max(promised_, received.term < last_term ? received.term : 0);
-  else if (received.term == asks_ && is_current(list.find(from), incarnation))
+    promised_term_ = std::max(promised_term_, received.term < last_term ? received.term : 0);
+  else if (received.term == candidate_term_ && is_current(list.find(from), incarnation))
     voters_.insert(from);
 }
 
 uint64_t succession::elected(const member_list& list) const {
   auto result = vote_count(list);
-  return result && result->has >= result->needs ? asks_ : 0;
+  return result && result->has >= result->needs ? candidate_term_ : 0;
 }
 
 std::optional<succession::votes> succession::vote_count(const member_list& list) const {
-  if (asks_ == 0)
+  if (candidate_term_ == 0)
     return {};
   return votes{voters_.size(), electorate(list) / 2 + 1};
 }

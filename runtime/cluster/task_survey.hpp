@@ -9,8 +9,9 @@
 
 namespace troupe {
 
+/// Why a task did not answer.
 struct task_problem {
-  /// Removes the name of the task from the text if it comes first.
+  /// Makes a problem of an error. Removes the name of the task from the start of the text.
   static task_problem of(std::string task, const status& reason) {
     std::string_view text = reason.message();
     if (text.starts_with(task) && text.substr(task.size()).starts_with(": "))
@@ -34,13 +35,13 @@ inline status as_error(const std::vector<task_problem>& problems) {
   return failure(problems.front().reason.kind(), text).with_task(problems.front().task);
 }
 
-/// The devices of the tasks that answered, and the other tasks.
+/// The devices of the tasks that answered, and the problems of the other tasks.
 struct device_survey {
   std::vector<device_info> devices = {};
   std::vector<task_problem> problems = {};
 };
 
-/// The state on the tasks that answered, and the other tasks.
+/// The state on the tasks that answered, and the problems of the other tasks.
 struct state_survey {
   state_list state = {};
   std::vector<task_problem> problems = {};

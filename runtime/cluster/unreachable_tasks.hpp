@@ -18,29 +18,30 @@ class unreachable_tasks {
 public:
   using time_point = step_clock::time_point;
 
-  /// `patience` is the time to wait for a task that may be restarting; `last_look` is the minimum
-  /// time of each attempt, because there may have been no attempts for a while.
+  /// `patience` is the time to wait for a task that may be restarting. `min_search` is the minimum
+  /// time of each search, because there may have been no search for a while.
   explicit unreachable_tasks(std::chrono::milliseconds patience,
-                             std::chrono::milliseconds last_look)
-      : patience_(patience), last_look_(last_look) {}
+                             std::chrono::milliseconds min_search)
+      : patience_(patience), min_search_(min_search) {}
 
   /// The task is needed now: returns the time until which to look for it if another task would do.
   time_point begin_search(const task_name& task, time_point now) {
-    auto& search = tasks_.try_emplace(task, sought{now, now}).first->second;
-    // After a long pause between attempts, the task may have been there meanwhile.
-    if (now - std::exchange(search.looked, now) > 2 * patience_)
-      search.since = now;
-    return search.lost ? now + last_look_ : std::max(search.since + patience_, now + last_look_);
+    auto& entry = tasks_.try_emplace(task, search{now, now}).first->second;
+    // After a long pause between searches, the task may have been reachable meanwhile.
+    if (now - std::exchange(entry.last_search, now) > 2 * patience_)
+      entry.since = now;
+    return entry.lost ? now + min_search_ : std::max(entry.since + patience_, now + min_search_);
   }
   void note_found(const task_name& task) { tasks_.erase(task); }
-  /// The search was long enough; or the task was to replace another, and is not there.
+  /// Counts the task as lost: it was not found in time, or it was to replace another task and
+  /// cannot be reached.
   void note_lost(const task_name& task, time_point now) {
-    tasks_.try_emplace(task, sought{now, now}).first->second.lost = true;
+    tasks_.try_emplace(task, search{now, now}).first->second.lost = true;
   }
   std::set<task_name> lost() const {
     std::set<task_name> lost_tasks;
-    for (const auto& [task, search] : tasks_)
-      if (search.lost)
+    for (const auto& [task, entry] : tasks_)
+      if (entry.lost)
         lost_tasks.insert(task);
     return lost_tasks;
   }
@@ -57,12 +58,12 @@ public:
   }
 
 private:
-  struct sought {
-    time_point since, looked;
+  struct search {
+    time_point since, last_search;
     bool lost = false, reported = false;
   };
-  const std::chrono::milliseconds patience_, last_look_;
-  std::map<task_name, sought> tasks_;
+  const std::chrono::milliseconds patience_, min_search_;
+  std::map<task_name, search> tasks_;
 };
 
 } // namespace troupe

@@ -388,7 +388,7 @@ void client_host::ask_run(const run_record& record, const std::shared_ptr<prepar
 
 void client_host::note_end(run_record& run, const status& outcome) {
   run.is_answered = true;
-  run.reported_doubt = outcome.message().find("may be spent") != std::string::npos;
+  run.reported_doubt = outcome.message().find("may be consumed") != std::string::npos;
   run.answered = core_.now;
   if (outcome.ok()) {
     ++succeeded_;

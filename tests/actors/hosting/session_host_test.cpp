@@ -535,14 +535,14 @@ TEST_CASE("graphs with invalid feeds and fetches are refused, and the session co
   };
   CHECK_THAT(refusal_of_graph([](graph&) {}), Contains("there is nothing to fetch"));
   CHECK_THAT(refusal_of_graph([](graph& g) { add_fetch(g, add_feed(g, 2, "x"), 0, "f"); }),
-             Contains("is feed 2 of 2"));
+             Contains("has the feed index 2, but the step has 2 feeds"));
   CHECK_THAT(refusal_of_graph([](graph& g) {
                add_fetch(g, add_feed(g, 1, "x"), 0, "f");
                add_fetch(g, add_feed(g, 1, "y"), 1, "g");
              }),
-             Contains("is feed 1 of 2, as another is"));
+             Contains("has the feed index 1, which another node has already"));
   CHECK_THAT(refusal_of_graph([](graph& g) { add_fetch(g, add_feed(g, 1, "x"), 9, "f"); }),
-             Contains("is fetch 9, which cannot be"));
+             Contains("has the fetch index 9, which is out of range"));
   CHECK_THAT(refusal_of_graph([](graph& g) {
                auto* x = add_feed(g, 0, "x");
                add_fetch(g, x, 1, "f");

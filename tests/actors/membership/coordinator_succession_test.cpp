@@ -28,7 +28,8 @@ TEST_CASE("an elected member is the coordinator until the first seed returns") {
   CHECK(requests.term == 1001);
   world.say(second, vote{1001, true});
   world.say(joiner, number_claim{"worker", -1, 8, "h:8"});
-  CHECK(joiner.all<number_grant>()[0].outcome.message().find("is not heard") != std::string::npos);
+  CHECK(joiner.all<number_grant>()[0].outcome.message().find("is not connected") !=
+        std::string::npos);
   world.say(third, vote{1001, true}); // three of four
   // Asks for the list that the voter has.
   CHECK(third.all<member_changes>().back().epoch == list_epoch{});

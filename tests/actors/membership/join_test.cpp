@@ -229,7 +229,7 @@ TEST_CASE("a task that waits for a number stops on request, and its error says w
   auto seeds = free_address();
   auto numberless = try_to_join(seeds, any_worker, {.listen = seeds});
   REQUIRE(!numberless);
-  CHECK(numberless.status().message().find("gives out the numbers") != std::string::npos);
+  CHECK(numberless.status().message().find("assigns the numbers") != std::string::npos);
   auto wildcard_join = try_to_join(seeds, any_worker, {.listen = "0.0.0.0:0"});
   CHECK(wildcard_join.status().message().find("insecure") != std::string::npos);
 }

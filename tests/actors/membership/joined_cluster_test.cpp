@@ -169,7 +169,7 @@ TEST_CASE(
   CHECK(newer_peer.all<number_claim>().empty());
   CHECK(!world.joined->handle_message({ping{}, newer_peer.exchange, newer_peer.connection}));
   CHECK(!world.joined->handle_message({member_changes{}, {}, std::make_shared<peer_connection>()}));
-  // Only the coordinator gives out numbers.
+  // Only the coordinator assigns numbers.
   world.say(older_peer, number_claim{"worker", -1, 8, "h:8"});
   CHECK(older_peer.all<number_grant>()[0].outcome.kind() == error_kind::unavailable);
 }
@@ -243,7 +243,7 @@ TEST_CASE("a member is not asked for more probes than it can do at once") {
   CHECK(world.probed.size() == 16);
 }
 
-TEST_CASE("a member that is connected to a member reported as gone objects") {
+TEST_CASE("a member reports that it is connected to a member which the list counts as gone") {
   joined_world world;
   world.start(zero, 5, "h:5");
   auto& peer = world.meet(first, 1000, true);

@@ -443,7 +443,7 @@ TEST_CASE(
   } else {
     world.advance_and_run(2100ms);
     CHECK(outcome_of(answer).kind() == error_kind::cancelled);
-    CHECK_THAT(outcome_of(answer).message(), Contains("may be spent"));
+    CHECK_THAT(outcome_of(answer).message(), Contains("may be consumed"));
   }
 }
 

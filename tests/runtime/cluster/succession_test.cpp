@@ -51,7 +51,7 @@ std::optional<vote_request> asks_within(voter& candidate, const member_list& lis
 } // namespace
 
 TEST_CASE(
-    "a member asks for votes when it has not heard the coordinator for long, the first first") {
+    "members without the coordinator request votes after some time, in the order of the list") {
   auto list = list_of(3);
   time_point now{1h};
   voter zero{0, now}, two{2, now};
