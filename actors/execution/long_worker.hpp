@@ -6,9 +6,9 @@
 namespace troupe {
 
 /// Spawns an inline actor that handles wait_request and step_ended. Its background executor,
-/// which has its own thread, runs the work of one node after another. Work of a step that has failed
-/// is not begun; work that has begun gets a stop signal. After an exit message it answers all
-/// requests with `cancelled`.
+/// which has its own thread, runs the work of one node after another. Work of a step that has
+/// failed is not begun; work that has begun gets a stop signal. After an exit message it answers
+/// all requests with `cancelled`.
 caf::actor spawn_long_worker(caf::actor_system& system);
 
 } // namespace troupe
