@@ -4,6 +4,7 @@
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/types/guarded.hpp"
+#include "troupe/runtime/types/held_bytes.hpp"
 
 #include <caf/send.hpp>
 
@@ -353,7 +354,7 @@ bool step_frames::begin_run(run_id run, const std::shared_ptr<task_instance>& in
       shared_run.instance = instance;
       early = std::move(shared_run.early);
       for (const auto& message : early)
-        early_bytes_ -= message.value.bytes();
+        early_bytes_ -= held_bytes(message.value);
     }
   }
   for (auto& message : early)
@@ -521,14 +522,14 @@ status step_frames::arrive(arrival&& message, caf::execution_unit* unit) {
     if (position == shared_runs_.end() && frame->origin)
       return {}; // it has ended
     if (position == shared_runs_.end() && shared_runs_.size() >= max_shared_runs)
-      return failure(error_kind::resource_exhausted, "tensors of more than ", max_shared_runs,
-                     " iterations of loops came before their iterations");
+      return failure(error_kind::resource_exhausted, "the step shares more than ", max_shared_runs,
+                     " iterations of loops with other tasks at the same time");
     auto& target = shared_runs_[run];
     if (!target.received_keys.insert(message.key).second)
       return invalid("a tensor came twice for key ", message.key, " of frame ", message.frame,
                      ", iteration ", message.iteration);
     if (!target.instance) {
-      early_bytes_ += message.value.bytes();
+      early_bytes_ += held_bytes(message.value);
       if (early_bytes_ > max_early_bytes)
         return failure(error_kind::resource_exhausted, "tensors of more than ", max_early_bytes,
                        " bytes came before their iterations");

@@ -3,6 +3,7 @@
 #pragma once
 #include "troupe/runtime/cluster/fetch_decision.hpp"
 #include "troupe/runtime/cluster/recent_steps.hpp"
+#include "troupe/runtime/types/held_bytes.hpp"
 #include "troupe/runtime/types/status.hpp"
 #include "troupe/runtime/types/step_id.hpp"
 #include "troupe/runtime/types/tensor.hpp"
@@ -296,8 +297,8 @@ private:
       --owner.steps;
       --steps_;
       for (const auto& kept : taken.arrivals) {
-        owner.bytes -= kept.value.bytes();
-        bytes_ -= kept.value.bytes();
+        owner.bytes -= held_bytes(kept.value);
+        bytes_ -= held_bytes(kept.value);
       }
     }
     return taken;
@@ -310,7 +311,7 @@ private:
     auto entry = early_.find(step);
     if (entry != early_.end() && !entry->second.refusal.ok())
       return;
-    auto size = tensor_arrival ? tensor_arrival->value.bytes() : 0;
+    auto size = tensor_arrival ? held_bytes(tensor_arrival->value) : 0;
     auto& owner = session_of(step, now);
     auto is_first = entry == early_.end();
     if (bytes_ + size > limits_.bytes || owner.bytes + size > limits_.session_bytes ||

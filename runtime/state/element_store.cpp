@@ -1,5 +1,7 @@
 #include "troupe/runtime/state/element_store.hpp"
 
+#include "troupe/runtime/types/held_bytes.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -18,7 +20,7 @@ uint64_t bytes_of_numbered(const auto& elements) {
 uint64_t bytes_of(const element& components) {
   uint64_t total = 0;
   for (const auto& component : components)
-    total += component.empty() ? 0 : component.bytes();
+    total += held_bytes(component);
   return total;
 }
 

@@ -198,6 +198,19 @@ TEST_CASE("waiting bytes are limited, and released again") {
   CHECK(at.announce({1, 1}, start).kind() == error_kind::resource_exhausted);
 }
 
+TEST_CASE("the characters of strings count for the limit of waiting bytes") {
+  rendezvous_limits limits;
+  limits.session_bytes = 1000;
+  meeting at{limits};
+  arrival text{.step = {1, 1}, .key = 0, .value = tensor::scalar(std::string(900, 'x'))};
+  CHECK(at.arrive(text, start).fate == fate::keep);
+  CHECK(at.early_bytes() == 900 + sizeof(std::string));
+  CHECK(arrive(at, {1, 2}, 0, 600) == fate::keep); // the step is refused
+  CHECK(at.announce({1, 2}, start).kind() == error_kind::resource_exhausted);
+  REQUIRE(at.announce({1, 1}, start));
+  CHECK(at.early_bytes() == 0);
+}
+
 TEST_CASE("tensors for a step that never arrives are dropped after a while") {
   meeting at;
   for (uint64_t step = 1; step <= 10; ++step) {

@@ -58,6 +58,17 @@ TEST_CASE("a staging area keeps its byte limit, and refuses a tuple that never f
   CHECK(t.answered() == "5:[1] 4:ok");
 }
 
+TEST_CASE("the characters of strings count for the byte limit of a staging area") {
+  auto text = tensor::scalar(std::string(1'000, 'x'));
+  staging_fixture t{{.name = "s", .memory_limit = 1'500}};
+  t.tested->put(request_of(1), {text}, t.done);
+  t.tested->put(request_of(2), {text}, t.done);
+  t.tested->put(request_of(3), {tensor::scalar(std::string(2'000, 'x'))}, t.done);
+  CHECK(t.answered() == "1:ok 3:resource_exhausted"); // the second waits for space
+  t.tested->take(request_of(4), {}, t.done);
+  CHECK(t.answered().ends_with("2:ok"));
+}
+
 TEST_CASE("a tuple with a key is available once it has all components") {
   staging_fixture t{{.name = "s", .order = staging_order::by_key}};
   t.tested->take(request_of(1), {.key = 7}, t.done);
