@@ -11,7 +11,7 @@ using namespace troupe;
 
 int main() {
   // A cluster in this process, on fixed ports.
-  constexpr const char* cluster = R"({"ps": ["127.0.0.1:17652"], "worker": ["127.0.0.1:17653"]})";
+  constexpr const char* cluster = R"({"ps": ["127.0.0.1:17655"], "worker": ["127.0.0.1:17656"]})";
   auto ps = server::start(cluster, {.job = "ps"});
   auto worker = server::start(cluster, {.job = "worker"});
 
@@ -26,7 +26,7 @@ int main() {
 
   // The first of these tasks that accepts the session hosts it; if it is lost, another one does.
   auto s =
-      session::connect("master:127.0.0.1:17653,127.0.0.1:17652", {.recovery = {.max_retries = 3}});
+      session::connect("master:127.0.0.1:17656,127.0.0.1:17655", {.recovery = {.max_retries = 3}});
   s.run(g.initializer());
   auto step = s.prepare({numbers}, {add});
   step.run({tensor::vector<float>({1, 2, 3})});

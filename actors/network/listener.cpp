@@ -149,9 +149,9 @@ private:
     size_t open = 0;
     {
       std::lock_guard guard{mutex_};
-      open = exchanges_.size();
       if (is_shut_down_)
-        open = max_connections_;
+        return;
+      open = exchanges_.size();
     }
     if (open >= max_connections_)
       return refuse(*stream, open);

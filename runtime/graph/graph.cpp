@@ -398,9 +398,10 @@ std::string graph::unique(const std::string& name) const {
 result<std::string> graph::name_for(const node_spec& spec) const {
   auto full = scope_ + (spec.name.empty() ? spec.op : spec.name);
   if (!valid_name(full, spec.op.starts_with('_')))
-    return invalid("'", full,
-                   "' is no valid name: only letters, digits and _ . / - are allowed, and not _ / "
-                   "- at its start");
+    return invalid(
+        "'", full,
+        "' is no valid name: only letters, digits and _ . / \\ - > are allowed, and only a "
+        "letter, a digit or . at its start");
   if (spec.name.empty())
     return unique(full);
   if (auto* first = find(full))
