@@ -37,6 +37,20 @@ private:
   std::vector<node*> updates_, resets_;
 };
 
+// Fails the step if a class is outside of [0, classes), because it would count in another cell.
+node* check_classes(graph_builder& in, edge predictions, edge labels, int64_t classes,
+                    location where) {
+  auto in_range = [&](edge values) {
+    return logical_and(greater_equal(values, int64_t{0}, {}, where),
+                       less(values, classes, {}, where), {}, where);
+  };
+  auto valid = logical_and(in_range(labels), in_range(predictions), {}, where);
+  auto text = in.constant(tensor::scalar(concat(
+      "confusion_matrix: labels and predictions must be at least 0 and less than ", classes)));
+  return assert_(all(reshape(valid, {-1}, {}, where), {0}, {}, where), {text, predictions, labels},
+                 {}, where);
+}
+
 edge ratio(edge numerator, edge denominator, location where) {
   return div(numerator, maximum(denominator, 1.0, {}, where), {}, where);
 }
@@ -146,8 +160,12 @@ metric confusion_matrix(graph_builder& in, edge predictions, edge labels, int64_
   if (classes < 1)
     reject("confusion_matrix", where, "needs at least one class, got ", classes);
   counters sums{in, "confusion_matrix", where};
-  auto row = mul(cast(labels, dtype::i64, {}, where), classes, {}, where);
-  auto cell = add(row, cast(predictions, dtype::i64, {}, where), {}, where);
+  auto row_class = cast(labels, dtype::i64, {}, where);
+  auto column_class = cast(predictions, dtype::i64, {}, where);
+  auto cell = [&] {
+    auto checked = in.after({check_classes(in, column_class, row_class, classes, where)}, where);
+    return add(mul(row_class, classes, {}, where), column_class, {}, where);
+  }();
   auto flat = reshape(cell, {-1}, {}, where);
   auto ones = ones_like(flat, {}, where);
   auto counts = unsorted_segment_sum(ones, flat, classes * classes, {}, where);

@@ -52,7 +52,8 @@ TROUPE_API metric auc(graph_builder& in, edge scores, operand labels, int thresh
                       location where = location::current());
 
 /// The number of times that class i (row) was predicted as class j (column), so far: i64 [classes,
-/// classes]. Labels and predictions are integers of any type.
+/// classes]. Labels and predictions are integers of any type; the update fails with
+/// `invalid_argument` if one is not in [0, classes).
 TROUPE_API metric confusion_matrix(graph_builder& in, edge predictions, edge labels,
                                    int64_t classes, location where = location::current());
 

@@ -1,5 +1,6 @@
 // Layers compute their documented formulas.
 #include "tests/support/catch.hpp"
+#include "tests/support/thrown_errors.hpp"
 #include "troupe/troupe.hpp"
 
 #include <algorithm>
@@ -201,6 +202,29 @@ TEST_CASE("losses equal their formulas") {
   CHECK(value(softmax_loss(logits, {0, 1})) ==
         Approx((std::log(2.0) + std::log1p(std::exp(-2.0))) / 2));
   CHECK(value(l2_penalty({x, z}, 0.5)) == Approx(0.5 * (5.25 + 2) / 2));
+}
+
+TEST_CASE("a confusion matrix refuses classes that it does not have") {
+  graph_builder g;
+  auto guess = g.placeholder(dtype::i64, {-1}, "guess"),
+       label = g.placeholder(dtype::i64, {-1}, "label");
+  auto table = metrics::confusion_matrix(g, guess, label, 3);
+  auto s = session::local();
+  s.run(g.initializer());
+  auto outcome = [&](std::initializer_list<int64_t> guesses,
+                     std::initializer_list<int64_t> labels) {
+    return error_text_of([&] {
+      s.run({{guess, tensor::vector<int64_t>(guesses)}, {label, tensor::vector<int64_t>(labels)}},
+            {}, {table.update});
+    });
+  };
+  for (const auto& text :
+       {outcome({0, 3}, {0, 1}), outcome({0, -1}, {0, 1}), outcome({0}, {3}), outcome({0}, {-1})}) {
+    CHECK_THAT(text, Contains("invalid_argument"));
+    CHECK_THAT(text, Contains("must be at least 0 and less than 3"));
+  }
+  auto counts = s.fetch(table.value);
+  CHECK(std::ranges::all_of(counts.values<int64_t>(), [](int64_t count) { return count == 0; }));
 }
 
 TEST_CASE("metrics count over steps") {
