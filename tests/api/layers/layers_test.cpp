@@ -9,6 +9,8 @@
 
 namespace troupe::test::layers_test {
 
+using Catch::Matchers::Contains;
+
 namespace {
 
 std::vector<float> floats(const tensor& input) {
