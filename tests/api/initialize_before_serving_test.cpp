@@ -85,7 +85,7 @@ TEST_CASE("a queue of a task that waits to be initialized is not silently empty 
     INFO(outcome);
     CHECK(outcome.kind() == error_kind::unavailable);
     CHECK_THAT(outcome.message(),
-               Contains(ps + " was restarted; its variables must be initialised or"));
+               Contains(ps + " was restarted; its variables must be initialized or"));
     return outcome.message();
   };
   CHECK_THAT(refused(looking_session),

@@ -150,7 +150,7 @@ TEST_CASE("nodes and edges refuse outputs and inputs that do not exist") {
   CHECK(edge{}.name() == "nothing");
   CHECK_FALSE(edge{}.exists());
   CHECK_FALSE(x.node->output(1).exists());
-  refuses("variable_handle::name", "no variable", [] { (void)variable_handle{}.name(); });
+  refuses("variable_handle::name", "empty variable handle", [] { (void)variable_handle{}.name(); });
   refuses("variable_handle::type", "empty edge", [] { (void)variable_handle{}.type(); });
   refuses("graph::localize", "empty edge", [&] { (void)value_or_throw(g.localize({})); });
   refuses("graph::find_edge", "no node 'z'", [&] { (void)value_or_throw(g.find_edge("z")); });

@@ -113,7 +113,7 @@ TEST_CASE("read_up_to stops at the end of a file") {
   CHECK(world.read(two) == "a:1=1 a:2=2");
   CHECK(world.read(two) == "a:3=3");
   CHECK(world.reader.work_units_completed() == 1);
-  CHECK(world.read({.count = 0}) == "reader 'r' cannot give 0 records");
+  CHECK(world.read({.count = 0}) == "reader 'r': the number of records must be at least 1, got 0");
   CHECK(world.read(two) == "b:1=4");
 }
 
