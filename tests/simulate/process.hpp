@@ -29,7 +29,7 @@ public:
 
   /// The earliest time at which it has work; time_point::max() if there is none.
   time_point next() const;
-  /// Nothing of the process runs until that time: it is busy, or paused.
+  /// The process runs no event until that time, because it is busy or paused.
   void sleep_until(time_point when) { wake_at(std::max(wakes_, when)); }
   void wake_at(time_point when) {
     wakes_ = when;

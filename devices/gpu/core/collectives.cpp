@@ -43,7 +43,7 @@ public:
     return await(shares,
                  &member_events::done); // all have read their peers' inputs before these change
   }
-  // Nothing to do: the events always pass.
+  // Without an action, because the events always pass.
   void abort(const status&) noexcept override {}
 
 private:
