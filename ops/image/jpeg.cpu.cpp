@@ -59,7 +59,8 @@ result<std::shared_ptr<void>> prepare_encode_jpeg(const kernel_setup& setup) {
              &xmp = jpeg_node.attr<std::string>("xmp_metadata");
   std::string metadata;
   if (!xmp.empty()) {
-    metadata = std::string{"http://ns.adobe.com/xap/1.0/"} + '\0' + xmp;
+    constexpr std::string_view xmp_signature{"http://ns.adobe.com/xap/1.0/\0", 29};
+    metadata.append(xmp_signature).append(xmp);
     if (metadata.size() > 65533)
       return invalid("xmp_metadata must fit one marker of 65533 bytes, got ", xmp.size());
   }

@@ -8,7 +8,7 @@ namespace troupe {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr size_t alignment = 64;
+constexpr size_t header_alignment = 64;
 
 template <class... Ts>
 status damaged_npy(const Ts&... message) {
@@ -201,7 +201,7 @@ std::string npy_header_text(std::string_view type, const shape& dims) {
     extents.pop_back();
   auto text = concat("{'descr': '", type, "', 'fortran_order': False, 'shape': (", extents, "), }");
   auto prefix = magic.size() + 4;
-  text.resize((prefix + text.size() + 1 + alignment - 1) / alignment * alignment - prefix, ' ');
+  text.resize((prefix + text.size() + 1 + header_alignment - 1) / header_alignment * header_alignment - prefix, ' ');
   text.back() = '\n';
   std::string header{magic};
   header += {'\1', '\0', static_cast<char>(text.size() & 255), static_cast<char>(text.size() >> 8)};

@@ -199,7 +199,7 @@ result<checkpoint_manifest> content_from(const json& object) {
   return manifest;
 }
 
-result<checkpoint_manifest> parse(std::string_view text) {
+result<checkpoint_manifest> parse_manifest_text(std::string_view text) {
   TROUPE_ASSIGN(auto root, parse_strict_json(text, manifest_depth));
   const auto* file_kind = root.is_object() ? json_member<std::string>(root, "troupe") : nullptr;
   if (!file_kind || *file_kind != kind)
@@ -262,7 +262,7 @@ result<std::string> manifest_json(const checkpoint_manifest& manifest) {
 }
 
 result<checkpoint_manifest> parse_manifest(std::string_view text, const std::string& path) {
-  auto parsed = parse(text);
+  auto parsed = parse_manifest_text(text);
   if (parsed)
     return parsed;
   auto kind = parsed.status().kind();

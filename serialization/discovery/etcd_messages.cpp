@@ -21,7 +21,7 @@ status damaged(std::string_view reason) {
 }
 
 // Parses an answer to an object, or to etcd's error.
-result<json> parse(std::string_view answer) {
+result<json> parse_json(std::string_view answer) {
   if (answer.size() > max_answer)
     return damaged("it is too long");
   bool too_deep = false;
@@ -168,7 +168,7 @@ std::string etcd_range(std::string_view prefix, bool may_be_stale) {
 }
 
 result<std::vector<etcd_entry>> parse_etcd_range(std::string_view answer) {
-  TROUPE_ASSIGN(auto root, parse(answer));
+  TROUPE_ASSIGN(auto root, parse_json(answer));
   return entries(root);
 }
 
@@ -187,7 +187,7 @@ std::string etcd_keep_alive(int64_t lease) {
 std::string etcd_revoke(int64_t lease) { return etcd_keep_alive(lease); }
 
 result<etcd_lease> parse_etcd_lease(std::string_view answer) {
-  TROUPE_ASSIGN(auto root, parse(answer));
+  TROUPE_ASSIGN(auto root, parse_json(answer));
   // A stream of one answer wraps it in "result".
   if (auto streamed = root.find("result"); streamed != root.end() && streamed->is_object())
     root = json(*streamed);
@@ -216,7 +216,7 @@ std::string etcd_put_if_equal(const etcd_entry& entry, std::string_view expected
 }
 
 result<etcd_outcome> parse_etcd_outcome(std::string_view answer) {
-  TROUPE_ASSIGN(auto root, parse(answer));
+  TROUPE_ASSIGN(auto root, parse_json(answer));
   etcd_outcome outcome;
   if (auto succeeded = root.find("succeeded"); succeeded != root.end()) {
     if (!succeeded->is_boolean())
