@@ -37,4 +37,4 @@ int main() {
 // - already_exists: Placeholder 'x' (05_errors.cpp:25): the name 'x' is used already by Placeholder 'x' (05_errors.cpp:20)
 // - invalid_argument: session::run (05_errors.cpp:28): Placeholder 'x' (05_errors.cpp:20): must be fed with f32[?,3], and is not
 // - invalid_argument: session::run (05_errors.cpp:29): Placeholder 'x' (05_errors.cpp:20): must be fed with f32[?,3], got f32[2]
-// - failed_precondition: session::run (05_errors.cpp:30): _Fetch '_fetch_0' (05_errors.cpp:21): variable 'w' is uninitialised: run its initialiser, or restore it, before it is used
+// - failed_precondition: session::run (05_errors.cpp:30): _Fetch '_fetch_0' (05_errors.cpp:21): variable 'w' is uninitialized: run its initializer, or restore it, before it is used

@@ -23,7 +23,7 @@ run
 fetch size = i64(2)
 run
 target other
-error failed_precondition "was initialised already, with other pairs"
+error failed_precondition "was initialized already, with other pairs"
 )",
 });
 

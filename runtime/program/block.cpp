@@ -16,6 +16,10 @@ namespace {
 constexpr int max_depth = 500, always_allowed_depth = 8;
 constexpr size_t min_stack = 512 * 1024;
 
+// An error names the calls and iterations around its node only down to this depth. This bounds its
+// text: each call adds some 50 bytes to it, and recursion may nest hundreds of calls.
+constexpr int max_named_depth = 8;
+
 // The tensors of one run of a block. Small counts need no heap memory.
 class tensors {
 public:
@@ -213,9 +217,11 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
       for (const auto& variable_value : variables) // variables that the body did not read
         if (!variable_value.empty())
           frame.held_tensors->push_back({code.origin, variable_value});
-      add_enclosing_call(*frame.held_tensors, held_before, place);
+      if (frame.depth <= max_named_depth)
+        add_enclosing_call(*frame.held_tensors, held_before, place);
     }
-    return std::move(reason).with_context(place);
+    return frame.depth > max_named_depth ? std::move(reason)
+                                         : std::move(reason).with_context(place);
   };
   auto ended = false;
   auto fused = site.fused && !frame.check_numerics ? site.fused->find(variables) : nullptr;
@@ -332,8 +338,7 @@ status run_call(const instruction& code, tensor* slots, const call_frame& around
   auto outcome = call(*chosen, arguments, outputs, *code.origin, frame);
   if (outcome && code.states)
     outcome = read_returned_variables(code, site, *chosen, frame, outputs);
-  // The error names only the eight outermost calls, because recursion may nest hundreds.
-  if (outcome || frame.stop.raised() || frame.depth > 8)
+  if (outcome || frame.stop.raised() || frame.depth > max_named_depth)
     return outcome;
   auto place = concat("[", code.origin->description(), "]");
   if (frame.held_tensors)

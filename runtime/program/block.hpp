@@ -68,7 +68,7 @@ struct call_frame {
 };
 
 /// Runs an instruction that calls functions, whose inputs and outputs are slots. The error names
-/// the node within the function, and the calls and iterations around it.
+/// the node within the function, and the outermost eight calls and iterations around it.
 status run_call(const instruction& code, tensor* slots, const call_frame& frame);
 
 /// Evaluates a condition with TensorFlow's rules: a scalar is true if it is not 0 or empty, any

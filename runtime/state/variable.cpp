@@ -49,10 +49,10 @@ state_info variable::describe() const {
   std::lock_guard guard{mutex_};
   if (value_.empty()) {
     info.holds = concat(type_, dims_);
-    info.content = destroyed_ ? "destroyed" : "uninitialised";
+    info.content = destroyed_ ? "destroyed" : "uninitialized";
   } else {
     info.holds = concat(type_, value_.dims());
-    info.content = value_.space() ? concat("on ", value_.space()->name()) : "initialised";
+    info.content = value_.space() ? concat("on ", value_.space()->name()) : "initialized";
     info.bytes = value_.bytes();
   }
   return info;
@@ -78,7 +78,7 @@ status variable::uninitialized() const {
     return failure(error_kind::failed_precondition, "variable '", name(),
                    "' was destroyed: assign it anew before it is used");
   return failure(error_kind::failed_precondition, "variable '", name(),
-                 "' is uninitialised: run its initialiser, or restore it, before it is used");
+                 "' is uninitialized: run its initializer, or restore it, before it is used");
 }
 
 // An assigned value may share its memory with a constant or a feed, which must not change.

@@ -32,7 +32,7 @@ public:
   virtual status declare_again(const named_state& other) = 0;
   /// Returns the value where the state is a single tensor.
   virtual result<tensor> read() const = 0;
-  virtual void clear() = 0; ///< makes the state uninitialised
+  virtual void clear() = 0; ///< makes the state uninitialized
   /// Summarizes the content, with at least kind and name. The caller fills in task and container.
   virtual state_info describe() const { return {.kind = std::string{kind()}, .name = name_}; }
 

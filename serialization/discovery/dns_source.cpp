@@ -51,13 +51,13 @@ result<std::shared_ptr<address_source>> make_dns_source(std::string_view text,
   if (parsed.jobs.empty())
     return invalid("dns: needs jobs, such as dns:worker*4=worker-{index}.train:7000");
   TROUPE_ASSIGN(auto addresses, expand(parsed.jobs, "dns:"));
-  std::optional<task_name> self;
+  std::vector<task_name> own_tasks;
   if (auto host = variables("HOSTNAME"))
     for (const auto& [task, address] : addresses.tasks)
       if (first_label(address) == first_label(*host))
-        self = task;
+        own_tasks.push_back(task);
   return std::shared_ptr<address_source>{std::make_shared<listed_source>(
-      std::move(addresses), std::move(self), concat("dns:", text.substr(0, 200)))};
+      std::move(addresses), std::move(own_tasks), concat("dns:", text.substr(0, 200)))};
 }
 
 result<std::shared_ptr<address_source>> make_kubernetes_source(std::string_view text,

@@ -11,7 +11,8 @@ namespace troupe {
 std::shared_ptr<address_source> make_file_source(std::string path, bool jobs_are_final);
 
 /// "worker*4=worker-{index}.train.svc:7000,ps*1=...". A name is resolved at each connect to its
-/// task. This process is the task whose host name is HOSTNAME.
+/// task. This process is the task whose host name is HOSTNAME. If several tasks are on that host,
+/// own_task() fails unless only one is of the job that it gets.
 result<std::shared_ptr<address_source>> make_dns_source(std::string_view text,
                                                         const environment& variables);
 

@@ -25,8 +25,6 @@ class link_output {
 public:
   explicit link_output(output_limits limits) : limits_(limits) {}
 
-  void set_held_limit(size_t bytes) noexcept { limits_.held_bytes = bytes; }
-
   void push_handshake(encoded_message encoded);
   /// Queues a message. Fails without effect if a limit would be exceeded. Small messages have a
   /// higher limit, so that errors can still be sent. `step` is the step of a tensor_push, which can

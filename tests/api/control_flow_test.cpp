@@ -320,6 +320,31 @@ TEST_CASE("an error in a loop names the node and the iteration") {
   CHECK(value<int>(s.fetch(results[1], {{n, 50}})) == 2);
 }
 
+TEST_CASE("an error below many nested loops names only the outermost ones") {
+  graph_builder g;
+  auto n = g.placeholder(dtype::i32, {}, "n");
+  auto nested = define_recursive(
+      g, "nested", {argument{dtype::i32, {}}}, {dtype::i32}, [&](auto& self, auto& v) {
+        return list{cond(
+            greater_equal(v[0], 30), [&] { return floor_div(100, v[0] - 30); },
+            [&] {
+              return while_loop(
+                  {v[0]}, [&](auto& w) { return less(w[0], 1000); },
+                  [&](auto& w) { return list{call(g, self, {w[0] + 1})[0]}; })[0];
+            })};
+      });
+  auto y = call(g, nested, {n})[0];
+  auto s = session::local();
+  auto text = error_text_of([&] { s.fetch(y, {{n, 0}}); });
+  INFO(text);
+  CHECK(text.find("FloorDiv") != std::string::npos);
+  size_t loop_count = 0;
+  for (auto at = text.find(" iteration "); at != text.npos; at = text.find(" iteration ", at + 1))
+    ++loop_count;
+  CHECK(loop_count > 0);
+  CHECK(loop_count <= 8);
+}
+
 TEST_CASE("a loop that never ends is stopped by its deadline") {
   graph_builder g;
   auto results = while_loop(

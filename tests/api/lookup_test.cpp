@@ -63,7 +63,7 @@ TEST_CASE("a reset clears tables") {
   s.reset();
   CHECK(to_scalar<int64_t>(s.fetch(lookup_table_size(changes))) == 0);
   CHECK_THROWS_WITH(s.fetch(lookup_table_find(constant_table, key_one, absent)),
-                    Catch::Contains("table 'c' is not initialised"));
+                    Catch::Contains("table 'c' is not initialized"));
   s.run(init);
   CHECK(s.fetch(lookup_table_find(constant_table, key_one, absent)).values<int64_t>()[0] == 2);
 }

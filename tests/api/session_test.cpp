@@ -137,11 +137,11 @@ TEST_CASE("a session lists the state in its containers") {
   CHECK(listed().empty());
   error_of([&] { s.run(enqueue); }, error_kind::failed_precondition);
   CHECK(listed() == std::vector<std::string>{"queue q (f32[2], i64[]) 0 0 of 3 elements",
-                                             "variable w f32[2] 0 uninitialised"});
+                                             "variable w f32[2] 0 uninitialized"});
   s.run(g.initializer());
   s.run(enqueue);
   CHECK(listed() == std::vector<std::string>{"queue q (f32[2], i64[]) 16 1 of 3 elements",
-                                             "variable w f32[2] 8 initialised"});
+                                             "variable w f32[2] 8 initialized"});
   s.reset();
   CHECK(listed().empty());
   contains(error_of([&] { s.state_of("/job:chef/task:0"); }, error_kind::not_found), "chef");

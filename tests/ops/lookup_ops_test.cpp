@@ -45,7 +45,7 @@ private:
   std::filesystem::path path_;
 };
 
-// Initialises a table from such a file, then looks up all keys.
+// Initializes a table from such a file, then looks up all keys.
 struct from_file {
   std::string content, attrs;
   std::string key = "string", value = "i64";
@@ -81,7 +81,7 @@ tensor looked_up(const lookup_table& table, const tensor& keys, const tensor& ab
 
 } // namespace
 
-TEST_CASE("a constant table is initialised before it is used, and only once") {
+TEST_CASE("a constant table is initialized before it is used, and only once") {
   holds(R"(
 t = HashTable key_dtype=string value_dtype=i64
 init = InitializeTable(t, string["a", "b", "a"], i64[1, 2, 1])
@@ -92,10 +92,10 @@ found = LookupTableFind(t, string[["a"], ["z"]], i64(-1))
 size = LookupTableSize(t)
 all = LookupTableExport(t) Tkeys=string Tvalues=i64
 fetch found
-error failed_precondition "table 't' is not initialised: run its initialiser"
+error failed_precondition "table 't' is not initialized: run its initializer"
 run
 fetch all
-error failed_precondition "table 't' is not initialised"
+error failed_precondition "table 't' is not initialized"
 run
 fetch size = i64(0)
 run
@@ -104,10 +104,10 @@ run
 target again
 run
 target more
-error failed_precondition "table 't' was initialised already, with other pairs"
+error failed_precondition "table 't' was initialized already, with other pairs"
 run
 target other
-error failed_precondition "table 't' was initialised already, with other pairs"
+error failed_precondition "table 't' was initialized already, with other pairs"
 run
 fetch found = i64[[1], [-1]]
 fetch size = i64(2)
@@ -116,7 +116,7 @@ fetch all:1 = i64[1, 2]
 )");
 }
 
-TEST_CASE("pairs with two values for a key do not initialise a table") {
+TEST_CASE("pairs with two values for a key do not initialize a table") {
   holds(R"(
 t = HashTableV2 key_dtype=string value_dtype=f32
 init = InitializeTableV2(t, string["a", "b", "a"], f32[1, 2, 3])
@@ -127,7 +127,7 @@ target init
 error invalid_argument "table 't': the key string[] {\"a\"} comes with two values, f32[] {1} and f32[] {3}"
 run
 fetch found
-error failed_precondition "not initialised"
+error failed_precondition "not initialized"
 run
 target good
 run
@@ -168,14 +168,14 @@ error invalid_argument "value_shape must be fully known"
 )");
 }
 
-TEST_CASE("a constant table does not change, and a mutable table is not initialised") {
+TEST_CASE("a constant table does not change, and a mutable table is not initialized") {
   holds(constant_table + R"(
 x = LookupTableInsert(t, string["a"], i64[0])
-error invalid_argument "table 't' is initialised once and does not change: a MutableHashTable does"
+error invalid_argument "table 't' is initialized once and does not change: a MutableHashTable does"
 )");
   holds(constant_table + R"(
 x = LookupTableRemoveV2(t, string["a"])
-error invalid_argument "table 't' is initialised once and does not change: a MutableHashTable does"
+error invalid_argument "table 't' is initialized once and does not change: a MutableHashTable does"
 )");
   holds(mutable_table + R"(
 x = InitializeTable(t, string["a"], i64[0])
@@ -498,7 +498,7 @@ TEST_CASE("all nodes that name a table must declare it alike") {
   CHECK_FALSE(declare(conflicting));
 }
 
-TEST_CASE("a table in a container that is cleared is empty, or not initialised") {
+TEST_CASE("a table in a container that is cleared is empty, or not initialized") {
   container tables;
   auto keys = tensor::vector<int64_t>({1}), values = tensor::vector<int64_t>({2});
   auto constant = std::make_shared<lookup_table>(

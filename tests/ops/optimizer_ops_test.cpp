@@ -47,7 +47,7 @@ error invalid_argument "inputs 0 and 1 are one variable, 'w'"
 )");
 }
 
-TEST_CASE("a slot must be initialised, and have the variable's shape") {
+TEST_CASE("a slot must be initialized, and have the variable's shape") {
   holds(R"(
 w = VariableV2 dtype=f32 shape=?
 m = VariableV2 dtype=f32 shape=?
@@ -57,7 +57,7 @@ step = ApplyMomentum(w, m, f32(0.1), f32[1, 1], f32(0.9))
 target init
 run
 target step
-error failed_precondition "'m' is uninitialised"
+error failed_precondition "'m' is uninitialized"
 run
 target wrong
 run

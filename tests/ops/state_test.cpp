@@ -20,10 +20,10 @@ TEST_CASE("a variable must be assigned before it is read or updated") {
 v = VariableV2 dtype=f32 shape=[2]
 more = AssignAdd(v, f32[1, 1])
 fetch v
-error failed_precondition "'v' is uninitialised"
+error failed_precondition "'v' is uninitialized"
 run
 target more
-error failed_precondition "'v' is uninitialised"
+error failed_precondition "'v' is uninitialized"
 )");
 }
 

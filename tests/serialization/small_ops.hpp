@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace troupe::testing {
+namespace troupe::test {
 
 inline result<shapes> infer_const(const infer_context& at) {
   return shapes{partial_shape{at.attr<tensor>("value").dims()}};
@@ -80,4 +80,4 @@ inline const registry& small_registry() {
   return ops;
 }
 
-} // namespace troupe::testing
+} // namespace troupe::test

@@ -149,7 +149,7 @@ void ledger::read(const run_record& run, int64_t value) {
   auto server = static_cast<size_t>(run.server);
   auto history = cells_.find({run.client, server, run.ran_on.at(server)});
   if (history == cells_.end())
-    return core_.violated("a variable that was never initialised has no value", "run ", run.number,
+    return core_.violated("a variable that was never initialized has no value", "run ", run.number,
                           " has read ", value);
   const auto& events = history->second;
   // Updates that an initialization may have erased are not certain. An initialization that has

@@ -22,7 +22,7 @@ class evaluator {
 public:
   using feed = std::pair<edge, tensor>;
   /// Called with each node that has run, its inputs before the run (for refs the variable's value,
-  /// empty while uninitialised) and its outputs (likewise).
+  /// empty while uninitialized) and its outputs (likewise).
   using observer = std::function<void(const node&, const std::vector<tensor>& inputs,
                                       const std::vector<tensor>& outputs)>;
 

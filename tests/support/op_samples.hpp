@@ -12,14 +12,14 @@ namespace troupe::test {
 struct table_sample {
   std::string op; ///< of the table's node
   attr_map attrs = {};
-  ops::table_content pairs = {}; ///< empty while uninitialised
+  ops::table_content pairs = {}; ///< empty while uninitialized
 };
 
 /// A node of an example, with the inputs that it had in a run.
 struct op_sample {
   const op_def* op = nullptr;
   attr_map attrs = {};             ///< those that the inputs do not determine
-  std::vector<tensor> inputs = {}; ///< for refs the variable's value; empty while uninitialised
+  std::vector<tensor> inputs = {}; ///< for refs the variable's value; empty while uninitialized
   std::map<size_t, table_sample> tables = {}; ///< by input
 };
 

@@ -2,8 +2,11 @@
 // Adds the nodes that clip gradients.
 
 #include "troupe/api/operators.hpp"
+#include "troupe/api/train/optimizers/indexed_slices.hpp"
+#include "troupe/api/train/optimizers/scaled_gradient.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace troupe {
 namespace {
@@ -25,17 +28,81 @@ edge factor(edge norm, const operand& limit, location where) {
   return add(bounded, sub(norm, norm, {}, where), {}, where); // norm - norm is 0 or NaN
 }
 
+bool is_scalar(edge value) { return value.dims().has_rank() && value.dims().rank() == 0; }
+
+// Multiplies by the factor. A sparse gradient stays sparse, unless its elements have factors of
+// their own.
+edge scaled(edge value, edge factor, location where) {
+  if (!value.is_empty() && is_scalar(factor) && slices_of(value))
+    return scaled_gradient(value, factor, where);
+  return mul(value, factor, {}, where);
+}
+
+// Calls `use_rows` with the rows of a sparse gradient, each once. The nodes are on the device of
+// the gradient. Returns nullopt if the gradient is dense.
+template <class UseRows>
+std::optional<edge> with_summed_rows(edge gradient, UseRows use_rows) {
+  if (gradient.is_empty())
+    return std::nullopt;
+  auto& in = gradient.node->graph();
+  in.push_device(gradient.node->device());
+  graph_scope on{in, graph_scope::kind::device};
+  if (auto rows = summed_slices_of(gradient))
+    return use_rows(*rows);
+  return std::nullopt;
+}
+
+// Returns half of the sum of all squared elements.
+edge half_square(edge value, location where) {
+  auto of_rows = with_summed_rows(value, [&](const indexed_slices& rows) {
+    return l2_loss(rows.values, {}, where); // the other rows are 0
+  });
+  return of_rows ? *of_rows : l2_loss(value, {}, where);
+}
+
+// Returns the number of rows of the variable of a sparse gradient.
+edge row_count(edge gradient) {
+  const auto& producer = *gradient.node;
+  return producer.op().name == "AddN" ? row_count(producer.inputs()[0]) : producer.inputs()[2];
+}
+
+// Returns a number that is known while the graph is built.
+std::optional<double> known_number(const operand& x) {
+  if (x.is_edge() && x.source().is_empty())
+    return std::nullopt;
+  const auto* value = x.is_edge() ? constant_value(x.source()) : &x.value();
+  if (!value || value->rank() != 0)
+    return std::nullopt;
+  if (value->type() == dtype::f16)
+    return static_cast<float>(*value->data<float16>());
+  if (value->type() == dtype::bf16)
+    return static_cast<float>(*value->data<bfloat16>());
+  auto number = convert_literal(*value, dtype::f64);
+  return number ? std::optional{*number->data<double>()} : std::nullopt;
+}
+
+bool is_zero_within(const operand& low, const operand& high) {
+  auto known_low = known_number(low), known_high = known_number(high);
+  return known_low && known_high && *known_low <= 0 && *known_high >= 0;
+}
+
+edge clipped(edge value, const operand& low, const operand& high, location where) {
+  return minimum(maximum(value, low, {}, where), high, {}, where);
+}
+
 } // namespace
 
 edge global_norm(const std::vector<edge>& values, location where) {
   std::vector<edge> halves;
   for (const auto& value : values)
-    halves.push_back(l2_loss(value, {}, where));
+    halves.push_back(half_square(value, where));
   auto half_squares = halves.size() == 1 ? halves.front() : add_n(halves, {}, where);
   return sqrt(mul(half_squares, 2.0, {}, where), {}, where);
 }
 
 edge clip_by_norm(operand x, operand limit, location where) {
+  if (x.is_edge())
+    return scaled(x.source(), factor(global_norm({x.source()}, where), limit, where), where);
   auto norm = sqrt(mul(l2_loss(x, {}, where), 2.0, {}, where), {}, where);
   return mul(x, factor(norm, limit, where), {}, where);
 }
@@ -43,16 +110,23 @@ edge clip_by_norm(operand x, operand limit, location where) {
 std::vector<edge> clip_by_global_norm(const std::vector<edge>& values, operand limit,
                                       location where) {
   auto scale = factor(global_norm(values, where), limit, where);
-  std::vector<edge> clipped;
+  std::vector<edge> clipped_values;
   for (const auto& value : values)
-    clipped.push_back(mul(value, scale, {}, where));
-  return clipped;
+    clipped_values.push_back(scaled(value, scale, where));
+  return clipped_values;
 }
 
 gradient_list clip_by_value(const gradient_list& gradients, operand low, operand high,
                             location where) {
+  const auto keeps_zero = is_zero_within(low, high);
   return transformed(gradients, [&](edge gradient) {
-    return minimum(maximum(gradient, low, {}, where), high, {}, where);
+    std::optional<edge> sparse;
+    if (keeps_zero)
+      sparse = with_summed_rows(gradient, [&](const indexed_slices& rows) {
+        return unsorted_segment_sum(clipped(rows.values, low, high, where), rows.indices,
+                                    row_count(gradient), {}, where);
+      });
+    return sparse ? *sparse : clipped(gradient, low, high, where);
   });
 }
 
@@ -66,10 +140,10 @@ gradient_list clip_by_global_norm(const gradient_list& gradients, operand limit,
   for (const auto& entry : gradients)
     values.push_back(entry.gradient);
   values = clip_by_global_norm(values, limit, where);
-  auto clipped = gradients;
-  for (size_t i = 0; i < clipped.size(); ++i)
-    clipped[i].gradient = values[i];
-  return clipped;
+  auto clipped_gradients = gradients;
+  for (size_t i = 0; i < clipped_gradients.size(); ++i)
+    clipped_gradients[i].gradient = values[i];
+  return clipped_gradients;
 }
 
 } // namespace troupe

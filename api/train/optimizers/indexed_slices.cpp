@@ -8,19 +8,27 @@
 namespace troupe {
 namespace {
 
-// Returns true if the indices are known to be rows: a gather or an accumulator has checked them.
-// Otherwise they may be negative, which an UnsortedSegmentSum ignores.
-bool are_checked(edge indices) {
-  auto source = indices;
-  while (source.node->op().name == "Identity")
-    source = source.node->inputs()[0];
-  if (source.node->op().name == "SparseAccumulatorTakeGradient")
-    return true;
+bool is_gathered(edge indices) {
   return std::ranges::any_of(indices.node->graph().nodes(), [&](const auto& candidate) {
     return (candidate->op().name.starts_with("Gather") ||
             candidate->op().name == "ResourceGather") &&
            candidate->inputs().size() > 1 && is_same_edge(candidate->inputs()[1], indices);
   });
+}
+
+// Returns true if the indices are known to be rows: a gather or an accumulator has checked them, or
+// the indices that they are copied from. Otherwise they may be negative, which an
+// UnsortedSegmentSum ignores.
+bool are_checked(edge indices) {
+  const auto& producer = *indices.node;
+  const auto& op = producer.op().name;
+  if (op == "SparseAccumulatorTakeGradient" || is_gathered(indices))
+    return true;
+  if (op == "Identity" || op == "Reshape" || (op == "Unique" && indices.index == 0) ||
+      (op == "Cast" && indices.type() == dtype::i64))
+    return are_checked(producer.inputs()[0]);
+  return op == "ConcatV2" &&
+         std::ranges::all_of(producer.inputs().begin(), producer.inputs().end() - 1, are_checked);
 }
 
 // Concatenates slices, with indices as a vector.

@@ -15,9 +15,10 @@ struct indexed_slices {
 };
 
 /// Returns the rows of a sparse gradient: that of the params of Gather, or of GatherV2 along axis
-/// 0, and sums of such gradients. Returns nullopt if a gradient has all rows, or if the sum mixes
-/// both kinds. Gradients stay edges, and may also be used as dense ones. A step that uses only
-/// the rows does not run the nodes that would fill in the zeros.
+/// 0, sums of such gradients, and such gradients that are scaled or clipped. Returns nullopt if a
+/// gradient has all rows, or if the sum mixes both kinds. Gradients stay edges, and may also be
+/// used as dense ones. A step that uses only the rows does not run the nodes that would fill in the
+/// zeros.
 TROUPE_API std::optional<indexed_slices> slices_of(edge gradient);
 
 /// Returns the rows with a vector of unique indices: values of the same row are summed. For

@@ -4,6 +4,7 @@
 #include "troupe/api/error.hpp"
 #include "troupe/api/generated/ops.hpp"
 #include "troupe/api/train/optimizers/indexed_slices.hpp"
+#include "troupe/api/train/optimizers/scaled_gradient.hpp"
 
 namespace troupe {
 namespace {
@@ -22,25 +23,6 @@ edge number(edge model, double value, location where) {
                        .attrs = {{"value", std::move(scalar)}, {"dtype", model.type()}},
                        .where = where});
   return value_or_throw(std::move(added))->output(0);
-}
-
-// Scales a gradient. A sparse gradient stays sparse.
-edge scaled(edge gradient, edge factor, location where) {
-  const auto& producer = *gradient.node;
-  auto& in = producer.graph();
-  in.push_device(producer.device());
-  graph_scope on{in, graph_scope::kind::device};
-  if (slices_of(gradient)) {
-    if (producer.op().name == "AddN") {
-      std::vector<edge> parts;
-      for (const auto& input : producer.inputs())
-        parts.push_back(scaled(input, factor, where));
-      return add_n(parts, {}, where);
-    }
-    return unsorted_segment_sum(scaled(producer.inputs()[0], factor, where), producer.inputs()[1],
-                                producer.inputs()[2], {}, where);
-  }
-  return mul(gradient, cast(factor, gradient.type(), {}, where), {}, where);
 }
 
 } // namespace
@@ -75,7 +57,7 @@ loss_scale::compute_gradients(edge loss, const std::vector<edge>& variables, loc
   auto gradients = optimizer::compute_gradients(loss, variables, {.weights = {weight}}, where);
   auto inverse = reciprocal(value_, {}, where);
   for (auto& entry : gradients)
-    entry.gradient = scaled(entry.gradient, inverse, where);
+    entry.gradient = scaled_gradient(entry.gradient, inverse, where);
   return gradients;
 }
 

@@ -47,7 +47,7 @@ status check_constant(const infer_context& at) {
 status check_changes(const infer_context& at) {
   if (auto holds = table_of(at); holds && holds->constant)
     return at.invalid("table '", at.resource(0)->name(),
-                      "' is initialised once and does not change: a MutableHashTable does");
+                      "' is initialized once and does not change: a MutableHashTable does");
   return {};
 }
 

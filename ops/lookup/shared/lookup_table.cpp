@@ -220,7 +220,7 @@ state_info lookup_table::describe() const {
                              holds_.value_dims.rank() == 0 ? "" : concat(holds_.value_dims));
   std::shared_lock guard{mutex_};
   description.content =
-      holds_.constant && !initialized_ ? "uninitialised" : concat(pairs_.size(), " pairs");
+      holds_.constant && !initialized_ ? "uninitialized" : concat(pairs_.size(), " pairs");
   const auto& room = pairs_.room();
   if (!room.keys.empty())
     description.bytes = room.keys.bytes() + room.values.bytes();
@@ -255,14 +255,14 @@ status lookup_table::check_changes(std::string_view operation) const {
   if (!holds_.constant)
     return {};
   return failure(error_kind::unimplemented, "table '", name(),
-                 "' is initialised once, by InitializeTable, and cannot be ", operation,
+                 "' is initialized once, by InitializeTable, and cannot be ", operation,
                  ": a MutableHashTable can");
 }
 
 status lookup_table::check_initialized() const {
   if (holds_.constant && !initialized_)
     return failure(error_kind::failed_precondition, "table '", name(),
-                   "' is not initialised: run its initialiser before it is used");
+                   "' is not initialized: run its initializer before it is used");
   return {};
 }
 
@@ -325,7 +325,7 @@ status lookup_table::initialize(const table_content& from, allocator& memory) {
   std::unique_lock guard{mutex_};
   if (initialized_ && !(fresh == pairs_))
     return failure(error_kind::failed_precondition, "table '", name(),
-                   "' was initialised already, with other pairs");
+                   "' was initialized already, with other pairs");
   if (!initialized_)
     pairs_ = std::move(fresh);
   initialized_ = true;

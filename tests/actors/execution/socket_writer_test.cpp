@@ -13,8 +13,8 @@
 
 namespace troupe::test::socket_writer_test {
 
-using testing::options_of;
-using testing::peer_end;
+using test::options_of;
+using test::peer_end;
 
 namespace {
 
@@ -71,7 +71,7 @@ TEST_CASE("concurrent writers lose no message: all are sent, or the loop is aske
   for (unsigned seed = 0; seed < 60; ++seed) {
     INFO("seed " << seed);
     peer_end from{options_of("task")}, to{options_of("task")};
-    REQUIRE(testing::exchange(from, to).ok());
+    REQUIRE(test::exchange(from, to).ok());
     random_stream stream{seed};
     noting_loop loop;
     socket_writer writer{stream, loop, from.end_link,

@@ -60,7 +60,7 @@ TEST_CASE(
   auto allowed = [](const access_rights& rights) {
     const peer_account account{"eve", rights};
     std::set<std::string_view> result;
-    for (const auto& example : testing::example_messages())
+    for (const auto& example : test::example_messages())
       if (check_request_rights(account, example, {"worker", 0}))
         result.insert(name_of(example));
     return result;
@@ -85,7 +85,7 @@ TEST_CASE("session requests to a host need the rights that the tasks require") {
   auto allowed = [](const access_rights& rights) {
     const peer_account account{"eve", rights};
     std::set<size_t> result;
-    for (const auto& example : testing::example_session_messages())
+    for (const auto& example : test::example_session_messages())
       if (const auto* request = std::get_if<session_request>(&example);
           request && check_request_rights(account, example, {"worker", 0}))
         result.insert(request->content.index());

@@ -121,7 +121,7 @@ TEST_CASE("a task that does not run is named within the deadline") {
   CHECK(message_contains(results.status(), "/job:ps/task:0"));
 }
 
-TEST_CASE("after a restart, a task serves its variables uninitialised") {
+TEST_CASE("after a restart, a task serves its variables uninitialized") {
   watchdog watch;
   auto cluster = make_cluster(2, 1);
   auto ps = start_task(cluster, {"ps", 0});

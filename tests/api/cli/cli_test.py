@@ -881,7 +881,7 @@ fetch a = f32[1, 2]
             listed = troupe("state", "ls", "--cluster", cluster.file)
             self.assertEqual(listed.returncode, 0, listed.stderr)
             self.assertEqual(listed.stdout,
-                             "/job:worker/task:0  box  variable  v  f32[2]  8 bytes  initialised\n")
+                             "/job:worker/task:0  box  variable  v  f32[2]  8 bytes  initialized\n")
             other = troupe("state", "ls", "--cluster", cluster.file, "--task", "/job:worker/task:1")
             self.assertEqual((other.returncode, other.stdout), (0, ""))
             none = troupe("state", "ls", "--cluster", cluster.file, "--container", "")

@@ -97,7 +97,7 @@ TEST_CASE("reading a variable that was never assigned names reader and variable"
   auto ended = running.run(0, w.out, w.stop);
   CHECK(ended.kind() == error_kind::failed_precondition);
   CHECK(ended.message().starts_with("Neg 'Neg' (instance_test.cpp:"));
-  CHECK(ended.message().find("variable 'weights' is uninitialised") != std::string::npos);
+  CHECK(ended.message().find("variable 'weights' is uninitialized") != std::string::npos);
 }
 
 TEST_CASE("a stopped step ends after its present instruction") {

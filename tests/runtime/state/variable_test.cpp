@@ -27,7 +27,7 @@ TEST_CASE("a variable is uninitialized until it is assigned, and its error names
   variable v{"w", dtype::i64, {-1}};
   CHECK_FALSE(v.initialized());
   auto text =
-      "variable 'w' is uninitialised: run its initialiser, or restore it, before it is used";
+      "variable 'w' is uninitialized: run its initializer, or restore it, before it is used";
   CHECK(v.read().status().message() == text);
   CHECK(v.read().status().kind() == error_kind::failed_precondition);
   CHECK(v.update(adding(1)).message() == text);
@@ -164,7 +164,7 @@ TEST_CASE("a container gives one variable per name") {
   CHECK(states.size() == 2);
 }
 
-TEST_CASE("a container that is cleared leaves its variables uninitialised, never silently zero") {
+TEST_CASE("a container that is cleared leaves its variables uninitialized, never silently zero") {
   container states;
   auto v = *declare(states, "v", dtype::i64, {});
   CHECK(v->assign(tensor::scalar<int64_t>(1)).ok());

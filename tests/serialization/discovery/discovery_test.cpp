@@ -134,6 +134,25 @@ TEST_CASE(
   CHECK_THAT(error_of("dns:a*2=w-{index}:1,4b=w"), Contains("neither a job"));
 }
 
+TEST_CASE("of several tasks of a pattern on one host, the user names that of this process") {
+  auto text = "dns:worker*2=node-{index}.train:7000,ps*2=node-{index}.train:7001";
+  auto two_jobs = source(text, {{"HOSTNAME", "node-1.train"}});
+  CHECK(self(*two_jobs, "ps") == "/job:ps/task:1");
+  CHECK(self(*two_jobs, "worker") == "/job:worker/task:1");
+  CHECK(two_jobs->own_task("").status().kind() == error_kind::invalid_argument);
+  CHECK_THAT(two_jobs->own_task("").status().message(),
+             Contains("several tasks on this host: /job:ps/task:1, /job:worker/task:1; say with "
+                      "--job and --task"));
+  CHECK_THAT(two_jobs->own_task("chief").status().message(),
+             Contains("/job:ps/task:1, /job:worker/task:1") && Contains("of 'chief'"));
+
+  auto one_job = source("dns:worker*20=node:70{index}", {{"HOSTNAME", "node"}});
+  CHECK_THAT(one_job->own_task("worker").status().message(),
+             Contains("/job:worker/task:0, /job:worker/task:1, ") && Contains("and 4 more"));
+  CHECK_THAT(one_job->own_task("").status().message(), Contains("--task"));
+  CHECK(one_job->read()); // a client on this host needs no task of its own
+}
+
 TEST_CASE("a Slurm step's hosts and ranks are its tasks") {
   std::map<std::string, std::string> values{{"SLURM_JOB_NODELIST", "gpu[07-09]"},
                                             {"SLURM_TASKS_PER_NODE", "4(x3)"},

@@ -9,7 +9,7 @@
 
 namespace troupe::test::transfer_attr_test {
 
-using testing::small_registry;
+using test::small_registry;
 
 TEST_CASE("a node's transfer mode is kept in each format of a graph") {
   graph in{small_registry()};

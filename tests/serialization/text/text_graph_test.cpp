@@ -11,7 +11,7 @@ namespace {
 using Catch::Matchers::Contains;
 
 struct parsed {
-  explicit parsed(std::string_view text) : nodes(testing::small_registry()) {
+  explicit parsed(std::string_view text) : nodes(test::small_registry()) {
     auto outcome = parse_text_graph(text, "case.txt", nodes);
     if (outcome)
       graph_text = *std::move(outcome);

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-namespace troupe::testing {
+namespace troupe::test {
 namespace {
 
 struct printer {
@@ -208,4 +208,4 @@ std::string print(const message& to_print) {
   return std::move(to.out).str();
 }
 
-} // namespace troupe::testing
+} // namespace troupe::test

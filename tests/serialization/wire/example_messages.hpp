@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace troupe::testing {
+namespace troupe::test {
 
 inline tensor counted(int64_t elements) {
   auto empty = tensor::from_values<float>({0}, {});
@@ -247,4 +247,4 @@ inline std::vector<message> example_session_messages() {
 /// The text of all fields of a message, for comparisons.
 std::string print(const message& to_print);
 
-} // namespace troupe::testing
+} // namespace troupe::test

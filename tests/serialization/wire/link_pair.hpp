@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace troupe::testing {
+namespace troupe::test {
 
 /// A link, and its received messages.
 struct peer_end {
@@ -46,4 +46,4 @@ inline status exchange(peer_end& a, peer_end& b, size_t window = 1 << 20) {
   return {};
 }
 
-} // namespace troupe::testing
+} // namespace troupe::test

@@ -8,10 +8,10 @@
 namespace troupe::test::link_random_test {
 namespace {
 
-using testing::counted;
-using testing::options_of;
-using testing::peer_end;
-using testing::print;
+using test::counted;
+using test::options_of;
+using test::peer_end;
+using test::print;
 
 // Portions of 1 byte up to a few chunks.
 size_t portion(std::mt19937_64& random) { return 1 + random() % (1ull << (4 + random() % 16)); }
@@ -108,7 +108,7 @@ TEST_CASE("a stream may arrive byte by byte") {
 // All bytes that one end sends in a short conversation, and the answers that keep it going.
 std::vector<char> recorded() {
   peer_end a{options_of("task")}, b{options_of("task")};
-  for (const auto& example : testing::example_messages())
+  for (const auto& example : test::example_messages())
     (void)a.end_link.send(example);
   std::vector<char> bytes_sent;
   for (bool moved = true; moved;) {
@@ -199,7 +199,7 @@ TEST_CASE("a tensor of 3 GB is sent with a single allocation", "[slow]") {
   std::memset(value->raw(), 7, static_cast<size_t>(size));
   value->data<uint8_t>()[size - 1] = 9;
   REQUIRE(a.end_link.send(tensor_push{{0, 1}, 2, false, *value}).ok());
-  REQUIRE(testing::exchange(a, b).ok());
+  REQUIRE(test::exchange(a, b).ok());
   REQUIRE(b.got.size() == 1);
   CHECK(identical(std::get<tensor_push>(b.got[0]).value, *value));
   CHECK(memory.total < size + 4096);

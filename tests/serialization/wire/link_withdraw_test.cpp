@@ -10,12 +10,12 @@ namespace troupe::test::link_withdraw_test {
 namespace {
 
 using Catch::Matchers::Contains;
-using testing::check_clean;
-using testing::counted;
-using testing::options_of;
-using testing::push;
-using testing::talk;
-using testing::task_end;
+using test::check_clean;
+using test::counted;
+using test::options_of;
+using test::push;
+using test::talk;
+using test::task_end;
 
 const step_id first{7, 1}, second{7, 2};
 

@@ -12,10 +12,10 @@ namespace troupe::test::messages_test {
 namespace {
 
 using Catch::Matchers::Contains;
-using testing::print;
+using test::print;
 
 TEST_CASE("every message survives encoding and decoding") {
-  auto examples = testing::example_messages();
+  auto examples = test::example_messages();
   REQUIRE(examples.size() == std::variant_size_v<message>);
   for (size_t i = 0; i < examples.size(); ++i) {
     INFO(name_of(examples[i]));
@@ -31,7 +31,7 @@ TEST_CASE("every message survives encoding and decoding") {
 
 TEST_CASE("session requests and replies survive encoding and decoding") {
   std::set<std::pair<size_t, size_t>> kinds;
-  for (const auto& example : testing::example_session_messages()) {
+  for (const auto& example : test::example_session_messages()) {
     auto encoded = encode(example);
     REQUIRE(encoded);
     auto decoded = decode(encoded->bytes, encoded->payloads);
@@ -47,8 +47,8 @@ TEST_CASE("session requests and replies survive encoding and decoding") {
 }
 
 TEST_CASE("an envelope describes the delivery of its message, and its separate payloads") {
-  auto examples = testing::example_messages();
-  std::ranges::move(testing::example_session_messages(), std::back_inserter(examples));
+  auto examples = test::example_messages();
+  std::ranges::move(test::example_session_messages(), std::back_inserter(examples));
   for (const auto& example : examples) {
     INFO(name_of(example));
     auto encoded = encode(example);
@@ -64,7 +64,7 @@ TEST_CASE("an envelope describes the delivery of its message, and its separate p
 
 TEST_CASE("a payload that belongs to no tensor of its message is detected before it is pulled "
           "where none of that kind brings any") {
-  auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(20'000)});
+  auto encoded = encode(tensor_push{{0, 1}, 2, false, test::counted(20'000)});
   REQUIRE(encoded);
   REQUIRE(encoded->payloads.size() == 1);
   int early = 0, unused = 0;
@@ -89,7 +89,7 @@ TEST_CASE("a payload that belongs to no tensor of its message is detected before
 
 TEST_CASE("a tensor of up to 64 KiB is encoded in its message, a larger one is separate") {
   auto outside = [](int64_t elements) {
-    auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(elements)});
+    auto encoded = encode(tensor_push{{0, 1}, 2, false, test::counted(elements)});
     REQUIRE(encoded);
     return encoded->payloads.size();
   };
@@ -114,7 +114,7 @@ TEST_CASE("a registration carries the costs of very many nodes") {
 }
 
 TEST_CASE("a separate payload shares the tensor's memory, at the two ends") {
-  auto value = testing::counted(100'000);
+  auto value = test::counted(100'000);
   auto encoded = encode(tensor_push{{0, 1}, 2, false, value});
   REQUIRE(encoded);
   CHECK(encoded->payloads[0].raw() == value.raw());
@@ -125,13 +125,13 @@ TEST_CASE("a separate payload shares the tensor's memory, at the two ends") {
   // The payload keeps the tensor's memory alive.
   value.reset();
   encoded->payloads.clear();
-  CHECK(identical(back, testing::counted(100'000)));
+  CHECK(identical(back, test::counted(100'000)));
 }
 
 TEST_CASE("many small tensors do not make a message longer than allowed") {
   run_step step;
   for (uint32_t i = 0; i < 100; ++i)
-    step.feeds.push_back({i, testing::counted(15'000)});
+    step.feeds.push_back({i, test::counted(15'000)});
   auto encoded = encode(step);
   INFO(encoded.status());
   REQUIRE(encoded);
@@ -159,7 +159,7 @@ TEST_CASE("a message that would be longer than allowed is refused with its name"
 }
 
 TEST_CASE("a payload of another size than announced is refused") {
-  auto encoded = encode(tensor_push{{0, 1}, 2, false, testing::counted(100'000)});
+  auto encoded = encode(tensor_push{{0, 1}, 2, false, test::counted(100'000)});
   REQUIRE(encoded);
   CHECK(decode(encoded->bytes).status().kind() == error_kind::data_loss);
   auto shorter = tensor::make(dtype::u8, shape{8});
@@ -172,8 +172,8 @@ TEST_CASE("a damaged message is an error or another message, never a crash") {
   auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937_64 random{seed};
-  auto examples = testing::example_messages();
-  std::ranges::move(testing::example_session_messages(), std::back_inserter(examples));
+  auto examples = test::example_messages();
+  std::ranges::move(test::example_session_messages(), std::back_inserter(examples));
   for (const auto& example : examples) {
     auto encoded = encode(example);
     REQUIRE(encoded);

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace troupe::testing {
+namespace troupe::test {
 
 // A link whose owner decides which tensors are wanted; by default everything, immediately.
 struct task_end {
@@ -84,4 +84,4 @@ inline void check_clean(const task_end& from, const task_end& to) {
   CHECK(to.end_link.pending_bytes() == 0);
 }
 
-} // namespace troupe::testing
+} // namespace troupe::test

@@ -12,7 +12,7 @@ namespace troupe::test::wire_test {
 namespace {
 
 using Catch::Matchers::Contains;
-using testing::small_registry;
+using test::small_registry;
 
 constexpr std::string_view text = R"(
     x = Placeholder dtype=f32 shape=[-1,2] @"/job:ps/task:1"
@@ -115,7 +115,7 @@ TEST_CASE("the error of a used name or a missing op names it") {
   CHECK_THAT(twice.message(), Contains("Placeholder 'x' (case.txt:2): the name 'x' is used"));
 
   registry small_registry;
-  REQUIRE(small_registry.add(testing::placeholder_op).ok());
+  REQUIRE(small_registry.add(test::placeholder_op).ok());
   graph poor{small_registry};
   auto unknown = read_graph(bytes_of(*written), poor);
   CHECK(unknown.kind() == error_kind::not_found);

@@ -4,6 +4,7 @@
 #include "troupe/troupe.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <set>
@@ -32,12 +33,15 @@ std::set<std::string_view> ops_behind(const node* target) {
   return names;
 }
 
+std::vector<float> floats(const tensor& values) {
+  return {values.values<float>().begin(), values.values<float>().end()};
+}
+
 std::vector<float> after_a_step(graph_builder& g, const variable_handle& w, node* train) {
   auto s = session::local();
   s.run(g.initializer());
   s.run(train);
-  auto values = s.fetch(w);
-  return {values.values<float>().begin(), values.values<float>().end()};
+  return floats(s.fetch(w));
 }
 
 using optimizer_maker = std::function<std::unique_ptr<optimizer>()>;
@@ -81,6 +85,52 @@ trained train_rows(optimizer& minimizer, bool dense) {
     s.run(train);
   auto values = s.fetch(w);
   return {{values.values<float>().begin(), values.values<float>().end()}, ops_behind(train)};
+}
+
+// A table of which rows 2 and 0 are gathered twice, and a variable with a dense gradient.
+struct model_of_both {
+  graph_builder g;
+  variable_handle w = g.variable(table(), "w");
+  variable_handle b = g.variable(tensor::vector<float>({1, 1}), "b");
+  std::vector<variable_gradient> sparse, dense; // the same gradients, of w and of b
+
+  model_of_both() {
+    auto rows = gather(w, tensor::vector<int32_t>({2, 0, 2}));
+    auto row_0 = gather(w, tensor::vector<int64_t>({0}));
+    sparse =
+        optimizer::compute_gradients(sum(rows * tensor::from_values<float>({3, 1}, {3, 4, -1})) +
+                                         sum(row_0 * 0.5) + sum(b * tensor::vector<float>({6, -8})),
+                                     {w, b});
+    dense = sparse;
+    dense[0].gradient = identity(dense[0].gradient);
+  }
+};
+
+using clipping = std::function<gradient_list(const gradient_list&)>;
+
+void check_stays_sparse(const clipping& clip) {
+  model_of_both m;
+  auto sparse = clip(m.sparse), dense = clip(m.dense);
+  CHECK(slices_of(sparse[0].gradient));
+  CHECK_FALSE(slices_of(sparse[1].gradient));
+  CHECK_FALSE(slices_of(dense[0].gradient));
+  auto s = session::local();
+  s.run(m.g.initializer());
+  for (size_t entry : {0, 1}) {
+    auto sparse_values = floats(s.fetch(sparse[entry].gradient));
+    auto dense_values = floats(s.fetch(dense[entry].gradient));
+    REQUIRE(sparse_values.size() == dense_values.size());
+    for (size_t i = 0; i < sparse_values.size(); ++i) {
+      INFO("gradient " << entry << ", element " << i);
+      CHECK(sparse_values[i] == Approx(dense_values[i]).epsilon(1e-5));
+    }
+  }
+  auto* train = gradient_descent{0.5}.apply_gradients({sparse[0]});
+  auto* dense_train = gradient_descent{0.5}.apply_gradients({dense[0]});
+  CHECK(ops_behind(train).contains("ScatterSub"));
+  auto result = after_a_step(m.g, m.w, train), expected = after_a_step(m.g, m.w, dense_train);
+  for (size_t i = 0; i < result.size(); ++i)
+    CHECK(result[i] == Approx(expected[i]).epsilon(1e-5));
 }
 
 } // namespace
@@ -187,6 +237,46 @@ TEST_CASE("rows that were gathered twice are added up") {
   CHECK(std::ranges::equal(values.values<float>(), std::vector<float>{13, 13, 2, 2}));
   CHECK_FALSE(summed_slices_of(g.gradients(sum(square(w)), {w})[0]));
   CHECK_FALSE(summed_slices_of({}));
+}
+
+TEST_CASE("sparse gradients that are clipped by a norm stay sparse") {
+  // Row 2 has the gradient 3 - 1, row 0 has 4 + 0.5: the norm is that of the sums.
+  model_of_both m;
+  auto s = session::local();
+  s.run(m.g.initializer());
+  auto norm = global_norm({m.sparse[0].gradient});
+  CHECK(to_scalar<float>(s.fetch(norm)) == Approx(std::sqrt(2 * (2.0 * 2 + 4.5 * 4.5))));
+  for (float limit : {1.0f, 100.0f}) { // below and above all norms
+    INFO(limit);
+    check_stays_sparse([&](const auto& gradients) { return clip_by_norm(gradients, limit); });
+    check_stays_sparse(
+        [&](const auto& gradients) { return clip_by_global_norm(gradients, limit); });
+  }
+}
+
+TEST_CASE("sparse gradients that are clipped by value stay sparse if the bounds include 0") {
+  // Row 2 has the gradient 3 - 1: both of its parts are outside of the bounds, and the sum is not.
+  check_stays_sparse([](const auto& gradients) { return clip_by_value(gradients, -0.5, 2.5); });
+  check_stays_sparse([](const auto& gradients) { return clip_by_value(gradients, 0, 1); });
+  check_stays_sparse([](const auto& gradients) {
+    return clip_by_value(gradients, tensor::scalar(-1.0f), tensor::scalar(2.0f));
+  });
+  model_of_both m;
+  auto bounded_by_constants = clip_by_value({m.sparse[0]}, m.g.constant(-1.0f), m.g.constant(2.0f));
+  CHECK(slices_of(bounded_by_constants[0].gradient));
+}
+
+TEST_CASE("sparse gradients are clipped by value to dense ones if a bound excludes 0") {
+  model_of_both m;
+  auto low = m.g.placeholder(dtype::f32, shape{}, "low");
+  auto above_0 = clip_by_value(m.sparse, 1, 3), unknown = clip_by_value(m.sparse, low, 3);
+  CHECK_FALSE(slices_of(above_0[0].gradient));
+  CHECK_FALSE(slices_of(unknown[0].gradient));
+  auto s = session::local();
+  s.run(m.g.initializer());
+  const std::vector<float> expected{3, 3, 1, 1, 2, 2, 1, 1};
+  CHECK(floats(s.fetch(above_0[0].gradient)) == expected);
+  CHECK(floats(s.fetch(unknown[0].gradient, {{low, 1.0f}})) == expected);
 }
 
 TEST_CASE("a variable of numbers has rows as well, and one number names a row") {
