@@ -201,6 +201,13 @@ bool permutes_variables(const block& body) {
   return false;
 }
 
+// Copies the values that other variables take to the places of those variables.
+void copy_permuted(const block& body, std::span<const tensor> variables, tensor* copies) {
+  for (size_t i = 0; i < body.passed_arguments.size(); ++i)
+    if (auto from = body.passed_arguments[i]; from >= 0 && static_cast<size_t>(from) != i)
+      copies[i] = variables[static_cast<size_t>(from)];
+}
+
 status loop(const instruction& code, const call_site& site, std::span<tensor> variables,
             tensor* outputs, const call_frame& frame) {
   const auto &condition = *site.blocks[0], &body = *site.blocks[1];
@@ -244,9 +251,7 @@ status loop(const instruction& code, const call_site& site, std::span<tensor> va
     if (iteration % instructions_per_look == 0)
       frame.stop.is_due();
     if (swaps)
-      for (size_t i = 0; i < body.passed_arguments.size(); ++i)
-        if (auto from = body.passed_arguments[i]; from >= 0 && static_cast<size_t>(from) != i)
-          before[i] = variables[static_cast<size_t>(from)];
+      copy_permuted(body, variables, before.data());
     enter(body, variables, false, body_slots.data());
     TROUPE_TRY(
         with_iteration(run_block(body, body_slots.data(), results.all(), *code.origin, frame)));

@@ -19,7 +19,7 @@ using clock = std::chrono::steady_clock;
 namespace {
 
 // The promise is 50 ms; without it, the time would be the deadline of the computing steps.
-constexpr auto prompt_limit = 1s * timeout_scale;
+const auto prompt_limit = 1s * timeout_scale * timeout_factor();
 constexpr auto deadline_of_others = 60s;
 
 enum class where { local, worker, hosted };

@@ -1,7 +1,9 @@
 // The GPU kernels for fused ops are programs that their compiler accepts.
 #include "tests/support/catch.hpp"
 #include "tests/support/simulated_gpus.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
 #include "troupe/devices/gpu/cuda/compiled_kernel.hpp"
+#include "troupe/devices/gpu/cuda/cuda.hpp"
 #include "troupe/ops/internal/fused_code.hpp"
 
 #include <algorithm>
@@ -68,6 +70,15 @@ TEST_CASE("every op's GPU code compiles, for every type and position of the inpu
       CHECK(!binary->empty());
   }
   CHECK(ops_seen >= 2);
+}
+
+TEST_CASE("a build without CUDA compiles no kernel for a GPU") {
+  if (!list_cuda_devices(make_cpu_device({.intra_op_threads = 1}))
+           .reasons.starts_with("This build"))
+    return;
+  auto source = R"(extern "C" __global__ void nothing() {})";
+  CHECK(gpu::compile(source, "nothing", {}).status().kind() == error_kind::failed_precondition);
+  CHECK(gpu::compile_to_binary(source, 9, 0).status().kind() == error_kind::failed_precondition);
 }
 
 TEST_CASE("the error for an op without GPU code names the op") {

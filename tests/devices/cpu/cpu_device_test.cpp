@@ -293,6 +293,16 @@ TEST_CASE("a deterministic view differs from its device in determinism only") {
   CHECK(view->ordinal() == 3);
   CHECK(view->memory_limit() == device->memory_limit());
   CHECK(&view->memory() == &device->memory());
+  CHECK(view->swap() == device->swap());
+  CHECK(view->threads() == device->threads());
+  CHECK(view->description() == device->description() + ", deterministic");
+  auto allocated = view->statistics().allocations;
+  auto held = *tensor::make(dtype::f32, shape{1000}, view->memory());
+  CHECK(device->statistics().allocations == allocated + 1);
+  CHECK(view->statistics().in_use == device->statistics().in_use);
+  held = {};
+  view->release_cached_memory();
+  CHECK(device->statistics().cached == 0);
 }
 
 } // namespace troupe::test::cpu_device_test
