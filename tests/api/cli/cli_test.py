@@ -21,12 +21,14 @@ import urllib.request
 import zipfile
 
 TROUPE, FOLDER = sys.argv[1], sys.argv[2]
+# The factor of all timeouts, for builds that are slow.
+PATIENCE = max(1, int(os.environ.get("TROUPE_PATIENCE", "1")))
 TENSORFLOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "graphs", "tensorflow")
 os.makedirs(FOLDER, exist_ok=True)
 
 
 def troupe(*arguments, timeout=60, environment=None):
-    return subprocess.run([TROUPE, *arguments], capture_output=True, text=True, timeout=timeout,
+    return subprocess.run([TROUPE, *arguments], capture_output=True, text=True, timeout=timeout * PATIENCE,
                           env={**os.environ, **(environment or {})})
 
 
@@ -478,14 +480,14 @@ fetch s = string["other"]
             process = worker("--cluster", cluster, "--log", form, "--log-level", "debug", stderr=subprocess.PIPE)
             with ending(process):
                 process.stdout.readline()
-                with socket.create_connection(("127.0.0.1", port), timeout=10) as caller:
+                with socket.create_connection(("127.0.0.1", port), timeout=10 * PATIENCE) as caller:
                     caller.sendall(b"GET /\x1b[31m\xff\xe2\x80\xae\r\n\r\n" * 8)
                     caller.settimeout(10)
                     with contextlib.suppress(OSError):
                         while caller.recv(4096):
                             pass
                 process.send_signal(signal.SIGTERM)
-                _, log = process.communicate(timeout=30)
+                _, log = process.communicate(timeout=30 * PATIENCE)
             self.assertTrue(log)
             self.assert_no_control_characters(log)
             if form == "json":
@@ -558,7 +560,7 @@ fetch s = string["other"]
             self.assertEqual(process.stdout.readline(),
                              f"listening on {cluster.addresses[0]} as /job:worker/task:0\n")
             process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(timeout=20), 0)
+            self.assertEqual(process.wait(timeout=20 * PATIENCE), 0)
 
     def test_a_worker_lives_on_if_its_log_is_not_read(self):
         for is_closed in True, False:
@@ -577,7 +579,7 @@ fetch s = string["other"]
                 process.stdout.readline()
                 host, port = cluster.addresses[0].split(":")
                 for _ in range(3):
-                    with socket.create_connection((host, int(port)), timeout=10) as stranger:
+                    with socket.create_connection((host, int(port)), timeout=10 * PATIENCE) as stranger:
                         stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
                         with contextlib.suppress(ConnectionError):
                             stranger.recv(1000)
@@ -585,7 +587,7 @@ fetch s = string["other"]
                               troupe("devices", "--cluster", cluster.file).stdout)
                 self.assertIsNone(process.poll())
                 process.send_signal(signal.SIGTERM)
-                self.assertEqual(process.wait(timeout=20), 0)
+                self.assertEqual(process.wait(timeout=20 * PATIENCE), 0)
             if not is_closed:
                 os.close(reads)
 
@@ -597,7 +599,7 @@ fetch s = string["other"]
 
             def get(path):
                 try:
-                    with urllib.request.urlopen(url + path, timeout=10) as answer:
+                    with urllib.request.urlopen(url + path, timeout=10 * PATIENCE) as answer:
                         return answer.status, answer.read().decode()
                 except urllib.error.HTTPError as answer:
                     with answer:
@@ -621,9 +623,9 @@ fetch x = i32(3)
                 self.assertEqual(get("/healthz"), (200, "ok\n"))
                 self.assertEqual(process.stdout.readline(), "draining: 1 step still running\n")
                 process.send_signal(signal.SIGTERM)
-                self.assertEqual(process.wait(timeout=20), 0)
+                self.assertEqual(process.wait(timeout=20 * PATIENCE), 0)
                 self.assertEqual(process.stdout.readline(), "ends with 1 step still running\n")
-                waits.communicate(timeout=20)
+                waits.communicate(timeout=20 * PATIENCE)
                 self.assertEqual(waits.returncode, 1)
             finally:
                 waits.kill()
@@ -675,8 +677,8 @@ x = QueueEnqueue(q, i32(3))
 target x
 """), "--cluster", cluster.file)
                 self.assertEqual(put.returncode, 0, put.stderr)
-                self.assertEqual(runs.communicate(timeout=20)[0], "y = i32[] {-3}\n")
-                self.assertEqual(cluster.processes[1].wait(timeout=20), 0)
+                self.assertEqual(runs.communicate(timeout=20 * PATIENCE)[0], "y = i32[] {-3}\n")
+                self.assertEqual(cluster.processes[1].wait(timeout=20 * PATIENCE), 0)
                 top = troupe("top", "--cluster", cluster.file, "--once", "--interval", "0.1",
                              "--timeout", "1", "--json")
                 self.assertEqual(top.returncode, 2)
@@ -684,7 +686,7 @@ target x
                 self.assertIn("problem", lost["tasks"][1])
                 self.assertEqual(troupe("drain", "/job:worker/task:0", "--cluster", cluster.file,
                                         "--wait", "20").stdout, "/job:worker/task:0 has ended\n")
-                self.assertEqual(cluster.processes[0].wait(timeout=20), 0)
+                self.assertEqual(cluster.processes[0].wait(timeout=20 * PATIENCE), 0)
             finally:
                 runs.kill()
                 runs.communicate()
@@ -717,9 +719,9 @@ fetch x = i32(3)
                     drain.wait(timeout=3)
                 cluster.processes[0].send_signal(signal.SIGCONT)
                 cluster.processes[0].send_signal(signal.SIGTERM) # a second signal: running steps fail
-                self.assertEqual(drain.communicate(timeout=20),
+                self.assertEqual(drain.communicate(timeout=20 * PATIENCE),
                                  ("/job:worker/task:0 has ended\n", ""))
-                self.assertEqual(cluster.processes[0].wait(timeout=20), 0)
+                self.assertEqual(cluster.processes[0].wait(timeout=20 * PATIENCE), 0)
             finally:
                 for process in (runs, drain):
                     if process:
@@ -731,9 +733,9 @@ fetch x = i32(3)
             drain = subprocess.Popen([TROUPE, "drain", "/job:worker/task:0", "--cluster", cluster.file,
                                       "--wait", "30"],
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            self.assertEqual(cluster.processes[0].wait(timeout=20), 0)
+            self.assertEqual(cluster.processes[0].wait(timeout=20 * PATIENCE), 0)
             with ending(worker("--job", "worker", "--task", "0", "--cluster", cluster.file)):
-                self.assertEqual(drain.communicate(timeout=60),
+                self.assertEqual(drain.communicate(timeout=60 * PATIENCE),
                                  ("/job:worker/task:0 has ended\n", ""))
 
     def test_tools_for_operators_refuse_invalid_tasks(self):
@@ -809,10 +811,10 @@ fetch a = f32[1, 2]
         with ending(*workers, run):
             write("late.json.new", json.dumps({"worker": addresses}))
             os.rename(file + ".new", file)
-            self.assertEqual(run.communicate(timeout=60), ("y = i32[] {15}\n", ""))
+            self.assertEqual(run.communicate(timeout=60 * PATIENCE), ("y = i32[] {15}\n", ""))
         with ending(worker("--task", "7", "--cluster", f"file:{file}", "--join-timeout", "0.1",
                            stderr=subprocess.PIPE)) as (process,):
-            self.assertIn("/job:worker/task:7", process.communicate(timeout=30)[1])
+            self.assertIn("/job:worker/task:7", process.communicate(timeout=30 * PATIENCE)[1])
             self.assertEqual(process.returncode, 1)
 
     def test_tasks_find_each_other_by_names_that_follow_a_pattern(self):
@@ -1061,7 +1063,7 @@ class Train(unittest.TestCase):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.assertEqual(process.stdout.readline(), "begins\n")
         process.send_signal(signal.SIGTERM)
-        output = process.communicate(timeout=60)[0]
+        output = process.communicate(timeout=60 * PATIENCE)[0]
         self.assertEqual(process.returncode, 0, output)
         ended = re.search(r"ended at step (\d+): a stop was requested", output)
         self.assertTrue(ended, output)
@@ -1087,7 +1089,7 @@ class Train(unittest.TestCase):
             taken = troupe(*command, "--seconds", "0.3", "--take-over")
             self.assertEqual(taken.returncode, 0, taken.stderr)
             self.assertIn("resumes at step", taken.stdout)
-            self.assertEqual(first.wait(timeout=60), 1)
+            self.assertEqual(first.wait(timeout=60 * PATIENCE), 1)
             self.assertIn("has taken the folder over", first.stderr.read())
             drained.join()
 
