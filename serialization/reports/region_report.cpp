@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-constexpr size_t max_listed_nodes = 8;
+constexpr size_t max_listed_nodes = 8, max_columns = 100;
 
 std::string counted(uint64_t number, std::string_view noun) {
   return concat(number, ' ', noun, number == 1 ? "" : "s");
@@ -31,13 +31,20 @@ struct listed_region {
       nodes.push_back(subject.kind == span_kind::wait ? concat("answer of ", text)
                                                       : std::move(text));
   }
-  std::string text() const {
-    std::string list;
-    for (size_t i = 0; i < std::min(nodes.size(), max_listed_nodes); ++i)
-      list += concat(i == 0 ? ": " : ", ", nodes[i]);
+  // Appends the nodes to the line, and continues it on further lines.
+  std::string text(std::string line) const {
+    std::string lines;
+    for (size_t i = 0; i < std::min(nodes.size(), max_listed_nodes); ++i) {
+      line += i == 0 ? ":" : ",";
+      if (i > 0 && line.size() + nodes[i].size() + 2 > max_columns) {
+        lines += line + '\n';
+        line = "#      ";
+      }
+      line += concat(' ', nodes[i]);
+    }
     if (nodes.size() > max_listed_nodes)
-      list += concat(" and ", nodes.size() - max_listed_nodes, " more");
-    return list;
+      line += concat(" and ", nodes.size() - max_listed_nodes, " more");
+    return lines + line + '\n';
   }
 };
 
@@ -93,8 +100,8 @@ std::string region_report(const step_statistics& step) {
     for (const auto& [key, region] : regions) {
       auto kind = key.first.find("/device:");
       auto device = kind == std::string::npos ? key.first : key.first.substr(kind + 8);
-      report += concat("#   ", printable(device), " region ", key.second, ", after ",
-                       counted(region.messages, "message"), region.text(), '\n');
+      report += region.text(concat("#   ", printable(device), " region ", key.second, ", after ",
+                                   counted(region.messages, "message")));
     }
     report += concat("#   ", by_kind(task.messages), '\n');
     if (task.messages != task.expected_messages)

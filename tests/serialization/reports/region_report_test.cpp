@@ -77,6 +77,10 @@ TEST_CASE("a long region is listed with its first nodes, and names are printable
   CHECK(report.find('\x1b') == std::string::npos);
   CHECK(report.find("Neg 'n4' and 15 more\n") != std::string::npos);
   CHECK(report.find("'n5'") == std::string::npos);
+  CHECK(report.find(",\n#       ") != std::string::npos);
+  for (size_t begin = 0, end; (end = report.find('\n', begin)) != std::string::npos;
+       begin = end + 1)
+    CHECK(end - begin <= 100);
 }
 
 TEST_CASE("statistics without subjects have a report of their messages") {
