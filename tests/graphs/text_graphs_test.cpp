@@ -5,8 +5,8 @@
 #include "tests/support/processes.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "tests/support/wrong_messages.hpp"
 #include "troupe/api/internal/library.hpp"
-#include "troupe/serialization/reports/region_report.hpp"
 
 namespace troupe::test::text_graphs_test {
 
@@ -102,14 +102,10 @@ private:
                          : step.status();
     if (!ended.outcome)
       return ended;
-    if (statistics.tasks.empty())
-      differences_ += concat(prefix, "no statistics\n");
-    for (const auto& task : statistics.tasks) {
+    if (auto report = wrong_messages(statistics); !report.empty())
+      differences_ += concat(prefix, "other messages than the programs need:\n", report);
+    for (const auto& task : statistics.tasks)
       ended.messages += task.messages;
-      if (task.messages != task.expected_messages)
-        differences_ += concat(prefix, "messages that differ from those of the program:\n",
-                               region_report(statistics));
-    }
     session.messages += ended.messages;
     return ended;
   }
