@@ -30,6 +30,7 @@ void conductor_actor::begin(uint64_t step, step_observer& observer, caf::executi
   auto missing = program.regions() + program.accelerators().size();
   state_.store(generation + missing * one_missing + one_active, std::memory_order_release);
   instance_.begin_step(step);
+  instance_.messages().count(message_kind::start, program.programs().size());
   for (uint32_t p = 0; p < program.programs().size(); ++p)
     deliver(instance_.region(p, 0), token{}, unit);
   leave(false, unit);
@@ -87,6 +88,7 @@ void conductor_actor::notify_waitable_resources(step_ended::outcome_kind outcome
   const auto& waitable_resources = instance_.program().waitable_resources();
   if (!waitable_resources.empty() && !error_.ok())
     instance_.program().recorder().note(flight_event::waits_cancelled, step());
+  instance_.messages().count(message_kind::step_end, waitable_resources.size());
   for (auto* receiver : waitable_resources)
     deliver(*receiver, step_ended{instance_.step(), outcome, &keeps_inputs_}, nullptr);
 }
@@ -150,12 +152,14 @@ void conductor_actor::await_accelerators() {
 
 bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
   if (auto* result = content_if<fetched>(message)) {
+    instance_.messages().count(message_kind::fetch);
     if (!observer_->on_fetched(result->index, result->value, unit) &&
         result->index < fetches_.size())
       fetches_[result->index] = std::move(result->value); // each index has one sender
     return true;
   }
   if (auto* done = content_if<region_ended>(message)) {
+    instance_.messages().count(message_kind::region_end);
     if (!done->outcome)
       fail(std::move(done->outcome));
     if (instance_.program().accelerators().empty()) {

@@ -8,6 +8,8 @@ void iteration_times::add(const task_instance& iteration) {
   task_statistics times;
   iteration.collect_spans(times);
   std::lock_guard lock{mutex_};
+  messages_ += times.messages;
+  expected_messages_ += times.expected_messages;
   auto& sums = sums_[&iteration.program()];
   for (const auto& span : times.spans) {
     auto kind = times.subject_of(span).kind;
@@ -23,6 +25,8 @@ void iteration_times::add(const task_instance& iteration) {
 
 void iteration_times::collect(const task_program& program, task_statistics& to) const {
   std::lock_guard lock{mutex_};
+  to.messages += messages_;
+  to.expected_messages += expected_messages_;
   for (const auto& [function, sums] : sums_) {
     auto first = program.first_subject_of(*function);
     for (const auto& [key, total] : sums)
@@ -34,6 +38,7 @@ void iteration_times::collect(const task_program& program, task_statistics& to) 
 void iteration_times::reset() noexcept {
   std::lock_guard lock{mutex_};
   sums_.clear();
+  messages_ = expected_messages_ = {};
 }
 
 } // namespace troupe

@@ -1,4 +1,5 @@
-// Sums the times of the nodes of frames' functions over all iterations of a step.
+// Sums the times of the nodes of frames' functions, and their messages, over all iterations of a
+// step.
 #pragma once
 #include "troupe/runtime/insight/step_statistics.hpp"
 
@@ -13,9 +14,10 @@ class task_program;
 /// Iterations overlap, and there may be millions: each node has one sum. Any thread may call.
 class iteration_times {
 public:
-  /// Adds the times of a profiled iteration that has ended.
+  /// Adds the times and messages of a profiled iteration that has ended.
   void add(const task_instance& iteration);
-  /// Appends a span for each node, with the subject that the step's program has for it.
+  /// Appends a span for each node, with the subject that the step's program has for it, and adds
+  /// the messages.
   void collect(const task_program& program, task_statistics& to) const;
   void reset() noexcept;
 
@@ -29,6 +31,7 @@ private:
 
   mutable std::mutex mutex_;
   std::map<const task_program*, std::map<sum_key, sum>> sums_;
+  message_counts messages_, expected_messages_;
 };
 
 } // namespace troupe

@@ -54,6 +54,7 @@ public:
     if (auto slot = instance_.program().slot_of(program_, wait_index);
         slot.group != collective_slot::none)
       return join(slot, inputs.empty() ? tensor{} : inputs.front());
+    instance_.messages().count(message_kind::request);
     deliver(instance_.program().waitable_resource(program_, wait_index),
             wait_request{
                 .step = instance_.step(),
@@ -149,6 +150,7 @@ private:
   void pass_on(uint32_t export_index, tensor&& value, bool dead) {
     const auto& route = instance_.program().route(program_, export_index);
     if (route.remote) {
+      instance_.messages().count(message_kind::send);
       instance_.program().recorder().note(flight_event::sent, instance_.conductor().step(),
                                           instance_.program().first_number() + program_,
                                           export_index);
@@ -224,6 +226,7 @@ void schedule_elsewhere(caf::actor_system& system, caf::resumable* ready) {
 
 bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
   if (auto* received = content_if<token>(message)) {
+    instance_->messages().count(message_kind::to_region);
     received->region = region_;
     auto prefer_other_thread = received->prefer_other_thread;
     if (instance_->part(program_).receive(std::move(*received)))
@@ -314,6 +317,7 @@ void region_actor::apply_answer(wait_answer& answer, caf::execution_unit* unit) 
         for (const auto& value : answer.values)
           bytes += value.bytes();
         instance_->end_wait(program_, answer.wait, bytes);
+        instance_->messages().count(message_kind::to_region);
         if (instance_->part(program_).answer(answer.wait, answer.values, false))
           become_ready(unit, false);
         return {};

@@ -5,6 +5,7 @@
 #include "troupe/runtime/graph/internal_ops.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/platform/thread_number.hpp"
+#include "troupe/runtime/program/required_messages.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -419,6 +420,19 @@ uint32_t task_program::first_subject_of(const task_program& function) const {
   return static_cast<uint32_t>(first);
 }
 
+message_counts required_messages(const task_program& linked) noexcept {
+  message_counts sum;
+  for (uint32_t p = 0; p < linked.programs().size(); ++p) {
+    const auto& part = *linked.programs()[p];
+    sum += required_messages(part);
+    for (uint32_t e = 0; e < part.exports().size(); ++e)
+      sum.sends += linked.route(p, e).remote;
+  }
+  if (linked.has_revocable_inputs() && !linked.runs_within_steps())
+    sum.step_ends = linked.waitable_resources().size();
+  return sum;
+}
+
 task_instance::task_instance(const task_program& task) : program_(task) {
   if (task.has_frames())
     frames_ = std::make_unique<step_frames>(*this);
@@ -530,30 +544,34 @@ void task_instance::end_wait(uint32_t of_program, uint32_t of_wait, uint64_t byt
   timestamps_[of_program].waits[of_wait].store(0, std::memory_order_relaxed);
   program_.recorder().note(flight_event::wait_ended, conductor_->step(),
                            program_.first_number() + of_program, of_wait);
-  if (is_profiled())
-    profilers_[of_program]->end_wait(of_wait, bytes);
+  if (is_profiled()) {
+    profile_.messages.count(message_kind::answer);
+    profile_.profilers[of_program]->end_wait(of_wait, bytes);
+  }
 }
 
 void task_instance::profile(profile_options options) {
-  profiling_ = options;
-  profiled_since_ = steady_ns();
-  if (options.any() && profilers_.empty())
+  profile_.options = options;
+  profile_.since_ns = steady_ns();
+  profile_.messages.restart(options.any());
+  if (options.any() && profile_.profilers.empty())
     for (const auto& part : program_.programs())
-      profilers_.push_back(std::make_unique<step_profiler>(*part));
+      profile_.profilers.push_back(std::make_unique<step_profiler>(*part));
   for (size_t p = 0; p < parts_.size(); ++p) {
     if (options.any())
-      profilers_[p]->begin(options);
-    parts_[p]->set_profiler(options.any() ? profilers_[p].get() : nullptr);
+      profile_.profilers[p]->begin(options);
+    parts_[p]->set_profiler(options.any() ? profile_.profilers[p].get() : nullptr);
   }
 }
 
 void task_instance::collect(task_statistics& to) const {
   to.spans.clear();
   to.memory.clear();
-  if (!profiling_.times)
+  to.messages = to.expected_messages = {};
+  if (!profile_.options.times)
     return;
   to.task = program_.task();
-  to.begin_ns = profiled_since_;
+  to.begin_ns = profile_.since_ns;
   collect_spans(to);
   if (frames_)
     frames_->add_times(to);
@@ -573,9 +591,11 @@ void task_instance::collect(task_statistics& to) const {
 
 void task_instance::collect_spans(task_statistics& to) const {
   to.subjects = program_.subjects();
+  to.messages = profile_.messages.sums();
+  to.expected_messages = required_messages(program_);
   uint32_t first = 0;
   for (size_t p = 0; p < parts_.size(); ++p) {
-    profilers_[p]->collect(first, to);
+    profile_.profilers[p]->collect(first, to);
     first += static_cast<uint32_t>(step_profiler::subjects_of(*program_.programs()[p]));
   }
 }

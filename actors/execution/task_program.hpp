@@ -4,6 +4,7 @@
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/execution/conductor.hpp"
 #include "troupe/actors/execution/kernel_threads.hpp"
+#include "troupe/actors/execution/message_counter.hpp"
 #include "troupe/actors/execution/region_threads.hpp"
 #include "troupe/runtime/cluster/rendezvous.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
@@ -280,6 +281,10 @@ private:
   std::atomic<uint64_t> shrinks_{0};
 };
 
+/// Returns the messages of each step of the programs that succeeds, or of each run of a function,
+/// without those of runs within it.
+message_counts required_messages(const task_program& linked) noexcept;
+
 class step_frames;
 
 /// One set of region actors with their state and conductor, for one step at a time.
@@ -337,10 +342,12 @@ public:
   /// Replaces the contents of `to` with the profile of the step, which has ended; reuses the memory
   /// of `to`. Empty if the step was not profiled.
   void collect(task_statistics& to) const;
-  /// Appends the times of its own nodes only.
+  /// Appends the times of its own nodes, and sets the messages, without those of runs within it.
   void collect_spans(task_statistics& to) const;
-  bool is_profiled() const noexcept { return profiling_.any(); }
-  const profile_options& profiling() const noexcept { return profiling_; }
+  bool is_profiled() const noexcept { return profile_.options.any(); }
+  const profile_options& profiling() const noexcept { return profile_.options; }
+  /// The messages of the step; counted if it is profiled.
+  message_counter& messages() noexcept { return profile_.messages; }
 
   // Start times of waits and of running regions. Any thread may call.
   void begin_step(uint64_t step) noexcept; ///< the waits for other devices begin
@@ -383,9 +390,13 @@ private:
   };
   std::vector<wait_timestamps> timestamps_; // per program
   std::vector<std::unique_ptr<collective_rendezvous>> rendezvous_;
-  profile_options profiling_;
-  int64_t profiled_since_ = 0;
-  std::vector<std::unique_ptr<step_profiler>> profilers_; // made at the first use
+  struct profile_record {
+    profile_options options;
+    message_counter messages;
+    int64_t since_ns = 0;
+    std::vector<std::unique_ptr<step_profiler>> profilers; // made at the first use
+  };
+  profile_record profile_;
   std::vector<std::vector<region_actor*>> regions_;
   std::vector<caf::actor> region_handles_;
   task_instance* root_ = this;

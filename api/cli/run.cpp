@@ -10,6 +10,7 @@
 #include "troupe/api/session.hpp"
 #include "troupe/runtime/passes/passes.hpp"
 #include "troupe/runtime/types/printable.hpp"
+#include "troupe/serialization/reports/region_report.hpp"
 #include "troupe/serialization/reports/trace.hpp"
 #include "troupe/serialization/storage/file.hpp"
 #include "troupe/serialization/storage/file_kind.hpp"
@@ -90,7 +91,7 @@ private:
 };
 
 struct command_options {
-  std::string file, cluster, trace, mixed_precision = "none", swap = "off";
+  std::string file, cluster, trace, regions, mixed_precision = "none", swap = "off";
   security_options security;
   double timeout = 60;
   int gpus = 0;
@@ -159,6 +160,11 @@ void print_placement(const text_run& run, session& in) {
   std::cout << "# the run at line " << run.line << '\n' << to_string(report);
 }
 
+void print_regions(const text_run& run, const step_statistics& step) {
+  std::cout << "# the run" << (run.line > 0 ? concat(" at line ", run.line) : std::string{}) << '\n'
+            << region_report(step);
+}
+
 session_options session_options_of(const command_options& arguments) {
   session_options options{
       .memory = {.gpu_limit = arguments.gpu_memory_limit,
@@ -167,6 +173,7 @@ session_options session_options_of(const command_options& arguments) {
       .cluster = {.tls = arguments.security.tls, .insecure = arguments.security.insecure},
       .deterministic = arguments.deterministic,
       .on_warning = [](const std::string& text) { std::cerr << concat("troupe: ", text, '\n'); }};
+  options.insight.region_per_node = arguments.regions == "node";
   if (!arguments.passes)
     options.passes = pass_options::none();
   if (arguments.placement == "greedy")
@@ -199,7 +206,7 @@ bool run_file(command_options arguments) {
       file_name(arguments.file),
       s,
       {.timeout = std::chrono::milliseconds{static_cast<int64_t>(arguments.timeout * 1000)},
-       .statistics = arguments.trace.empty() ? nullptr : &step,
+       .statistics = arguments.trace.empty() && arguments.regions.empty() ? nullptr : &step,
        .check_numerics = arguments.check_numerics}};
   auto save = [&] {
     if (!arguments.trace.empty())
@@ -220,6 +227,8 @@ bool run_file(command_options arguments) {
       save();
       throw;
     }
+    if (!arguments.regions.empty() && !plan.run.error)
+      print_regions(plan.run, step);
     steps.push_back(std::exchange(step, {}));
   }
   save();
@@ -291,8 +300,16 @@ void add_graph_options(CLI::App& command, command_options& chosen) {
                    "Run nodes that name a missing device on the most similar one");
   command.add_flag("--late-receives", chosen.late_receives,
                    "Request large tensors of other tasks only shortly before they are read");
-  command.add_flag("--explain-placement", chosen.explain_placement,
-                   "Print the device of each node and the reason, without running anything");
+  auto* explain =
+      command.add_flag("--explain-placement", chosen.explain_placement,
+                       "Print the device of each node and the reason, without running anything");
+  command
+      .add_option(
+          "--regions", chosen.regions,
+          "Print the regions of each run, which are its actors, and their messages. joined: "
+          "regions join nodes; node: each node is an actor (docs/architecture.md)")
+      ->check(CLI::IsMember({"joined", "node"}))
+      ->excludes(explain);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // Timings and memory of one step, for people, traces and cost models.
 #pragma once
 #include "troupe/runtime/device/copy_stream.hpp"
+#include "troupe/runtime/insight/message_counts.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct span_subject {
   std::string peer = {}; ///< the other device of a send, or of a wait for a tensor
   uint32_t key = 0;      ///< equal for a send and for the wait that it ends
   uint32_t region = 0;   ///< the region that ran it, or that a wait's end enables; its own number
+  uint32_t messages = 0; ///< of a region: the number of messages after which it runs
   bool operator==(const span_subject&) const = default;
 };
 
@@ -71,6 +73,9 @@ struct task_statistics {
   uint64_t allocated_bytes = 0; ///< of all tensors that the task allocated
   uint64_t peak_bytes = 0;      ///< the maximum in use at one time
   std::vector<memory_timeline> memory = {};
+  /// The messages that were delivered, and those that the programs of the step need to succeed. A
+  /// step that succeeds has equal numbers.
+  message_counts messages = {}, expected_messages = {};
 
   /// Throws troupe::error for a span that names no subject of this task.
   const span_subject& subject_of(const step_span& span) const {

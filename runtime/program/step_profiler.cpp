@@ -227,7 +227,8 @@ void step_profiler::append_subjects(const program& compiled, std::string_view de
                         .op = {},
                         .device = std::string{device},
                         .peer = {},
-                        .region = r});
+                        .region = r,
+                        .messages = compiled.regions()[r].required_tokens});
   for (const auto& wait : compiled.waits()) {
     span_subject subject{.kind = span_kind::wait,
                          .name = wait.origin->name(),

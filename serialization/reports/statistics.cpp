@@ -31,9 +31,33 @@ status read_subjects(capnp::List<wire::SpanSubject>::Reader from, std::vector<sp
       return damaged("a span is of the unknown kind ", int{subject.getKind()});
     to.push_back({static_cast<span_kind>(subject.getKind()), text_of(subject.getName()),
                   text_of(subject.getOp()), text_of(subject.getDevice()),
-                  text_of(subject.getPeer()), subject.getKey(), subject.getRegion()});
+                  text_of(subject.getPeer()), subject.getKey(), subject.getRegion(),
+                  subject.getMessages()});
   }
   return {};
+}
+
+result<message_counts> read_messages(wire::MessageCounts::Reader from) {
+  message_counts counts{from.getStarts(),     from.getTokens(),  from.getRequests(),
+                        from.getAnswers(),    from.getSends(),   from.getFetches(),
+                        from.getRegionEnds(), from.getStepEnds()};
+  constexpr auto limit = uint64_t{1} << 60; // so that sums do not overflow
+  for (auto number : {counts.starts, counts.tokens, counts.requests, counts.answers, counts.sends,
+                      counts.fetches, counts.region_ends, counts.step_ends})
+    if (number >= limit)
+      return damaged("a step had ", number, " messages");
+  return counts;
+}
+
+void write_messages(const message_counts& counts, wire::MessageCounts::Builder to) {
+  to.setStarts(counts.starts);
+  to.setTokens(counts.tokens);
+  to.setRequests(counts.requests);
+  to.setAnswers(counts.answers);
+  to.setSends(counts.sends);
+  to.setFetches(counts.fetches);
+  to.setRegionEnds(counts.region_ends);
+  to.setStepEnds(counts.step_ends);
 }
 
 result<task_statistics> read(wire::TaskStatistics::Reader from) {
@@ -43,6 +67,8 @@ result<task_statistics> read(wire::TaskStatistics::Reader from) {
   parsed.end_ns = from.getEndNs();
   parsed.allocated_bytes = from.getAllocatedBytes();
   parsed.peak_bytes = from.getPeakBytes();
+  TROUPE_ASSIGN(parsed.messages, read_messages(from.getMessages()));
+  TROUPE_ASSIGN(parsed.expected_messages, read_messages(from.getExpectedMessages()));
   if (!is_plausible(parsed.begin_ns, parsed.end_ns))
     return damaged("the task began at ", parsed.begin_ns, " and ended at ", parsed.end_ns);
   auto subjects = std::make_shared<std::vector<span_subject>>();
@@ -84,6 +110,8 @@ result<tensor> write_statistics(const task_statistics& statistics) {
     to.setEndNs(statistics.end_ns);
     to.setAllocatedBytes(statistics.allocated_bytes);
     to.setPeakBytes(statistics.peak_bytes);
+    write_messages(statistics.messages, to.initMessages());
+    write_messages(statistics.expected_messages, to.initExpectedMessages());
     if (statistics.subjects) {
       auto subjects = to.initSubjects(static_cast<unsigned>(statistics.subjects->size()));
       for (unsigned i = 0; i < subjects.size(); ++i) {
@@ -95,6 +123,7 @@ result<tensor> write_statistics(const task_statistics& statistics) {
         subjects[i].setPeer(as_text(from.peer));
         subjects[i].setKey(from.key);
         subjects[i].setRegion(from.region);
+        subjects[i].setMessages(from.messages);
       }
     }
     auto memory = to.initMemory(static_cast<unsigned>(statistics.memory.size()));

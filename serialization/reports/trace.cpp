@@ -148,7 +148,9 @@ private:
     for (const auto& task : step.tasks) {
       auto process_id = process(task.task);
       draw_span(process_id, concat("step ", step.step), "step", task.begin_ns, task.end_ns,
-                {{"allocated bytes", task.allocated_bytes}, {"peak bytes", task.peak_bytes}});
+                {{"allocated bytes", task.allocated_bytes},
+                 {"peak bytes", task.peak_bytes},
+                 {"messages", task.messages.total()}});
       for (const auto& timeline : task.memory)
         draw_memory(process_id, timeline);
       std::map<std::pair<std::string, uint32_t>, const step_span*> regions; // by device and number

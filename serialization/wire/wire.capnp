@@ -502,6 +502,7 @@ struct SpanSubject {
   peer @4 :Text;
   key @5 :UInt32;
   region @6 :UInt32;
+  messages @7 :UInt32;         # of a region: after which it runs
 }
 
 struct Span {
@@ -519,6 +520,17 @@ struct MemoryTimeline {        # lists of one length
   bytes @2 :List(UInt64);
 }
 
+struct MessageCounts {         # runtime/insight/message_counts.hpp
+  starts @0 :UInt64;
+  tokens @1 :UInt64;
+  requests @2 :UInt64;
+  answers @3 :UInt64;
+  sends @4 :UInt64;
+  fetches @5 :UInt64;
+  regionEnds @6 :UInt64;
+  stepEnds @7 :UInt64;
+}
+
 struct TaskStatistics {
   task @0 :Text;
   subjects @1 :List(SpanSubject);
@@ -528,4 +540,6 @@ struct TaskStatistics {
   allocatedBytes @5 :UInt64;
   peakBytes @6 :UInt64;
   memory @7 :List(MemoryTimeline);
+  messages @8 :MessageCounts;  # delivered
+  expectedMessages @9 :MessageCounts; # of a step that succeeds
 }

@@ -28,11 +28,12 @@ status step_player::play(const std::vector<int64_t>& feeds) {
   runs.assign(program.regions().size(), 0);
   fetched.clear();
   exported.clear();
+  messages = {};
   under_way_.clear();
   instance_.reset();
   for (size_t i = 0; i < program.feeds().size(); ++i)
     instance_.set_feed(i, number(feeds.at(program.feeds()[i].index)));
-  send_token({.region = 0});
+  post({.region = 0}, &message_counts::starts);
   for (uint32_t wait = 0; wait < program.waits().size(); ++wait)
     // Peers send channels' values without a request.
     if (program.waits()[wait].answered_by == answer_source::channel)
@@ -47,13 +48,19 @@ status step_player::play(const std::vector<int64_t>& feeds) {
       continue;
     ++runs[region];
     TROUPE_TRY(instance_.run(region, *this, stop));
+    ++messages.region_ends;
   }
   return {};
 }
 
 void step_player::send_token(token&& to_region) {
+  post(std::move(to_region), &message_counts::tokens);
+}
+
+void step_player::post(token&& to_region, uint64_t message_counts::*kind) {
   auto shared = std::make_shared<token>(std::move(to_region));
-  under_way_.push_back([this, shared](uint32_t& region) {
+  under_way_.push_back([this, shared, kind](uint32_t& region) {
+    ++(messages.*kind);
     region = shared->region;
     return instance_.receive(std::move(*shared));
   });
@@ -65,6 +72,7 @@ void step_player::send_export(uint32_t export_index, tensor&& value, bool dead) 
 }
 
 void step_player::send_fetch(uint32_t fetch_index, tensor&& value, bool dead) {
+  ++messages.fetches;
   fetched[fetch_index] = dead ? std::nullopt : std::optional{to_number(value)};
 }
 
@@ -72,6 +80,8 @@ void step_player::start_wait(uint32_t wait_index, std::span<tensor> inputs) {
   std::vector<int64_t> wait_inputs;
   for (const auto& input : inputs)
     wait_inputs.push_back(to_number(input));
+  if (instance_.program().waits()[wait_index].answered_by == answer_source::state)
+    ++messages.requests;
   answer(wait_index, wait_inputs);
 }
 
@@ -85,6 +95,7 @@ void step_player::answer(uint32_t wait_index, const std::vector<int64_t>& wait_i
         for (auto value : reply)
           values.push_back(number(value));
         started_region = region;
+        ++messages.answers;
         return instance_.answer(wait_index, values, dead);
       });
 }

@@ -22,6 +22,7 @@ public:
   status play(const std::vector<int64_t>& feeds);
 
   std::vector<int> runs;                               ///< of each region
+  message_counts messages;                             ///< delivered
   std::map<uint32_t, std::optional<int64_t>> fetched;  ///< by index; nothing for a dead fetch
   std::map<uint32_t, std::optional<int64_t>> exported; ///< by key
   stop_signal stop;
@@ -32,6 +33,7 @@ public:
   void start_wait(uint32_t wait_index, std::span<tensor> inputs) override;
 
 private:
+  void post(token&& to_region, uint64_t message_counts::*kind);
   tensor number(int64_t value);
   void answer(uint32_t wait_index, const std::vector<int64_t>& wait_inputs);
 

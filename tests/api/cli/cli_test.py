@@ -23,7 +23,8 @@ import zipfile
 TROUPE, FOLDER = sys.argv[1], sys.argv[2]
 # The factor of all timeouts, for builds that are slow.
 PATIENCE = max(1, int(os.environ.get("TROUPE_PATIENCE", "1")))
-TENSORFLOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "graphs", "tensorflow")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
+TENSORFLOW = os.path.join(ROOT, "tests", "graphs", "tensorflow")
 os.makedirs(FOLDER, exist_ok=True)
 
 
@@ -505,6 +506,36 @@ fetch s = string["other"]
         self.assertIn("b = Mul(_feed_0/a, x) f32[]\n", written.stdout)
         for result in optimized, written:
             self.assertIn("\nd = f32[] {1}\n", result.stdout)
+
+    def test_regions_and_messages_are_those_of_the_guide(self):
+        with open(os.path.join(ROOT, "docs", "architecture.md"), encoding="utf-8") as file:
+            page = file.read()
+        examples = re.findall(r"^    \$ troupe (run \S+ --no-passes --regions (\w+)) \| tail -(\d+)\n"
+                              r"((?:    [^$\n].*\n)+)", page, re.MULTILINE)
+        self.assertEqual([way for _, way, _, _ in examples], ["node", "joined"])
+        totals = []
+        for command, _, lines, expected in examples:
+            words = command.split()
+            words[1] = os.path.join(ROOT, words[1])
+            result = troupe(*words)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            shown = result.stdout.splitlines(keepends=True)[-int(lines):]
+            self.assertEqual("".join("    " + line for line in shown), expected)
+            counts = {kind.removesuffix("es" if kind == "fetches" else "s"): int(number)
+                      for number, kind in re.findall(r"(\d+) ([a-z ]+)", shown[-1])}
+            totals.append({**counts, "messages of the step": sum(counts.values())})
+            self.assertIn(f" {sum(counts.values())} messages\n", shown[2])
+        table = page.partition("| an actor for each node | regions of joined nodes |\n")[2].partition("\n\n")[0]
+        rows = re.findall(r"^\| (?:[\w ]+: )?([\w ]+) \| (\d+) \| (\d+) \|$", table, re.MULTILINE)
+        self.assertEqual([{kind: int(row[way]) for kind, *row in rows} for way in (0, 1)], totals)
+
+    def test_regions_are_not_printed_for_runs_that_fail_as_they_should(self):
+        result = troupe("run", write("refused.txt", NAN + 'error invalid_argument "not finite"\n'),
+                        "--check-numerics", "--regions", "node")
+        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
+        self.assertEqual(troupe("run", write("good.txt", GRAPH.format(last=4)), "--regions", "nodes").returncode, 2)
+        self.assertEqual(troupe("run", write("good.txt", GRAPH.format(last=4)), "--regions", "node",
+                                "--explain-placement").returncode, 2)
 
     def test_a_run_in_16_bits_shows_its_casts(self):
         file = write("product.txt", "x = Placeholder dtype=f32 shape=[1,1]\ny = MatMul(x, x)\n"

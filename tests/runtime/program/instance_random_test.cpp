@@ -1,6 +1,7 @@
 // Programs against direct evaluation, with tokens and answers delivered in random order.
 #include "tests/support/catch.hpp"
 #include "tests/support/test_steps.hpp"
+#include "troupe/runtime/program/required_messages.hpp"
 
 namespace troupe::test::instance_random_test {
 
@@ -57,6 +58,7 @@ TEST_CASE("a program computes its graph for any order of tokens and answers") {
       REQUIRE(player.fetched == expected);
       for (auto runs : player.runs)
         REQUIRE(runs == 1);
+      REQUIRE(player.messages == required_messages(*s.code));
       for (const auto& [name, value] : s.expected_state)
         REQUIRE(s.value_of(name) == value);
       REQUIRE(s.device.memory().live == 0); // every slot was released
@@ -87,11 +89,40 @@ TEST_CASE("values that depend on a dead answer are dead, others are not, and eve
       REQUIRE(player.fetched == expected);
       for (auto runs : player.runs)
         REQUIRE(runs == 1);
+      // Waits of dead regions begin without a request, and end with a token.
+      REQUIRE(player.messages.to_regions() == required_messages(*s.code).to_regions());
       for (const auto& [name, value] : s.expected_state)
         REQUIRE(s.value_of(name) == value);
       REQUIRE(s.device.memory().live == 0);
     }
   }
+}
+
+TEST_CASE("regions of joined nodes need no more messages than a region for each node") {
+  auto base = std::random_device{}();
+  uint64_t joined_total = 0, single_total = 0;
+  for (unsigned round = 0; round < 300; ++round) {
+    auto seed = base + round;
+    auto size = 5 + static_cast<int>(round % 60);
+    INFO("seed " << seed);
+    auto workers = 1 + static_cast<int>(round % 3);
+    const compiled_step joined{seed, size, {.workers = workers, .dispatch_ns = 20}},
+        single{seed, size, {.region_per_node = true}};
+    // The first region starts the step. A node that waits has a second region for its answer.
+    size_t regions = 1;
+    for (const auto& node : single.code->partition_graph().nodes())
+      regions += !needs_no_run(*node);
+    CHECK(single.code->regions().size() == regions + single.code->waits().size());
+    auto of_joined = required_messages(*joined.code), of_single = required_messages(*single.code);
+    CHECK(of_joined.tokens <= of_single.tokens);
+    CHECK(of_joined.region_ends <= of_single.region_ends);
+    CHECK(of_joined.requests == of_single.requests);
+    CHECK(of_joined.answers == of_single.answers);
+    CHECK(of_joined.fetches == of_single.fetches);
+    joined_total += of_joined.total();
+    single_total += of_single.total();
+  }
+  CHECK(joined_total < single_total);
 }
 
 TEST_CASE("a step that is interrupted anywhere holds no memory after the reset") {

@@ -14,14 +14,19 @@ task_statistics example() {
   subjects->push_back({.kind = span_kind::node, .name = "sum", .op = "Add", .device = "cpu:0"});
   subjects->push_back(
       {span_kind::send, "sum/send", "_Send", "cpu:0", "/job:b/task:1/device:cpu:0", 7, 3});
-  subjects->push_back(
-      {.kind = span_kind::region, .name = "region 3", .device = "cpu:0", .region = 3});
+  subjects->push_back({.kind = span_kind::region,
+                       .name = "region 3",
+                       .device = "cpu:0",
+                       .region = 3,
+                       .messages = 5});
   task_statistics statistics{.task = "/job:a/task:0", .subjects = subjects};
   statistics.spans = {{2, 1, -5, 90, 0}, {0, 1, -5, 20, 4096}, {1, 1, 20, 90, 1ull << 40, 7}};
   statistics.begin_ns = -10;
   statistics.end_ns = 100;
   statistics.allocated_bytes = 4096;
   statistics.peak_bytes = 8192;
+  statistics.messages = {1, 2, 3, 4, 5, 6, 7, 8};
+  statistics.expected_messages = {8, 7, 6, 5, 4, 3, 2, 1ull << 59};
   statistics.memory = {
       {.device = "/job:a/task:0/device:cpu:0", .at_ns = {-5, 20, 20}, .bytes = {0, 9, 1}},
       {.device = "none", .at_ns = {}, .bytes = {}}};
@@ -43,6 +48,8 @@ TEST_CASE("statistics survive writing and reading") {
   CHECK(back->end_ns == 100);
   CHECK(back->allocated_bytes == 4096);
   CHECK(back->peak_bytes == 8192);
+  CHECK(back->messages == example().messages);
+  CHECK(back->expected_messages == example().expected_messages);
   CHECK(back->memory == example().memory);
 }
 
@@ -62,6 +69,8 @@ TEST_CASE("inconsistent statistics are refused") {
   CHECK(refused([](auto& changed) { changed.begin_ns = std::numeric_limits<int64_t>::min(); }));
   CHECK(refused([](auto& changed) { changed.end_ns = -11; }));
   CHECK(refused([](auto& changed) { changed.memory[0].at_ns[1] = -6; }));
+  CHECK(refused([](auto& changed) { changed.messages.tokens = 1ull << 60; }));
+  CHECK(refused([](auto& changed) { changed.expected_messages.step_ends = ~uint64_t{0}; }));
   CHECK(refused([](auto& changed) {
     auto subjects = *changed.subjects;
     subjects[0].kind = static_cast<span_kind>(span_kinds);

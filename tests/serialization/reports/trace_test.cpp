@@ -22,6 +22,7 @@ step_statistics example(uint64_t number, int64_t at) {
   task_statistics first{.task = "/job:a/task:0", .subjects = a};
   first.begin_ns = at + 100;
   first.end_ns = at + 5000;
+  first.messages = {.starts = 1, .sends = 1, .region_ends = 1};
   first.spans = {{2, 0, at + 200, at + 4000, 0},
                  {0, 0, at + 200, at + 3000, 64},
                  {1, 0, at + 3000, at + 4000, 0}};
@@ -58,6 +59,11 @@ TEST_CASE("a trace obeys the rules of its format") {
     return std::ranges::count_if(trace["traceEvents"],
                                  [&](const json& event) { return event["ph"] == phase; });
   };
+  auto step_of_a = std::ranges::find_if(trace["traceEvents"], [](const json& event) {
+    return event["ph"] == "b" && event["cat"] == "step";
+  });
+  REQUIRE(step_of_a != trace["traceEvents"].end());
+  CHECK((*step_of_a)["args"]["messages"] == 3);
   CHECK(count("s") == 2); // an arrow from task to task in each step
   CHECK(count("f") == 2);
   CHECK(count("b") == 6); // a step on two tasks, and a wait
