@@ -6,6 +6,7 @@
 #include "troupe/actors/execution/socket_writer.hpp"
 #include "troupe/actors/execution/task_program.hpp"
 #include "troupe/devices/collective/run_collective.hpp"
+#include "troupe/runtime/device/launch_owner.hpp"
 #include "troupe/runtime/simulation.hpp"
 
 #include <caf/send.hpp>
@@ -264,6 +265,7 @@ status region_actor::check(const wait_answer& answer) const {
 // Elements of queues may be in a device's memory. Copies them to where they are read, one after
 // another: there are few.
 void region_actor::transfer_values(std::shared_ptr<wait_answer> answer, size_t first) {
+  const launching_for scope{0}; // errors of the elements belong to the steps that made them
   const auto& program = instance_->part(program_).program();
   const auto& wait = program.waits()[answer->wait];
   auto* device = program.device().as_accelerator();
@@ -348,7 +350,11 @@ caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, si
   std::chrono::steady_clock::time_point begin{};
   if (measures_time)
     begin = std::chrono::steady_clock::now();
+  std::optional<launching_for> scope; // also of the downloads that it begins
+  if (auto owner = kept->conductor().launch_owner())
+    scope.emplace(owner);
   auto outcome = kept->part(program_).run(region_, out, kept->conductor().stop());
+  scope.reset();
   running_since.store(0, std::memory_order_relaxed);
   if (measures_time)
     took(std::chrono::steady_clock::now() - begin);
