@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What fake work has done, by its number, in order.
+// The numbers of fake work, in the order in which it ran.
 class diary {
 public:
   void note(int number) {
