@@ -3,6 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "troupe/devices/gpu/core/completion_queue.hpp"
 
+#include <algorithm>
 #include <thread>
 
 namespace troupe::test::loss_record_test {
