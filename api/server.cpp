@@ -21,6 +21,7 @@ status check_durations(const server_options& options) {
   TROUPE_TRY(
       check_duration("initialize_before_serving", options.initialize_before_serving.value_or(0ms)));
   TROUPE_TRY(check_duration("memory.gpu_idle_timeout", options.memory.gpu_idle_timeout));
+  TROUPE_TRY(check_duration("gpu.watchdog", options.gpu.watchdog));
   return check_peer_timeout(options.cluster.peer_timeout);
 }
 

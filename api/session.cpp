@@ -70,6 +70,7 @@ device_choice to_device_choice(const thread_options& threads, const memory_optio
           .gpu_memory_limit = memory.gpu_limit,
           .gpu_memory_reserve = memory.gpu_reserve,
           .gpu_memory_idle = memory.gpu_idle_timeout,
+          .gpu_watchdog = gpu.watchdog,
           .tf32 = gpu.tf32,
           .measure_convolutions = gpu.measure_convolutions};
 }
@@ -88,6 +89,7 @@ status check_durations(const session_options& options) {
   TROUPE_TRY(check_duration("timeout", options.timeout, std::chrono::milliseconds{1}));
   TROUPE_TRY(check_duration("recovery.initial_delay", options.recovery.initial_delay));
   TROUPE_TRY(check_duration("memory.gpu_idle_timeout", options.memory.gpu_idle_timeout));
+  TROUPE_TRY(check_duration("gpu.watchdog", options.gpu.watchdog));
   return check_peer_timeout(options.cluster.peer_timeout);
 }
 

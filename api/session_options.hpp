@@ -49,6 +49,9 @@ struct gpu_options {
   /// cuDNN's heuristic. Likewise chooses between cuDNN and our kernels for other layers; false: our
   /// kernels. Deterministic sessions use the heuristic and our kernels. Local sessions only.
   bool measure_convolutions = true;
+  /// A GPU is lost when it has ended no launch for this time although a run waits for it; 0: never.
+  /// Must exceed the longest time that one run of a graph needs a GPU for. Local sessions only.
+  std::chrono::milliseconds watchdog{0};
   /// Launches repeated sequences of kernels as one graph (docs/gpu.md); false: kernel by kernel,
   /// for debugging, or for exchanges of gradients that overlap (docs/training/replicas.md).
   bool replay = true;

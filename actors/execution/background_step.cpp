@@ -30,7 +30,7 @@ public:
   void on_step_ended(caf::execution_unit*) noexcept override {
     std::unique_ptr<reporter> self{this};
     stop_callback_.reset(); // before the instance serves another step
-    const inline_unit::ending_step ending{instance_->root()};
+    const inline_unit::ending_step ending{instance_->root().queue_state()};
     auto& conductor = instance_->conductor();
     steps_->end(instance_->step(), !conductor.outcome().ok());
     step_result result{conductor.outcome(), {}, {}};

@@ -1,7 +1,7 @@
 // Lets a thread that waits for a step run the step's regions itself.
 #pragma once
 #include "troupe/actors/base/caf_internals.hpp"
-#include "troupe/actors/execution/region.hpp"
+#include "troupe/actors/execution/ready_work.hpp"
 #include "troupe/runtime/device/stop_signal.hpp"
 
 #include <caf/actor_system.hpp>
@@ -45,8 +45,8 @@ public:
 
 private:
   static bool is_light(caf::resumable* ready) {
-    auto* region = dynamic_cast<region_actor*>(ready);
-    return region && !region->heavy();
+    auto* work = ready_work::from(ready);
+    return work && work->is_light();
   }
 
   caf::resumable* take() {

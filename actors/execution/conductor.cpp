@@ -4,6 +4,7 @@
 #include "troupe/actors/execution/frames.hpp"
 #include "troupe/actors/execution/region.hpp"
 #include "troupe/actors/execution/task_program.hpp"
+#include "troupe/runtime/device/launch_owner.hpp"
 
 #include <caf/send.hpp>
 
@@ -16,9 +17,9 @@ status deadline_error(uint64_t step) {
 void conductor_actor::begin(uint64_t step, step_observer& observer, caf::execution_unit* unit,
                             stop_signal::clock::time_point deadline, bool parts_elsewhere) {
   const auto& program = instance_.program();
-  observer_ = &observer;
-  parts_elsewhere_ = parts_elsewhere;
-  keeps_inputs_ = false;
+  current_ = {.observer = &observer,
+              .launch_owner = program.accelerators().empty() ? 0 : next_launch_owner(),
+              .has_parts_elsewhere = parts_elsewhere};
   stop_.arm(deadline);
   error_ = {};
   has_error_.store(false, std::memory_order_relaxed);
@@ -90,7 +91,7 @@ void conductor_actor::notify_waitable_resources(step_ended::outcome_kind outcome
     instance_.program().recorder().note(flight_event::waits_cancelled, step());
   instance_.messages().count(message_kind::step_end, waitable_resources.size());
   for (auto* receiver : waitable_resources)
-    deliver(*receiver, step_ended{instance_.step(), outcome, &keeps_inputs_}, nullptr);
+    deliver(*receiver, step_ended{instance_.step(), outcome, &current_.keeps_inputs}, nullptr);
 }
 
 void conductor_actor::end(bool has_failed, caf::execution_unit* unit) {
@@ -100,14 +101,16 @@ void conductor_actor::end(bool has_failed, caf::execution_unit* unit) {
     // The waitable resources take back the elements that the step took, now that nothing of it
     // runs.
     notify_waitable_resources(step_ended::outcome_kind::failed);
-    // Errors of its kernels that the devices have not reported yet must not reach another step.
+    // Drops the errors of its kernels, also those that the devices have yet to report.
+    const launching_for scope{current_.launch_owner};
     for (auto* device : instance_.program().accelerators())
       device->notify_when_done([](const status&) {});
   } else if (instance_.program().has_revocable_inputs()) {
-    notify_waitable_resources(parts_elsewhere_ ? step_ended::outcome_kind::succeeded_locally
-                                               : step_ended::outcome_kind::succeeded);
+    notify_waitable_resources(current_.has_parts_elsewhere
+                                  ? step_ended::outcome_kind::succeeded_locally
+                                  : step_ended::outcome_kind::succeeded);
   }
-  std::exchange(observer_, nullptr)->on_step_ended(unit);
+  std::exchange(current_.observer, nullptr)->on_step_ended(unit);
 }
 
 // Enters that step only, as long as it has not ended.
@@ -139,6 +142,7 @@ void conductor_actor::region_ran() {
 // A step that fails meanwhile does not wait for launched kernels: memory is released in the order
 // of launches.
 void conductor_actor::await_accelerators() {
+  const launching_for scope{current_.launch_owner};
   for (auto* device : instance_.program().accelerators())
     device->notify_when_done([kept = instance_.shared_from_this(), id = step()](status outcome) {
       auto& conductor = kept->conductor();
@@ -153,7 +157,7 @@ void conductor_actor::await_accelerators() {
 bool conductor_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
   if (auto* result = content_if<fetched>(message)) {
     instance_.messages().count(message_kind::fetch);
-    if (!observer_->on_fetched(result->index, result->value, unit) &&
+    if (!current_.observer->on_fetched(result->index, result->value, unit) &&
         result->index < fetches_.size())
       fetches_[result->index] = std::move(result->value); // each index has one sender
     return true;

@@ -65,7 +65,9 @@ public:
   std::vector<tensor>& fetches() noexcept { return fetches_; }
   /// Whether waitable resources keep the elements that the step took until it has succeeded on the
   /// other tasks, too.
-  bool keeps_inputs() const noexcept { return keeps_inputs_; }
+  bool keeps_inputs() const noexcept { return current_.keeps_inputs; }
+  /// For the launches of its regions (launch_owner.hpp); 0: it uses no accelerators.
+  uint64_t launch_owner() const noexcept { return current_.launch_owner; }
   uint64_t step() const noexcept { return step_.load(std::memory_order_relaxed); }
 
   const char* name() const override { return "troupe.conductor"; }
@@ -93,8 +95,11 @@ private:
   std::atomic<uint64_t> state_{ended};
   std::atomic<uint64_t> step_{0};
   std::atomic<bool> has_error_{false}; // whether error_ is set
-  step_observer* observer_ = nullptr;
-  bool parts_elsewhere_ = false, keeps_inputs_ = false;
+  struct {
+    step_observer* observer = nullptr;
+    uint64_t launch_owner = 0;
+    bool has_parts_elsewhere = false, keeps_inputs = false;
+  } current_; // the step
   stop_signal stop_;
   status error_;
   std::vector<tensor> fetches_;

@@ -2,6 +2,7 @@
 
 #include "troupe/actors/execution/region.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
+#include "troupe/runtime/device/launch_owner.hpp"
 #include "troupe/runtime/graph/registry.hpp"
 #include "troupe/runtime/types/guarded.hpp"
 #include "troupe/runtime/types/held_bytes.hpp"
@@ -34,6 +35,7 @@ status pass_argument(task_instance& instance, size_t argument, tensor&& value,
                    origin.output_shape(0), ", got ", value.type(), value.dims());
   // It may be in the memory of this program's device, where the previous iteration has left it.
   if (!value.on_host() && !wait.on_host.empty()) {
+    const launching_for scope{0}; // errors of the value belong to the step or run that made it
     program.device().as_accelerator()->download(
         std::move(value), [kept = instance.shared_from_this(), step = instance.conductor().step(),
                            argument](result<tensor> host_value) {

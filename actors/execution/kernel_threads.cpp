@@ -3,8 +3,6 @@
 #include "troupe/actors/base/adaptive_spin.hpp"
 #include "troupe/actors/base/caf_internals.hpp"
 #include "troupe/actors/execution/inline_unit.hpp"
-#include "troupe/actors/execution/region.hpp"
-#include "troupe/actors/execution/task_program.hpp"
 
 #include <boost/intrusive/list.hpp>
 #include <caf/actor_system.hpp>
@@ -21,14 +19,14 @@ namespace troupe {
 namespace {
 
 using clock = std::chrono::steady_clock;
-using region_queue = boost::intrusive::list<region_actor>;
+using work_queue = boost::intrusive::list<ready_work>;
 
-// The time after which a spare thread takes quick regions, because kernels occupy all threads.
+// The time after which a spare thread takes quick work, because kernels occupy all threads.
 constexpr std::chrono::milliseconds stuck_after{5};
-// The number of spare threads. A region that takes longer than expected occupies one of them. The
-// last one is reserved for regions whose steps have stopped.
+// The number of spare threads. Work that takes longer than expected occupies one of them. The last
+// one is reserved for work whose step has stopped.
 constexpr size_t max_spares = 4;
-// The interval between searches of the queue for urgent regions, which take a fifth of the time at
+// The interval between searches of the queue for urgent work, which take a fifth of the time at
 // most.
 constexpr std::chrono::milliseconds between_searches{5};
 constexpr int pause_per_search = 4;
@@ -47,7 +45,7 @@ public:
 
   void exec_later(caf::resumable* ready) override { schedule_elsewhere(system(), ready); }
 
-  void push(region_actor& ready) noexcept {
+  void push(ready_work& ready) noexcept {
     std::unique_lock lock{mutex_};
     queue_.push_back(ready);
     change_size(ready, 1);
@@ -70,8 +68,8 @@ public:
     // A thread that was woken may not run yet, and then still counts as idle.
     if (idle_ > 0)
       added_.notify_one();
-    if (auto* caller = ready.step().queue_state().caller)
-      caller->region_waits();
+    if (auto* step = ready.step_queue(); step && step->caller)
+      step->caller->work_waits();
     if (!is_watched_) {
       request_watcher();
     } else if (auto* urgent = urgent_queue_for(ready)) {
@@ -80,19 +78,19 @@ public:
     }
   }
 
-  region_actor* take_back(task_instance& step) noexcept {
+  ready_work* take_back(step_queue_state& step) noexcept {
     std::lock_guard guard{mutex_};
-    if (step.queue_state().regions > 0)
+    if (step.queued_work > 0)
       for (auto* queue : {&stopped_, &quick_, &queue_})
-        for (auto& region : *queue)
-          if (&region.step() == &step)
-            return take(*queue, region);
+        for (auto& work : *queue)
+          if (work.step_queue() == &step)
+            return take(*queue, work);
     return nullptr;
   }
 
-  void set_caller(task_instance& step, waiting_caller* caller) noexcept {
+  void set_caller(step_queue_state& step, waiting_caller* caller) noexcept {
     std::lock_guard guard{mutex_};
-    step.queue_state().caller = caller;
+    step.caller = caller;
   }
 
   void end() {
@@ -124,29 +122,30 @@ private:
   size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
   // The following functions are called with the lock held.
-  void change_size(region_actor& region, int change) noexcept {
+  void change_size(ready_work& work, int change) noexcept {
     size_.store(size() + static_cast<size_t>(change), std::memory_order_relaxed);
-    region.step().queue_state().regions += static_cast<size_t>(change);
+    if (auto* step = work.step_queue())
+      step->queued_work += static_cast<size_t>(change);
   }
 
-  region_actor* take(region_queue& from, region_actor& region) noexcept {
-    from.erase(from.iterator_to(region));
-    change_size(region, -1);
-    return &region;
+  ready_work* take(work_queue& from, ready_work& work) noexcept {
+    from.erase(from.iterator_to(work));
+    change_size(work, -1);
+    return &work;
   }
 
   bool is_stuck() const noexcept { return taken_ == stuck_at_; }
 
-  // Returns the queue of an urgent region, or null. Regions whose steps have stopped are urgent,
-  // because their kernels end at once and a caller waits for that. Quick regions are urgent while
-  // long ones occupy all threads.
-  region_queue* urgent_queue_for(const region_actor& region) noexcept {
-    if (region.has_stopped())
+  // Returns the queue of urgent work, or null. Work whose step has stopped is urgent, because its
+  // kernels end at once and a caller waits for that. Quick work is urgent while long work occupies
+  // all threads.
+  work_queue* urgent_queue_for(const ready_work& work) noexcept {
+    if (work.has_stopped())
       return &stopped_;
-    return is_stuck() && region.quick() ? &quick_ : nullptr;
+    return is_stuck() && work.is_quick() ? &quick_ : nullptr;
   }
 
-  // Finds regions whose steps have stopped since they were queued, which is not notified.
+  // Finds work whose step has stopped since it was queued, which is not notified.
   void search() noexcept {
     auto begin = clock::now();
     if (begin < next_search_)
@@ -162,7 +161,7 @@ private:
         end + std::max<clock::duration>(between_searches, pause_per_search * (end - begin));
   }
 
-  region_actor* take_next() noexcept {
+  ready_work* take_next() noexcept {
     if (stopped_.empty() && size() > 1)
       search();
     for (auto* queue : {&stopped_, &quick_, &queue_})
@@ -179,9 +178,9 @@ private:
       start(spares_, &pool::watch);
   }
 
-  void run(region_actor* next) {
+  void run(ready_work* next) {
     if (handles_messages_) {
-      inline_unit{system(), inline_unit::regions::none}.run(next);
+      inline_unit{system(), inline_unit::kinds::actors}.run(next);
     } else {
       next->resume(this, 1);
       next->intrusive_ptr_release_impl();
@@ -214,8 +213,8 @@ private:
     }
   }
 
-  // Runs on a spare thread. One spare thread at a time watches whether the others take regions.
-  // While it runs a region, another one may watch.
+  // Runs on a spare thread. One spare thread at a time watches whether the others take work. While
+  // it runs work, another one may watch.
   void watch() {
     std::unique_lock lock{mutex_};
     while (!ending_) {
@@ -245,7 +244,7 @@ private:
     }
   }
 
-  region_actor* wait_for_quick(std::unique_lock<std::mutex>& lock) {
+  ready_work* wait_for_quick(std::unique_lock<std::mutex>& lock) {
     while (is_stuck() && size() > 0 && !ending_) {
       search();
       auto is_last = running_spares_ + 1 == max_spares;
@@ -262,13 +261,13 @@ private:
   const bool spins_, handles_messages_;
   std::mutex mutex_;
   std::condition_variable added_, spare_, watcher_;
-  region_queue stopped_, quick_, queue_; // by descending priority; each region holds a reference
-  std::atomic<size_t> size_{0};          // of the three queues
-  adaptive_spin spin_;                   // of the spinning thread
+  work_queue stopped_, quick_, queue_; // by descending priority; each item holds a reference
+  std::atomic<size_t> size_{0};        // of the three queues
+  adaptive_spin spin_;                 // of the spinning thread
   bool is_spinning_ = false;
   clock::time_point next_search_ = {};
   size_t threads_ = 0, idle_ = 0, spares_ = 0, idle_spares_ = 0, running_spares_ = 0;
-  uint64_t taken_ = 0;             // number of regions taken by threads other than spare ones
+  uint64_t taken_ = 0;             // number of items taken by threads other than spare ones
   uint64_t stuck_at_ = UINT64_MAX; // the value of taken_ that did not change for stuck_after
   bool is_watched_ = false;        // whether a spare thread watches the queue
   bool ending_ = false;
@@ -281,16 +280,17 @@ kernel_threads::~kernel_threads() { pool_->end(); }
 
 size_t kernel_threads::max_threads() const noexcept { return pool_->max_threads(); }
 
-void kernel_threads::run_later(region_actor* ready) noexcept {
-  auto kept = pool_; // the region may destroy this object
+void kernel_threads::run_later(ready_work* ready) noexcept {
+  auto kept = pool_; // the work may destroy this object
   kept->push(*ready);
 }
 
-region_actor* kernel_threads::take_back(task_instance& step) noexcept {
+ready_work* kernel_threads::take_back(step_queue_state& step) noexcept {
   return pool_->take_back(step);
 }
 
-kernel_threads::registered_caller::registered_caller(kernel_threads& threads, task_instance& step,
+kernel_threads::registered_caller::registered_caller(kernel_threads& threads,
+                                                     step_queue_state& step,
                                                      waiting_caller& caller) noexcept
     : threads_(threads), step_(step) {
   threads.pool_->set_caller(step, &caller);

@@ -1,5 +1,7 @@
 // The threads that run the kernels of a task, separate from those that run its actors.
 #pragma once
+#include "troupe/actors/execution/ready_work.hpp"
+
 #include <caf/fwd.hpp>
 
 #include <cstddef>
@@ -7,30 +9,21 @@
 
 namespace troupe {
 
-class region_actor;
-class task_instance;
-
 /// A thread that waits for the end of its step.
 class waiting_caller {
 public:
-  /// Called when a region of the step is queued and no thread is free for it: the caller may take
-  /// it back. Called by any thread, under a lock: must be brief, and must not call kernel_threads.
-  virtual void region_waits() noexcept = 0;
+  /// Called when work of the step is queued and no thread is free for it: the caller may take it
+  /// back. Called by any thread, under a lock: must be brief, and must not call kernel_threads.
+  virtual void work_waits() noexcept = 0;
 
 protected:
   ~waiting_caller() = default;
 };
 
-/// The state of a running step in kernel_threads, guarded by their lock.
-struct step_queue_state {
-  waiting_caller* caller = nullptr; ///< the thread that waits for its end
-  size_t regions = 0;               ///< queued regions, which no thread has begun
-};
-
-/// Runs regions in the order in which they became ready, on at most `max_threads` threads, which
-/// start with the first work. Queued regions of steps that have stopped are removed soon. While
-/// kernels occupy all of these threads, a spare thread runs quick regions (region_actor::quick), so
-/// that a long step does not block a short one. Any thread may call. The queue allocates no memory.
+/// Runs work in the order in which it became ready, on at most `max_threads` threads, which start
+/// with the first work. Queued work of steps that have stopped is run soon. While kernels occupy
+/// all of these threads, a spare thread runs quick work (ready_work::is_quick), so that a long step
+/// does not block a short one. Any thread may call. The queue allocates no memory.
 class kernel_threads {
 public:
   struct options {
@@ -43,20 +36,19 @@ public:
   };
   /// The system waits for the threads when it ends, so destroy this first.
   kernel_threads(caf::actor_system& system, const options& settings);
-  /// Does not wait: the threads run the queued regions, then end.
+  /// Does not wait: the threads run the queued work, then end.
   ~kernel_threads();
 
   size_t max_threads() const noexcept;
   /// Takes over one reference.
-  void run_later(region_actor* ready) noexcept;
-  /// Takes a queued region of that step out of the queue, with one reference; null if there is
-  /// none.
-  region_actor* take_back(task_instance& step) noexcept;
-  /// While an object exists, the caller is notified when no thread is free for a region of its
-  /// step. A step has one caller.
+  void run_later(ready_work* ready) noexcept;
+  /// Takes queued work of that step out of the queue, with one reference; null if there is none.
+  ready_work* take_back(step_queue_state& step) noexcept;
+  /// While an object exists, the caller is notified when no thread is free for work of its step. A
+  /// step has one caller.
   class registered_caller {
   public:
-    registered_caller(kernel_threads& threads, task_instance& step,
+    registered_caller(kernel_threads& threads, step_queue_state& step,
                       waiting_caller& caller) noexcept;
     registered_caller(const registered_caller&) = delete;
     registered_caller& operator=(const registered_caller&) = delete;
@@ -64,7 +56,7 @@ public:
 
   private:
     kernel_threads& threads_;
-    task_instance& step_;
+    step_queue_state& step_;
   };
 
 private:

@@ -1,7 +1,7 @@
 #include "troupe/actors/execution/launch_thread.hpp"
 
 #include "troupe/actors/base/caf_internals.hpp"
-#include "troupe/actors/execution/region.hpp"
+#include "troupe/actors/execution/ready_work.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -19,7 +19,7 @@ public:
 
   void exec_later(caf::resumable* ready) override { schedule_elsewhere(system(), ready); }
 
-  void push(caf::resumable* ready) {
+  void push(ready_work* ready) {
     {
       std::lock_guard guard{mutex_};
       ready_.push_back(ready);
@@ -45,7 +45,7 @@ public:
   std::thread thread;
 
 private:
-  caf::resumable* wait_for_next() {
+  ready_work* wait_for_next() {
     std::unique_lock guard{mutex_};
     changed_.wait(guard, [&] { return ending_ || !ready_.empty(); });
     if (ready_.empty())
@@ -57,7 +57,7 @@ private:
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<caf::resumable*> ready_;
+  std::deque<ready_work*> ready_;
   bool ending_ = false;
 };
 
@@ -74,6 +74,6 @@ launch_thread::~launch_thread() {
     unit_->thread.join();
 }
 
-void launch_thread::run_later(caf::resumable* ready) { unit_->push(ready); }
+void launch_thread::run_later(ready_work* ready) { unit_->push(ready); }
 
 } // namespace troupe

@@ -18,7 +18,7 @@ public:
   ~launch_thread() override;
 
   bool takes(bool) const noexcept override { return true; }
-  void run_later(caf::resumable* ready) override;
+  void run_later(ready_work* ready) override;
 
 private:
   class unit;

@@ -2,7 +2,7 @@
 
 #include "troupe/actors/base/caf_internals.hpp"
 #include "troupe/actors/base/lower_thread_priority.hpp"
-#include "troupe/actors/execution/region.hpp"
+#include "troupe/actors/execution/ready_work.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -25,7 +25,7 @@ public:
 
   // Queues a region, and starts a thread if no idle one can take it. Returns false if there is no
   // thread, and none can be created.
-  bool push(caf::resumable* ready, const std::shared_ptr<unit>& self) {
+  bool push(ready_work* ready, const std::shared_ptr<unit>& self) {
     {
       std::lock_guard guard{mutex_};
       ready_.push_back(ready);
@@ -70,7 +70,7 @@ private:
     }
   }
 
-  caf::resumable* wait_for_next() {
+  ready_work* wait_for_next() {
     std::unique_lock guard{mutex_};
     ++idle_;
     changed_.wait(guard, [&] { return ending_ || !ready_.empty(); });
@@ -85,7 +85,7 @@ private:
   const size_t max_threads_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<caf::resumable*> ready_;
+  std::deque<ready_work*> ready_;
   std::vector<std::thread> threads_;
   size_t idle_ = 0;
   bool ending_ = false;
@@ -96,9 +96,9 @@ low_priority_threads::low_priority_threads(caf::actor_system& system, size_t max
 
 low_priority_threads::~low_priority_threads() { unit_->end(); }
 
-void low_priority_threads::run_later(caf::resumable* ready) {
+void low_priority_threads::run_later(ready_work* ready) {
   if (!unit_->push(ready, unit_))
-    schedule_elsewhere(unit_->system(), ready);
+    ready->run_elsewhere();
 }
 
 } // namespace troupe

@@ -22,7 +22,7 @@ public:
 
   bool takes(bool heavy) const noexcept override { return heavy; }
   /// If there is no thread and the system cannot create one, the threads of other steps run it.
-  void run_later(caf::resumable* ready) override;
+  void run_later(ready_work* ready) override;
 
 private:
   class unit;

@@ -6,6 +6,7 @@
 #include "troupe/actors/execution/socket_writer.hpp"
 #include "troupe/actors/execution/task_program.hpp"
 #include "troupe/devices/collective/run_collective.hpp"
+#include "troupe/runtime/device/launch_owner.hpp"
 #include "troupe/runtime/simulation.hpp"
 
 #include <caf/send.hpp>
@@ -183,24 +184,25 @@ private:
 
 } // namespace
 
-bool region_actor::heavy() const noexcept {
+bool region_actor::is_heavy() const noexcept {
   return instance_->part(program_).program().regions()[region_].is_heavy;
 }
 
 // True where the measured time decides on which thread the region runs next.
 bool region_actor::measures_itself() const noexcept {
   auto* threads = instance_->program().threads_of(program_);
-  return (threads && !threads->takes(heavy())) || duration_.often_long();
+  return (threads && !threads->takes(is_heavy())) || duration_.often_long();
 }
 
 // A loop may take long in one run although all earlier runs were brief.
-bool region_actor::brief() const noexcept {
+bool region_actor::is_brief() const noexcept {
   const auto& code = instance_->part(program_).program().regions()[region_];
   return !code.is_heavy && !code.has_loops && !duration_.often_long() &&
          instance_->program().accelerators().empty(); // the end of a step may wait for a device
 }
 
-bool region_actor::quick() const noexcept {
+// It has no loop, and its nodes are small.
+bool region_actor::is_quick() const noexcept {
   constexpr double most_ns = 5e6;
   const auto& code = instance_->part(program_).program().regions()[region_];
   return !code.has_loops && code.nanoseconds < most_ns;
@@ -208,20 +210,15 @@ bool region_actor::quick() const noexcept {
 
 bool region_actor::has_stopped() const noexcept { return instance_->conductor().stop().raised(); }
 
-task_instance& region_actor::step() const noexcept { return instance_->root(); }
+step_queue_state* region_actor::step_queue() const noexcept {
+  return &instance_->root().queue_state();
+}
 
-void region_actor::run_elsewhere() {
+void region_actor::run_elsewhere() noexcept {
   if (auto* threads = instance_->program().kernels())
     threads->run_later(this);
   else
     home_system().scheduler().enqueue(this);
-}
-
-void schedule_elsewhere(caf::actor_system& system, caf::resumable* ready) {
-  if (auto* region = dynamic_cast<region_actor*>(ready))
-    region->run_elsewhere();
-  else
-    system.scheduler().enqueue(ready);
 }
 
 bool region_actor::receive(caf::mailbox_element& message, caf::execution_unit* unit) {
@@ -267,6 +264,7 @@ status region_actor::check(const wait_answer& answer) const {
 // Elements of queues may be in a device's memory. Copies them to where they are read, one after
 // another: there are few.
 void region_actor::transfer_values(std::shared_ptr<wait_answer> answer, size_t first) {
+  const launching_for scope{0}; // errors of the elements belong to the steps that made them
   const auto& program = instance_->part(program_).program();
   const auto& wait = program.waits()[answer->wait];
   auto* device = program.device().as_accelerator();
@@ -330,9 +328,9 @@ void region_actor::become_ready(caf::execution_unit* unit, bool prefer_other_thr
     return;                     // the step has failed
   intrusive_ptr_add_ref_impl(); // until it has run
   if (auto* threads = instance_->program().threads_of(program_);
-      threads && threads->takes(heavy() || duration_.often_long()))
+      threads && threads->takes(is_heavy() || duration_.often_long()))
     threads->run_later(this);
-  else if (unit && !(prefer_other_thread && heavy()))
+  else if (unit && !(prefer_other_thread && is_heavy()))
     unit->exec_later(this);
   else
     run_elsewhere();
@@ -343,7 +341,7 @@ caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, si
   auto kept = instance_;
   // Tensors to one task are sent together, unless the region takes long.
   std::optional<write_batch> batch;
-  if (!kept->program().peers().empty() && !heavy())
+  if (!kept->program().peers().empty() && !is_heavy())
     batch.emplace();
   messenger out{*kept, program_, unit};
   auto& running_since = kept->runs_since(program_, region_);
@@ -352,7 +350,11 @@ caf::resumable::resume_result region_actor::resume(caf::execution_unit* unit, si
   std::chrono::steady_clock::time_point begin{};
   if (measures_time)
     begin = std::chrono::steady_clock::now();
+  std::optional<launching_for> scope; // also of the downloads that it begins
+  if (auto owner = kept->conductor().launch_owner())
+    scope.emplace(owner);
   auto outcome = kept->part(program_).run(region_, out, kept->conductor().stop());
+  scope.reset();
   running_since.store(0, std::memory_order_relaxed);
   if (measures_time)
     took(std::chrono::steady_clock::now() - begin);

@@ -1,11 +1,9 @@
 // One region of one instance as an actor: counts the tokens that it waits for, then runs its code.
 #pragma once
-#include "troupe/actors/base/caf_internals.hpp"
 #include "troupe/actors/base/inline_actor.hpp"
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/execution/duration_classifier.hpp"
-
-#include <boost/intrusive/list_hook.hpp>
+#include "troupe/actors/execution/ready_work.hpp"
 
 namespace troupe {
 
@@ -16,40 +14,29 @@ namespace troupe {
 /// for long;
 /// - on the threads of its task's kernels (kernel_threads.hpp), or the scheduler if the task has
 /// none.
-class region_actor final
-    : public inline_actor,
-      public caf::resumable,
-      public boost::intrusive::list_base_hook<> { // for the queue of kernel_threads
+class region_actor final : public inline_actor, public ready_work {
 public:
   region_actor(caf::actor_config& config, std::shared_ptr<task_instance> instance, uint32_t program,
                uint32_t region)
       : inline_actor(config), instance_(std::move(instance)), program_(program), region_(region) {}
 
   resume_result resume(caf::execution_unit* unit, size_t) override;
-  subtype_t subtype() const override { return scheduled_actor; }
   void intrusive_ptr_add_ref_impl() override { intrusive_ptr_add_ref(ctrl()); }
   void intrusive_ptr_release_impl() override { intrusive_ptr_release(ctrl()); }
 
   const char* name() const override { return "troupe.region"; }
-  /// Whether running it on another thread pays.
-  bool heavy() const noexcept;
-  /// Whether a thread that has more urgent work may run it first.
-  bool brief() const noexcept;
-  /// Notes how long a run took. The caller of resume() calls it unless measures_itself().
-  void took(std::chrono::nanoseconds time) noexcept { duration_.took(time); }
-  /// Whether resume() measures how long a run takes.
-  bool measures_itself() const noexcept;
-  /// Whether it is expected to take a few milliseconds at most: it has no loop, and its nodes are
-  /// small. Measured times do not count, because on a busy machine they include waiting for a core.
-  bool quick() const noexcept;
-  /// Whether its step has failed or was stopped: its kernels then end early.
-  bool has_stopped() const noexcept;
-  /// The step that it belongs to.
-  task_instance& step() const noexcept;
-  /// Passes it to other threads. Takes over one reference.
-  void run_elsewhere();
+
+  step_queue_state* step_queue() const noexcept override;
+  bool is_light() const noexcept override { return !is_heavy(); }
+  bool is_brief() const noexcept override;
+  bool is_quick() const noexcept override;
+  bool has_stopped() const noexcept override;
+  bool measures_itself() const noexcept override;
+  void took(std::chrono::nanoseconds time) noexcept override { duration_.took(time); }
+  void run_elsewhere() noexcept override;
 
 private:
+  bool is_heavy() const noexcept; // running it on another thread pays
   bool receive(caf::mailbox_element& message, caf::execution_unit* unit) override;
   void receive_answer(wait_answer& answer, caf::execution_unit* unit);
   void apply_answer(wait_answer& answer, caf::execution_unit* unit);
@@ -61,9 +48,5 @@ private:
   uint32_t program_, region_;
   duration_classifier duration_;
 };
-
-/// Passes on ready work: regions to the threads that run them elsewhere, other actors to the
-/// scheduler.
-void schedule_elsewhere(caf::actor_system& system, caf::resumable* ready);
 
 } // namespace troupe

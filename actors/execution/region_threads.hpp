@@ -1,11 +1,9 @@
 // Interface of separate threads for the regions of some programs.
 #pragma once
 
-namespace caf {
-class resumable;
-}
-
 namespace troupe {
+
+class ready_work;
 
 /// Any thread may call.
 class region_threads {
@@ -16,7 +14,7 @@ public:
   /// estimate of the compiler or by measurement.
   virtual bool takes(bool heavy) const noexcept = 0;
   /// Queues a region. Takes over one reference.
-  virtual void run_later(caf::resumable* ready) = 0;
+  virtual void run_later(ready_work* ready) = 0;
 };
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 #include "troupe/actors/execution/waitable_state.hpp"
 
 #include "troupe/actors/base/deadlines.hpp"
+#include "troupe/actors/base/errors.hpp"
 #include "troupe/actors/base/inline_actor.hpp"
 #include "troupe/actors/base/messages.hpp"
 #include "troupe/actors/base/system.hpp"
@@ -10,6 +11,7 @@
 
 #include <boost/container/small_vector.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
 #include <caf/system_messages.hpp>
 
@@ -95,6 +97,14 @@ delivery delivery_to(requester& receiver, answer& result) {
           {receiver.wait, std::move(outcome), std::move(result.tensors), result.id.step}};
 }
 
+status end_error(const waitable_resource& ending, const caf::error& reason) {
+  auto why = reason == caf::exit_reason::user_shutdown ? "its task shuts down"
+             : reason.category() == caf::atom("exit")
+                 ? "it got the exit message " + to_string(caf::exit_reason{reason.code()})
+                 : from_caf(reason).message();
+  return failure(error_kind::cancelled, ending.kind(), " '", ending.name(), "' ends: ", why);
+}
+
 // Handles a message on its sender's thread, as regions do: a thread that enqueues an element
 // delivers it to the region that waits for it. The lock is held only while the rules of the
 // waitable resource run. Answers are sent after it is released.
@@ -168,16 +178,26 @@ private:
         due_.wake(this);
         overdue_ = nullptr;
       });
-    } else if (content_if<caf::exit_msg>(message)) {
-      under_lock(out, [&](answers& done) {
-        closed_ = true;
-        machine_->reset(shuts_down(), done);
-      });
+    } else if (auto* exit = content_if<caf::exit_msg>(message); exit && exit->reason) {
+      end(exit->reason, unit);
     } else {
       return false;
     }
     send_all(out, current_step, unit);
     return true;
+  }
+
+  // Answers all requests, those to come, too. Monitors get the reason after the answers are sent,
+  // because they run on this thread.
+  void end(const caf::error& reason, caf::execution_unit* unit) {
+    deliveries out;
+    under_lock(out, [&](answers& done) {
+      if (ended_)
+        ended_ = end_error(*machine_, reason);
+      machine_->reset(ended_, done);
+    });
+    send_all(out, {}, unit);
+    cleanup(caf::error{reason}, unit);
   }
 
   void end_step(const step_ended& ended, answers& done) {
@@ -361,11 +381,6 @@ private:
             std::move(next.answer), unit);
   }
 
-  status shuts_down() const {
-    return failure(error_kind::cancelled, machine_->kind(), " '", machine_->name(),
-                   "' ends: its task shuts down");
-  }
-
   void put(requester sender, step_id step, decltype(deferred_operation::ask) operation,
            std::vector<tensor> inputs, deliveries& out) {
     std::lock_guard guard{mutex_};
@@ -374,8 +389,8 @@ private:
     auto& done = empty_answers();
     request_id id{step, next_request_++};
     auto is_this_request = [&](const auto& candidate) { return candidate.id == id; };
-    if (closed_) {
-      done.push_back({id, shuts_down()});
+    if (!ended_) {
+      done.push_back({id, ended_});
     } else {
       auto outcome = guarded("asking", [&]() -> status {
         operation(*machine_, {id, sender.origin, std::move(inputs), &meter_}, done);
@@ -440,7 +455,7 @@ private:
   answers* overdue_ = nullptr; // the answers of the wake_atom that is being handled
   caf::actor timer_;
   static constexpr int64_t max_timeout_ms = int64_t{1000} * 3600 * 24 * 365; // a year
-  bool closed_ = false;
+  status ended_; // the answer to all requests after an exit message
 };
 
 } // namespace

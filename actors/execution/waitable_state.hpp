@@ -40,7 +40,8 @@ public:
 
   /// Returns the actor, an inline one that handles wait_request, source_request, wait_answer,
   /// operation_ended, step_ended and waitable_reset. The first call spawns it. `files` runs its
-  /// file accesses. After an exit message it answers all requests with `cancelled`.
+  /// file accesses. An exit message ends it: it answers all requests with `cancelled`, those to
+  /// come, too, and its monitors get the reason.
   caf::actor actor(caf::actor_system& system, const std::shared_ptr<file_threads>& files);
 
 private:

@@ -64,16 +64,16 @@ public:
   }
   void drives(caf::execution_unit& unit) { unit_ = &unit; }
   bool has_ended_here() const noexcept { return ended_here_; }
-  void region_waits() noexcept override {
+  void work_waits() noexcept override {
     std::lock_guard guard{mutex_};
-    region_waits_ = true;
+    work_waits_ = true;
     changed_.notify_one();
   }
   // Waits until the step has ended or has work for this thread; false at the deadline.
   bool wait_until(step_clock::time_point deadline) {
     std::unique_lock lock{mutex_};
-    auto woken = changed_.wait_until(lock, deadline, [&] { return ended_ || region_waits_; });
-    region_waits_ = false;
+    auto woken = changed_.wait_until(lock, deadline, [&] { return ended_ || work_waits_; });
+    work_waits_ = false;
     return woken;
   }
   bool has_ended() {
@@ -93,7 +93,7 @@ public:
 private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool ended_ = false, admitted_ = false, stopped_ = false, region_waits_ = false;
+  bool ended_ = false, admitted_ = false, stopped_ = false, work_waits_ = false;
   caf::execution_unit* unit_ = nullptr;
   bool ended_here_ = false;
 };
@@ -321,7 +321,7 @@ public:
     }
     // The calling thread handles the request until it reaches the task. It runs no kernel, because
     // the caller must not wait for one.
-    inline_unit unit{system_, inline_unit::regions::none};
+    inline_unit unit{system_, inline_unit::kinds::actors};
     caf::actor_cast<caf::abstract_actor*>(async_runner_)
         ->eq_impl(caf::make_message_id(), nullptr, &unit, std::move(pending_run));
     unit.run();
@@ -505,7 +505,7 @@ private:
   static void take_back(task_instance& instance, kernel_threads& threads, const step_driver& caller,
                         caller_unit& unit) {
     while (!caller.has_ended_here()) {
-      auto* next = threads.take_back(instance);
+      auto* next = threads.take_back(instance.queue_state());
       if (!next)
         return;
       // Raises the signal if the deadline has passed, so that the region ends soon.
@@ -524,7 +524,7 @@ private:
     auto* threads = program.kernels();
     if (!threads)
       return caller.wait_until(deadline);
-    const kernel_threads::registered_caller waits{*threads, instance, caller};
+    const kernel_threads::registered_caller waits{*threads, instance.queue_state(), caller};
     do
       take_back(instance, *threads, caller, unit);
     while (!caller.has_ended() && caller.wait_until(deadline));

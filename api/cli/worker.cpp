@@ -39,6 +39,7 @@ struct worker_options {
 };
 
 constexpr timespec no_wait{};
+constexpr int64_t max_watchdog_seconds = int64_t{24} * 3600;
 
 std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
 
@@ -265,6 +266,14 @@ void add_gpu_options(CLI::App& command, worker_options& options) {
       ->check(CLI::PositiveNumber);
   command.add_flag("--gpu-launch-threads", options.gpu_launch_threads,
                    "Launch the kernels of each GPU from a separate thread");
+  command
+      .add_option_function<int64_t>(
+          "--gpu-watchdog",
+          [&options](int64_t seconds) {
+            options.devices.gpu_watchdog = std::chrono::seconds{seconds};
+          },
+          "Seconds without the end of a launch until a GPU that steps wait for is lost; 0: never")
+      ->check(CLI::Range(int64_t{0}, max_watchdog_seconds));
 }
 
 void add_gpu_kernel_options(CLI::App& command, worker_options& options) {

@@ -32,6 +32,7 @@ result<std::vector<std::shared_ptr<device>>> make_devices(const device_choice& c
                                           .memory_limit = chosen.gpu_memory_limit,
                                           .memory_reserve = chosen.gpu_memory_reserve,
                                           .memory_idle = chosen.gpu_memory_idle,
+                                          .watchdog = chosen.gpu_watchdog,
                                           .tf32 = chosen.tf32,
                                           .measure_convolutions = chosen.measure_convolutions});
   if (!gpus.reasons.empty() && (chosen.gpus > 0 || gpus.gpu_count > 0))

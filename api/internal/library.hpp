@@ -24,6 +24,7 @@ struct device_choice {
   size_t gpu_memory_limit = 0;   ///< bytes for each device; 0: an even share of nine tenths
   size_t gpu_memory_reserve = 0; ///< bytes for each device, allocated at the start; 0: on demand
   std::chrono::milliseconds gpu_memory_idle{0}; ///< idle time before memory is released; 0: never
+  std::chrono::milliseconds gpu_watchdog{0};    ///< silence after which a GPU is lost; 0: never
   bool tf32 = false;                ///< GPUs may round the operands of products of f32 to 10 bits
   bool measure_convolutions = true; ///< GPUs choose algorithms by measuring them
 };

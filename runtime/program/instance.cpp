@@ -121,7 +121,7 @@ status instance::run(uint32_t region, emission_sink& out, stop_signal& stop) {
     return run_dead(region, out);
   const flush_subnormals subnormals_off;
   if (auto pending = program_->pending_inputs(region); !pending.empty()) [[unlikely]]
-    TROUPE_TRY(await_inputs(pending));
+    TROUPE_TRY(await_inputs(pending, stop));
   if (profiler_) {
     TROUPE_TRY(profiler_->check_constants());
     return run_code(region, out, stop, region_profiler{*profiler_, region, slots_.get()});
@@ -273,8 +273,11 @@ status instance::replay_launches(uint32_t region_index, emission_sink& out, stop
   return {};
 }
 
-// Waits for results of collective operations, since the region uses them from now on.
-status instance::await_inputs(std::span<const uint32_t> slots) const {
+// Waits for results of collective operations, since the region uses them from now on. Launches
+// nothing for a step that has stopped, whose device may be lost.
+status instance::await_inputs(std::span<const uint32_t> slots, stop_signal& stop) const {
+  if (stop.is_due())
+    return stop_error(stop);
   auto* device = program_->device().as_pending_inputs();
   if (!device)
     return {};

@@ -95,7 +95,7 @@ private:
   status run_dead(uint32_t region, emission_sink& out);
   status explain(status error, const instruction& code) const;
   status explain_memory(status error, std::vector<held_tensor> held = {}) const;
-  status await_inputs(std::span<const uint32_t> slots) const;
+  status await_inputs(std::span<const uint32_t> slots, stop_signal& stop) const;
   status upload_variable(tensor& value, const instruction& reader) const;
   void take_idle_memory();
   void keep_account() noexcept;

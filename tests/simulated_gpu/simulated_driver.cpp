@@ -422,7 +422,8 @@ public:
   status launch(std::function<status()> kernel, stream in) override {
     TROUPE_TRY(health());
     count_launch();
-    in->push([this, kernel = std::move(kernel), epoch = error_flags_.for_launch().epoch] {
+    auto place = in->is_capturing() ? error_flags_.for_replay() : error_flags_.for_launch();
+    in->push([this, kernel = std::move(kernel), epoch = place.epoch] {
       if (!health())
         return;
       if (auto outcome = kernel(); !outcome)
@@ -478,6 +479,12 @@ public:
   }
   void destroy(launch_graph graph) noexcept override { delete graph; }
 
+  void lose() override {
+    std::lock_guard guard{mutex_};
+    if (lost_)
+      lost_ = failure(error_kind::unavailable, "the simulated device was told to be lost");
+  }
+
   int64_t launches() const override { return launches_; }
 
   std::string misuses() const override {
@@ -512,17 +519,12 @@ private:
   void count_launch() {
     if (auto count_before = launches_++;
         options_.launches_until_lost >= 0 && count_before >= options_.launches_until_lost)
-      lose(failure(error_kind::unavailable, "the simulated device was told to be lost"));
+      lose();
   }
 
   status health() const {
     std::lock_guard guard{mutex_};
     return lost_;
-  }
-  void lose(status reason) {
-    std::lock_guard guard{mutex_};
-    if (lost_)
-      lost_ = std::move(reason);
   }
 
   const simulation options_;

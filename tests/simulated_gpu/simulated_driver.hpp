@@ -27,6 +27,8 @@ public:
   /// run many times if it is captured. Its error is a device_error.
   virtual status launch(std::function<status()> kernel, stream in) = 0;
   using driver::launch;
+  /// Loses the device: later calls fail, and launches that have not begun do not run.
+  virtual void lose() = 0;
   /// The number of launches and copies requested; those of a graph count as one.
   virtual int64_t launches() const = 0;
   /// The misuses that a real driver would punish, such as a copy beyond a block's end; empty if

@@ -50,8 +50,8 @@ class collective_device {
 public:
   /// Keeps the driver alive.
   virtual std::shared_ptr<const void> keep() const = 0;
-  /// Calls `act` with the reason when the device is lost, from any thread, or immediately if it is
-  /// lost already. `act` must not block.
+  /// Calls `act` once with the reason when the device is lost, or if it is lost already, on a
+  /// thread of the device and without a lock. `act` must not block.
   virtual void on_lost(std::function<void(const status&)> act) = 0;
   /// Checks whether the device is lost.
   virtual status probe() = 0;

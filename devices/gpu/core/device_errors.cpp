@@ -2,16 +2,22 @@
 
 #include "troupe/runtime/graph/two_phase_op.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace troupe::gpu {
 
 void device_error_flags::add(uint64_t epoch, status reason) {
   std::lock_guard guard{mutex_};
-  reported_.emplace_back(epoch, std::move(reason));
+  if (std::ranges::none_of(reported_, [=](const auto& entry) { return entry.first == epoch; }))
+    reported_.emplace_back(epoch, std::move(reason));
 }
 
 namespace {
+
+bool contains(const device_error_flags::launches& ended, uint64_t epoch) {
+  return is_launch_owner(epoch) ? epoch == ended.owner : epoch <= ended.until;
+}
 
 status explained(const device_error& reported) {
   auto op = original_op_name(reported.op);
@@ -26,7 +32,7 @@ status explained(const device_error& reported) {
 
 } // namespace
 
-status device_error_flags::take(uint64_t until) {
+status device_error_flags::take(const launches& ended) {
   status first;
   auto keep_first = [&](status reason) {
     if (first)
@@ -34,14 +40,15 @@ status device_error_flags::take(uint64_t until) {
   };
   for (auto& box : boxes_) {
     std::atomic_ref<int> stage{box.stage};
-    if (stage.load(std::memory_order_acquire) != device_error::written || box.epoch > until)
+    if (stage.load(std::memory_order_acquire) != device_error::written ||
+        !contains(ended, box.epoch))
       continue;
     keep_first(explained(box));
     stage.store(device_error::none, std::memory_order_release);
   }
   std::lock_guard guard{mutex_};
   for (auto entry = reported_.begin(); entry != reported_.end();)
-    if (entry->first <= until) {
+    if (contains(ended, entry->first)) {
       keep_first(std::move(entry->second));
       entry = reported_.erase(entry);
     } else {

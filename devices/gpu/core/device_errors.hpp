@@ -1,5 +1,6 @@
 // Errors about the values of inputs, which a running kernel reports in flags: it cannot return one.
 #pragma once
+#include "troupe/runtime/device/launch_owner.hpp"
 #include "troupe/runtime/types/status.hpp"
 
 #include <array>
@@ -20,8 +21,9 @@ struct device_error {
   uint64_t epoch = 0; ///< of the launch
 };
 
-/// Errors of the launches between two positions in a stream belong to one epoch, so that a step
-/// does not get errors of later launches. The first error of an epoch is kept. Thread-safe.
+/// The errors of a step's launches (launch_owner.hpp) belong to the step: its number is their
+/// epoch. Of launches without a step, those between two positions in a stream belong to one epoch,
+/// so that nobody gets errors of later launches. The first error of an epoch is kept. Thread-safe.
 class device_error_flags {
 public:
   static constexpr size_t epochs = 64; ///< with a box for each; later epochs share the boxes
@@ -36,19 +38,28 @@ public:
   };
   /// The box of a kernel that is launched now.
   place for_launch() const noexcept {
-    auto epoch = epoch_.load(std::memory_order_relaxed);
+    auto owner = current_launch_owner();
+    auto epoch = owner ? owner : epoch_.load(std::memory_order_relaxed);
     return {&boxes_[epoch % epochs], epoch};
   }
   /// The box of a kernel that is replayed: the next take() reports its error.
   place for_replay() const noexcept { return {&boxes_[epochs], 0}; }
-  /// Begins an epoch for later launches, and returns the one that ends.
-  uint64_t end_epoch() noexcept { return epoch_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Reports an error of a simulated kernel, from the host.
+  /// The launches of a step, and the earlier ones without a step.
+  struct launches {
+    uint64_t owner = 0, until = 0;
+  };
+  /// Returns the earlier launches of the current step; later ones without a step are in a new
+  /// epoch.
+  launches end_epoch() noexcept {
+    return {current_launch_owner(), epoch_.fetch_add(1, std::memory_order_relaxed)};
+  }
+
+  /// Reports an error from the host: of a simulated kernel, or of a copy that was not launched.
   void add(uint64_t epoch, status reason);
 
-  /// Returns the first error of that epoch or an older one, and forgets all of these.
-  status take(uint64_t until);
+  /// Returns the first error of these launches, and forgets all of these.
+  status take(const launches& ended);
 
 private:
   boxes& boxes_;

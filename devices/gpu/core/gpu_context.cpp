@@ -2,22 +2,11 @@
 
 #include "troupe/devices/gpu/core/graph_capture.hpp"
 
-#include <sys/prctl.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 namespace troupe::gpu {
-namespace {
-
-using namespace std::chrono_literals;
-
-// The longest time of a kernel while a thread waits for memory or for the end of the device.
-constexpr auto max_wait = 10s;
-constexpr auto poll_interval = 500us; // between checks whether a wait for an event is still wanted
-
-} // namespace
 
 void gpu_context::release(buffer* memory) {
   static_cast<gpu_context*>(memory->context())->deallocate(memory->data(), memory->bytes());
@@ -25,11 +14,12 @@ void gpu_context::release(buffer* memory) {
 }
 
 result<std::shared_ptr<gpu_context>> gpu_context::make(std::unique_ptr<driver> gpu_driver,
-                                                       int ordinal, const memory_options& memory) {
+                                                       int ordinal, const memory_options& memory,
+                                                       std::chrono::milliseconds watchdog) {
   auto total = gpu_driver->gpu_properties().total_memory;
   auto limit = memory.limit ? std::min(memory.limit, total) : total / 10 * 9;
   std::shared_ptr<gpu_context> created{
-      new gpu_context{std::move(gpu_driver), ordinal, limit, memory.give_back_after}};
+      new gpu_context{std::move(gpu_driver), ordinal, limit, memory.give_back_after, watchdog}};
   TROUPE_TRY(created->start());
   TROUPE_TRY(created->reserve(memory.reserve));
   return created;
@@ -73,12 +63,8 @@ void gpu_context::destroy_streams() noexcept {
       driver_->destroy(std::exchange(*owned, nullptr));
 }
 
-void gpu_context::stop() {
-  {
-    std::lock_guard guard{completion_mutex_};
-    stopping_ = true;
-    completion_changed_.notify_one();
-  }
+bool gpu_context::stop() {
+  completions_.stop();
   if (thread_.get_id() == std::this_thread::get_id())
     thread_.detach(); // a callback destroyed the device: the thread ends by itself
   else if (thread_.joinable())
@@ -86,40 +72,32 @@ void gpu_context::stop() {
   // Launches may use objects that only the device keeps alive.
   std::lock_guard guard{mutex_};
   if (!compute_)
-    return;
-  static_cast<void>(wait_for_launched());
+    return true;
+  auto ended = wait_for_launched();
+  return ended || !loss_.may_run() || ended.kind() == error_kind::unavailable;
 }
 
-status gpu_context::health() const {
-  std::lock_guard guard{health_mutex_};
-  return lost_;
-}
+status gpu_context::health() const { return loss_.reason(); }
 
-// Records the loss of the device, and calls the listeners. Returns the outcome.
+// Records the loss of the device if the driver reports it. Returns the outcome.
 status gpu_context::note(status outcome) const {
   if (outcome || outcome.kind() != error_kind::unavailable)
     return outcome;
-  std::unique_lock guard{health_mutex_};
-  if (lost_)
-    lost_ = failure(error_kind::unavailable, name(), " is lost: ", outcome.message(),
-                    "; its contents are lost, other devices continue");
-  auto reason = lost_;
-  auto listeners = std::exchange(lost_listeners_, {});
-  guard.unlock();
-  for (const auto& act : listeners)
-    act(reason);
-  return reason;
+  return lose(outcome.message(), loss_record::cause::driver);
+}
+
+// Returns the reason of the loss, which may be an earlier one. The caller may hold mutex_.
+status gpu_context::lose(const std::string& why, loss_record::cause noticed_by) const {
+  if (loss_.record(failure(error_kind::unavailable, name(), " is lost: ", why,
+                           "; its contents are lost, other devices continue"),
+                   noticed_by))
+    completions_.wake();
+  return loss_.reason();
 }
 
 void gpu_context::on_lost(std::function<void(const status&)> act) {
-  std::unique_lock guard{health_mutex_};
-  if (lost_) {
-    lost_listeners_.push_back(std::move(act));
-    return;
-  }
-  auto reason = lost_;
-  guard.unlock();
-  act(reason);
+  if (loss_.add(std::move(act)))
+    completions_.wake();
 }
 
 status gpu_context::probe() {
@@ -133,15 +111,15 @@ status gpu_context::probe() {
   return note(std::move(outcome));
 }
 
-// Notes an error for callers that ignore the outcome of a copy.
+// Keeps an error for callers that ignore the outcome of a copy: the completion of their step
+// reports it. The loss of the device is reported anyway.
 status gpu_context::remember(status outcome) const {
   auto noted = note(std::move(outcome));
   if (auto* active = graph_capture::current(*this))
     return active->note(std::move(noted)); // a capture launches nothing
-  if (!noted) {
-    std::lock_guard guard{health_mutex_};
-    if (failed_launch_)
-      failed_launch_ = noted;
+  if (!noted && noted.kind() != error_kind::unavailable) {
+    auto& errors = driver_->device_errors();
+    errors.add(errors.for_launch().epoch, noted);
   }
   return noted;
 }
@@ -359,9 +337,7 @@ status gpu_context::launch_peer_copy(void* target, gpu_context& peer, event peer
   copies_.copied_from_devices += source.bytes();
   TROUPE_ASSIGN(auto copied, end_of(to_device_));
   auto awaited = driver_->await(compute_, copied);
-  std::lock_guard queue{completion_mutex_};
-  completions_.push_back({copied, [held = tensor{source}](status) mutable { held.reset(); }, {}});
-  completion_changed_.notify_one();
+  completions_.push({copied, [held = tensor{source}](status) mutable { held.reset(); }, {}});
   return awaited;
 }
 
@@ -398,9 +374,7 @@ status gpu_context::launch_download(void* target, const tensor& source,
     TROUPE_TRY(driver_->copy(target, source.raw(), source.bytes(), direction::to_host, to_host_));
   copies_.downloaded += source.bytes();
   TROUPE_ASSIGN(auto copied, end_of(to_host_));
-  std::lock_guard queue{completion_mutex_};
-  completions_.push_back({copied, std::move(done), driver_->device_errors().end_epoch()});
-  completion_changed_.notify_one();
+  completions_.push({copied, std::move(done), driver_->device_errors().end_epoch()});
   return {};
 }
 
@@ -411,90 +385,11 @@ void gpu_context::notify_when_done(std::function<void(status)> done) {
     auto end_event = end_of(compute_);
     launched = end_event.status();
     if (launched) {
-      std::lock_guard queue{completion_mutex_};
-      completions_.push_back({*end_event, std::move(done), driver_->device_errors().end_epoch()});
-      completion_changed_.notify_one();
+      completions_.push({*end_event, std::move(done), driver_->device_errors().end_epoch()});
       return;
     }
   }
   fail_later(std::move(done), note(std::move(launched)));
-}
-
-// -- completions ---------------------------------------------------------------------------------
-
-// Queued after the other completions, on the same thread.
-void gpu_context::fail_later(std::function<void(status)> done, status reason) {
-  std::lock_guard queue{completion_mutex_};
-  completions_.push_back(
-      {nullptr,
-       [done = std::move(done), reason = std::move(reason)](status) { done(reason); },
-       {}});
-  completion_changed_.notify_one();
-}
-
-status gpu_context::wait_for(event awaited) {
-  for (auto deadline = std::chrono::steady_clock::now() + max_wait;;) {
-    TROUPE_ASSIGN(auto passed, driver_->wait(awaited, poll_interval));
-    if (passed)
-      return {};
-    if (std::chrono::steady_clock::now() > deadline)
-      return failure(error_kind::deadline_exceeded, name(), " does not finish its launches");
-  }
-}
-
-void gpu_context::run_completions() {
-  // By default Linux wakes a sleeping thread up to 50 us late, as long as a short step. The setting
-  // is for this thread only: other threads may be the user's.
-  static_cast<void>(::prctl(PR_SET_TIMERSLACK, 1UL));
-  std::unique_lock guard{completion_mutex_};
-  std::chrono::steady_clock::time_point deadline{};
-  for (;;) {
-    auto has_work = [&] { return stopping_ || !completions_.empty(); };
-    if (give_back_after_.count() == 0) {
-      completion_changed_.wait(guard, has_work);
-    } else if (!completion_changed_.wait_for(guard, give_back_after_, has_work)) {
-      guard.unlock();
-      give_back_if_idle();
-      guard.lock();
-      continue;
-    }
-    if (completions_.empty())
-      return;
-    auto next = std::move(completions_.front());
-    completions_.pop_front();
-    guard.unlock();
-    status outcome;
-    bool stopped = false;
-    for (bool passed = next.passed_event == nullptr; !passed && !stopped;) {
-      auto waited = driver_->wait(next.passed_event, poll_interval);
-      if (!waited) {
-        outcome = note(waited.status());
-        break;
-      }
-      passed = *waited;
-      if (passed)
-        break;
-      std::lock_guard again{completion_mutex_};
-      if (stopping_ && deadline == std::chrono::steady_clock::time_point{})
-        deadline = std::chrono::steady_clock::now() + max_wait;
-      stopped = stopping_ && std::chrono::steady_clock::now() > deadline;
-    }
-    if (outcome && next.epoch && !stopped)
-      outcome = driver_->device_errors().take(*next.epoch);
-    if (outcome && next.epoch) {
-      std::lock_guard launches{health_mutex_};
-      outcome = std::exchange(failed_launch_, status{});
-    }
-    if (stopped)
-      outcome = failure(error_kind::cancelled, name(), " is shut down");
-    next.done(std::move(outcome));
-    next.done = nullptr; // releases its captures
-    if (next.passed_event) {
-      std::lock_guard events{mutex_};
-      events_.push_back(next.passed_event);
-    }
-    guard.lock();
-  }
 }
 
 } // namespace troupe::gpu

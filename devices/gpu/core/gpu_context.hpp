@@ -1,7 +1,9 @@
 // The context of a GPU, which its tensors keep alive: streams, events and memory.
 #pragma once
 #include "troupe/devices/gpu/core/block_cache.hpp"
+#include "troupe/devices/gpu/core/completion_queue.hpp"
 #include "troupe/devices/gpu/core/driver.hpp"
+#include "troupe/devices/gpu/core/loss_record.hpp"
 #include "troupe/devices/gpu/core/marks.hpp"
 #include "troupe/devices/gpu/core/memory_options.hpp"
 #include "troupe/devices/gpu/core/reservation.hpp"
@@ -10,7 +12,6 @@
 #include "troupe/runtime/device/memory_usage_source.hpp"
 #include "troupe/runtime/device/swap_support.hpp"
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -33,7 +34,8 @@ class gpu_context final : public allocator,
                           public std::enable_shared_from_this<gpu_context> {
 public:
   static result<std::shared_ptr<gpu_context>> make(std::unique_ptr<driver> gpu_driver, int ordinal,
-                                                   const memory_options& memory);
+                                                   const memory_options& memory,
+                                                   std::chrono::milliseconds watchdog);
   ~gpu_context();
 
   // memory_space
@@ -72,8 +74,8 @@ public:
   copy_statistics copies() const;
   void notify_when_done(std::function<void(status)> done);
   status health() const;
-  /// Calls `act` with the reason when the device is lost, from any thread and without a lock, or
-  /// immediately if it is lost already.
+  /// Calls `act` once with the reason when the device is lost, or if it is lost already: on the
+  /// device's thread, without a lock. Not called after stop().
   void on_lost(std::function<void(const status&)> act);
   /// Records an event, to check whether the device is lost.
   status probe();
@@ -90,15 +92,16 @@ public:
   swap_statistics swaps() const;
   void forget_swapped(void* pinned) noexcept;
 
-  /// Ends the thread; pending callbacks get an error.
-  void stop();
+  /// Ends the thread; pending callbacks get an error. Returns false if launches of a device that
+  /// was lost by its silence may still run: their memory must then stay.
+  bool stop();
 
 private:
   friend class graph_capture;
   gpu_context(std::unique_ptr<driver> gpu_driver, int ordinal, size_t limit,
-              std::chrono::milliseconds give_back_after)
+              std::chrono::milliseconds give_back_after, std::chrono::milliseconds watchdog)
       : driver_(std::move(gpu_driver)), ordinal_(ordinal), limit_(limit),
-        give_back_after_(give_back_after) {}
+        give_back_after_(give_back_after), watchdog_(watchdog) {}
 
   // The allocator of pinned host memory, for tensors that are downloaded.
   class pinned_memory final : public allocator {
@@ -111,12 +114,6 @@ private:
     gpu_context& owner_;
   };
 
-  struct completion {
-    event passed_event = nullptr;
-    std::function<void(status)> done;
-    /// The epoch of the earlier launches, whose device errors are passed to `done`; none: ignored.
-    std::optional<uint64_t> epoch;
-  };
   struct staging {
     event copied;
     block memory;
@@ -140,6 +137,7 @@ private:
   void destroy_streams() noexcept;
   status reserve(size_t bytes);
   status note(status outcome) const;
+  status lose(const std::string& why, loss_record::cause noticed_by) const;
   status remember(status outcome) const;
   allocation take(size_t bytes, bool for_copy) noexcept;
   allocation find_block(size_t size, bool for_copy) noexcept;
@@ -165,12 +163,14 @@ private:
   void destroy_old_graphs() noexcept;
   void fail_later(std::function<void(status)> done, status reason);
   void run_completions();
+  void complete(completion next);
+  status await(const completion& next);
   status wait_for(event awaited);
 
   const std::unique_ptr<driver> driver_;
   const int ordinal_;
   const size_t limit_;
-  const std::chrono::milliseconds give_back_after_;
+  const std::chrono::milliseconds give_back_after_, watchdog_; // 0: never
   stream compute_ = nullptr, to_device_ = nullptr, to_host_ = nullptr, exchange_ = nullptr;
   pinned_memory pinned_{*this};
 
@@ -198,15 +198,8 @@ private:
   replay_statistics replays_;
   copy_statistics copies_;
 
-  mutable std::mutex health_mutex_;
-  mutable status lost_;
-  mutable std::vector<std::function<void(const status&)>> lost_listeners_;
-  mutable status failed_launch_; // of a copy, until a completion reports it
-
-  std::mutex completion_mutex_;
-  std::condition_variable completion_changed_;
-  std::deque<completion> completions_;
-  bool stopping_ = false;
+  mutable loss_record loss_;
+  mutable completion_queue completions_{loss_};
   std::thread thread_;
 };
 

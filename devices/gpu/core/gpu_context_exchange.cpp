@@ -31,10 +31,7 @@ status gpu_context::end_exchange(const tensor& input, const tensor& output) {
   if (input.empty() || input.bytes() == 0)
     return {};
   TROUPE_ASSIGN(auto read_event, end_of(exchange_));
-  std::lock_guard queue{completion_mutex_};
-  completions_.push_back(
-      {read_event, [held = tensor{input}](status) mutable { held.reset(); }, {}});
-  completion_changed_.notify_one();
+  completions_.push({read_event, [held = tensor{input}](status) mutable { held.reset(); }, {}});
   return {};
 }
 

@@ -140,7 +140,7 @@ void* gpu_context::take_pinned(size_t bytes) noexcept {
   if (auto newest = free_pinned_.take_newest(size))
     return newest->memory;
   auto* memory = driver_->allocate_pinned(size);
-  if (memory || free_pinned_.bytes() == 0)
+  if (memory || free_pinned_.bytes() == 0 || loss_.may_run())
     return memory;
   while (auto wrong_size = free_pinned_.take_any()) // frees space for another size
     driver_->deallocate_pinned(wrong_size->memory);
@@ -171,10 +171,10 @@ void gpu_context::pinned_memory::deallocate(void* memory, size_t bytes) noexcept
 }
 
 // Returns all cached blocks to the driver, which may give them to other processes at once: waits
-// until all launches have run.
+// until all launches have run. Launches that never end keep them.
 void gpu_context::return_blocks() noexcept {
   coalesce_reserve();
-  if (free_.bytes() == 0)
+  if (free_.bytes() == 0 || loss_.may_run())
     return;
   if (auto ended = wait_for_launched(); !ended && ended.kind() != error_kind::unavailable)
     return;
@@ -200,6 +200,8 @@ void gpu_context::release_cached() noexcept {
   std::lock_guard guard{mutex_};
   release_recordings();
   return_blocks();
+  if (loss_.may_run())
+    return;
   reclaim_staging();
   reclaim_pinned();
   while (auto cached = free_pinned_.take_any())

@@ -5,8 +5,23 @@
 #include "troupe/devices/gpu/core/gpu_context.hpp"
 #include "troupe/devices/gpu/core/make_device.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace troupe::gpu {
 namespace {
+
+// Keeps an object until the process ends: launches that never ended may still use it, and a driver
+// waits for them before it frees memory.
+void abandon(std::shared_ptr<const void> used) {
+  struct objects {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<const void>> list;
+  };
+  static auto& abandoned = *new objects; // not destroyed at the end of the process
+  std::lock_guard guard{abandoned.mutex};
+  abandoned.list.push_back(std::move(used));
+}
 
 class device_over_driver final : public gpu_device, public collective_device, public swap_support {
 public:
@@ -14,8 +29,12 @@ public:
                      int ordinal)
       : context_(std::move(gpu_core)), host_(std::move(host)), ordinal_(ordinal) {}
   ~device_over_driver() override {
-    context_->stop();
-    destroy_kept();
+    if (context_->stop()) {
+      destroy_kept();
+      return;
+    }
+    abandon(context_);
+    abandon(take_kept());
   }
 
   device_kind kind() const noexcept override { return device_kind::gpu; }
@@ -97,8 +116,9 @@ result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> gpu_driv
 
 result<std::shared_ptr<gpu_device>> make_device(std::unique_ptr<driver> gpu_driver,
                                                 std::shared_ptr<device> host, int ordinal,
-                                                const memory_options& memory) {
-  TROUPE_ASSIGN(auto created, gpu_context::make(std::move(gpu_driver), ordinal, memory));
+                                                const memory_options& memory,
+                                                std::chrono::milliseconds watchdog) {
+  TROUPE_ASSIGN(auto created, gpu_context::make(std::move(gpu_driver), ordinal, memory, watchdog));
   return std::shared_ptr<gpu_device>{
       std::make_shared<device_over_driver>(std::move(created), std::move(host), ordinal)};
 }

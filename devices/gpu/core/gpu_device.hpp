@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <typeindex>
+#include <utility>
 
 namespace troupe::gpu {
 
@@ -53,6 +54,10 @@ public:
 protected:
   /// To be called when nothing runs any more, while the streams still exist.
   void destroy_kept() noexcept { kept_.clear(); }
+  /// Returns the owner of the kept objects, for launches that never end.
+  std::shared_ptr<const void> take_kept() {
+    return std::make_shared<decltype(kept_)>(std::exchange(kept_, {}));
+  }
 
 private:
   std::mutex kept_mutex_;

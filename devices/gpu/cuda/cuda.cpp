@@ -38,7 +38,8 @@ find_or_make(int gpu, int number, const std::shared_ptr<device>& host, const cud
   TROUPE_ASSIGN(auto created, gpu::make_device(std::move(driver), host, ordinal,
                                                {.limit = limit,
                                                 .reserve = chosen.memory_reserve,
-                                                .give_back_after = chosen.memory_idle}));
+                                                .give_back_after = chosen.memory_idle},
+                                               chosen.watchdog));
   created->set_tf32(chosen.tf32);
   gpu::measure_convolutions(*created, chosen.measure_convolutions);
   if (!chosen.measure_convolutions)

@@ -22,6 +22,7 @@ struct cuda_options {
   size_t memory_limit = 0;   ///< bytes, of each device; 0: an even share of nine tenths
   size_t memory_reserve = 0; ///< bytes, of each device, that are allocated when it is made
   std::chrono::milliseconds memory_idle{0}; ///< after which cached memory is returned; 0: never
+  std::chrono::milliseconds watchdog{0}; ///< a device that is silent for longer is lost; 0: never
   bool tf32 = false; ///< products of f32 round their operands to 10 bits, and are faster
   /// Chooses the algorithms of convolutions by measured speed, not by cuDNN's advice, and uses
   /// other layers of cuDNN that are faster than Troupe's kernels.

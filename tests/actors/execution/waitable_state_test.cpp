@@ -1,5 +1,9 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/local_world.hpp"
+#include "troupe/actors/base/inline_actor.hpp"
+#include "troupe/actors/base/messages.hpp"
+#include "troupe/actors/execution/file_threads.hpp"
+#include "troupe/actors/execution/waitable_state.hpp"
 
 namespace troupe::test::waitable_state_test {
 
@@ -49,6 +53,65 @@ status outcome_of(const awaited_answer<step_outcome>& answer) {
   REQUIRE(*answer);
   return **answer ? (**answer)->outcome : (**answer).status();
 }
+
+// Keeps the answers to its waits.
+class fake_region final : public inline_actor {
+public:
+  explicit fake_region(caf::actor_config& config) : inline_actor(config) {}
+  std::vector<status> outcomes;
+
+private:
+  bool receive(caf::mailbox_element& message, caf::execution_unit*) override {
+    auto* answer = content_if<wait_answer>(message);
+    if (answer)
+      outcomes.push_back(std::move(answer->outcome));
+    return answer;
+  }
+};
+
+// A queue without a session, a region that asks it, and monitors.
+struct lone_queue {
+  actor_world world;
+  graph nodes{library()};
+  std::shared_ptr<file_threads> files = std::make_shared<file_threads>(0);
+  std::shared_ptr<waitable_state> state;
+  caf::actor queue_actor, region;
+  fake_region* answers = nullptr;
+  const node* dequeue = nullptr;
+
+  lone_queue() {
+    auto maker = *nodes.add({.op = "FIFOQueue",
+                             .name = "q",
+                             .attrs = {{"component_types", std::vector<dtype>{dtype::i32}}}});
+    dequeue = *nodes.add({.op = "QueueDequeue",
+                          .name = "get",
+                          .inputs = {{maker, 0}},
+                          .attrs = {{"component_types", std::vector<dtype>{dtype::i32}}}});
+    state = *waitable_state::declare(*maker, "q");
+    queue_actor = state->actor(world.system(), files);
+    std::tie(region, answers) = spawn_inline<fake_region>(world.system());
+  }
+  void ask(uint64_t step) {
+    caf::anon_send(
+        queue_actor,
+        wait_request{.step = {1, step}, .origin = dequeue, .inputs = {}, .region = region});
+  }
+  struct monitor {
+    caf::actor handle; // without one, CAF ends the actor
+    std::shared_ptr<std::vector<caf::error>> reasons;
+  };
+  monitor watch() {
+    auto reasons = std::make_shared<std::vector<caf::error>>();
+    auto handle = world.system().spawn([reasons,
+                                        subject = queue_actor](caf::event_based_actor* self) {
+      self->set_down_handler([=](const caf::down_msg& down) { reasons->push_back(down.reason); });
+      self->monitor(subject);
+      return caf::behavior{[](int) {}};
+    });
+    world.run();
+    return {std::move(handle), reasons};
+  }
+};
 
 } // namespace
 
@@ -231,6 +294,50 @@ TEST_CASE("a step that ends by its deadline gives back the elements that it was 
     CHECK(world.elements() ==
           (outcome_of(put_answer).ok() ? 1 : 0) - (outcome_of(get_answer).ok() ? 1 : 0));
   }
+}
+
+TEST_CASE("an exit message ends a queue: monitors get the reason, and all requests an answer") {
+  for (const auto& [reason, text] :
+       {std::pair{caf::make_error(caf::exit_reason::user_shutdown), "its task shuts down"},
+        std::pair{caf::make_error(caf::exit_reason::kill), "kill"},
+        std::pair{to_caf(failure(error_kind::internal, "bad sector")), "bad sector"}}) {
+    CAPTURE(text);
+    lone_queue lone;
+    auto first = lone.watch(), second = lone.watch();
+    lone.ask(1);
+    CHECK(lone.answers->outcomes.empty());
+    caf::anon_send(lone.queue_actor, caf::exit_msg{{}, reason});
+    REQUIRE(lone.answers->outcomes.size() == 1);
+    CHECK(lone.answers->outcomes[0].kind() == error_kind::cancelled);
+    CHECK(lone.answers->outcomes[0].message().find(text) != std::string::npos);
+    lone.world.run();
+    for (const auto& monitor : {first, second, lone.watch()}) { // the last one came too late
+      REQUIRE(monitor.reasons->size() == 1);
+      CHECK(monitor.reasons->front() == reason);
+    }
+    lone.ask(2);
+    REQUIRE(lone.answers->outcomes.size() == 2);
+    CHECK(lone.answers->outcomes[1].message() == lone.answers->outcomes[0].message());
+    // The first reason counts, and a reset does not revive the queue.
+    caf::anon_send_exit(lone.queue_actor, caf::exit_reason::unknown);
+    lone.state->clear();
+    lone.ask(3);
+    REQUIRE(lone.answers->outcomes.size() == 3);
+    CHECK(lone.answers->outcomes[2].message() == lone.answers->outcomes[0].message());
+  }
+}
+
+TEST_CASE("an exit message without a reason ends no queue") {
+  lone_queue lone;
+  auto monitor = lone.watch();
+  caf::anon_send(lone.queue_actor, caf::exit_msg{{}, {}});
+  lone.ask(1);
+  lone.world.run();
+  CHECK(lone.answers->outcomes.empty());
+  CHECK(monitor.reasons->empty());
+  caf::anon_send_exit(lone.queue_actor, caf::exit_reason::user_shutdown);
+  lone.world.run();
+  CHECK(monitor.reasons->size() == 1);
 }
 
 TEST_CASE("closing a session ends its steps, also those that wait for a queue") {

@@ -4,12 +4,16 @@
 #include "tests/support/simulated_gpus.hpp"
 #include "tests/support/text_case.hpp"
 #include "tests/support/watchdog.hpp"
+#include "troupe/devices/cpu/cpu_device.hpp"
+#include "troupe/devices/gpu/core/make_device.hpp"
 #include "troupe/runtime/device/accelerator.hpp"
 #include "troupe/serialization/reports/trace.hpp"
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <functional>
+#include <future>
 #include <map>
 #include <mutex>
 #include <random>
@@ -442,6 +446,99 @@ fetch c = f32[-1, -2]
     CHECK(message_contains(last, "lost"));
     CHECK(difference_of(text.text.runs[1], run_one(*session.client, text, 1)) == "");
   }
+}
+
+TEST_CASE("an invalid value fails its own step, and no concurrent step") {
+  watchdog watch;
+  gpu_session session{{.seed = std::random_device{}()}, 1, [](client_options& options) {
+                        options.programs.replay = false;
+                      }};
+  INFO("seed " << session.seed);
+  auto text = gpu_case(R"(
+i = Placeholder dtype=i32 shape=[1]
+x = Gather(f32[1, 2, 3], i) @"/gpu:0"
+y = Mul(x, x) @"/gpu:0"
+feed i = i32[7]
+fetch y
+run
+feed i = i32[2]
+fetch y = f32[9]
+run
+feed i = i32[0]
+target y
+)");
+  constexpr int pairs = 1000;
+  std::atomic<int> wrong_results = 0;
+  auto run_often = [&](size_t run_index, auto is_right) {
+    const auto& run = text.text.runs[run_index];
+    auto step = session.client->prepare(*text.nodes, signature_of(run), step_clock::now() + 10s);
+    for (int i = 0; i < pairs && step; ++i)
+      wrong_results +=
+          !is_right(session.client->run(**step, feeds_of(run), step_clock::now() + 20s));
+    wrong_results += !step;
+  };
+  {
+    std::jthread bad{[&] {
+      run_often(0, [](const result<std::vector<tensor>>& outcome) {
+        return outcome.status().message().find("Gather") != std::string::npos;
+      });
+    }};
+    std::jthread fetches{[&] {
+      run_often(1, [](const result<std::vector<tensor>>& outcome) {
+        return outcome && outcome->at(0).values<float>()[0] == 9;
+      });
+    }};
+    std::jthread fetches_nothing{[&] {
+      run_often(2, [](const result<std::vector<tensor>>& outcome) { return outcome.ok(); });
+    }};
+  }
+  CHECK(wrong_results == 0);
+}
+
+TEST_CASE("a GPU that never ends a launch fails its steps, and the processor continues") {
+  watchdog watch;
+  std::promise<void> gate;
+  auto owned = gpu::make_simulated_driver({.seed = 1});
+  auto* driver = owned.get();
+  client_options options;
+  options.ops = &simulated_library();
+  options.passes.fold = false;
+  std::shared_ptr<gpu::gpu_device> silent;
+  options.make_devices = [&]() -> result<std::vector<std::shared_ptr<device>>> {
+    std::vector<std::shared_ptr<device>> devices{make_cpu_device({.intra_op_threads = 1})};
+    TROUPE_ASSIGN(silent, gpu::make_device(std::move(owned), devices.front(), 0, {}, 1000ms));
+    devices.push_back(silent);
+    return devices;
+  };
+  auto session = client::local(options);
+  REQUIRE(session);
+  auto text = gpu_case(R"(
+x = Placeholder dtype=f32 shape=[2]
+a = Add(x, x) @"/gpu:0"
+b = Mul(a, a) @"/gpu:0"
+feed x = f32[1, 2]
+fetch b = f32[4, 16]
+run
+c = Neg(x) @"/cpu:0"
+feed x = f32[1, 2]
+fetch c = f32[-1, -2]
+)");
+  CHECK(difference_of(text.text.runs[0], run_one(**session, text, 0)) == "");
+  REQUIRE(driver->launch(
+      [opened = gate.get_future().share()]() -> status {
+        opened.wait();
+        return {};
+      },
+      silent->compute()));
+  for (int i = 0; i < 3; ++i) {
+    auto begin = step_clock::now();
+    auto outcome = run_one(**session, text, 0, 60s).status();
+    CHECK(outcome.kind() == error_kind::unavailable);
+    CHECK(message_contains(outcome, "gpu:0 is lost: no launch has ended for 1000 ms"));
+    CHECK(step_clock::now() - begin < 30s);
+    CHECK(difference_of(text.text.runs[1], run_one(**session, text, 1)) == "");
+  }
+  gate.set_value();
 }
 
 TEST_CASE("a step that is late on a GPU ends at its deadline, and the next steps run") {

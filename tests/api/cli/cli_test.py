@@ -261,6 +261,8 @@ class CommandTest(unittest.TestCase):
                 (["worker", "--jb", "x", "--cluster", file],
                  ["there is no option --jb, did you mean '--job'?", "(troupe worker --help "]),
                 (["devices", "--timeot=3"], ["did you mean '--timeout'?"]),
+                (["worker", "--job", "worker", "--cluster", file, "--gpu-watchdog", "-1"],
+                 ["troupe worker: --gpu-watchdog: ", "(troupe worker --help "]),
                 (["devices", "--timeout", "-1"], ["troupe devices: ", "(troupe devices --help "])]:
             with self.subTest(arguments=arguments):
                 result = troupe(*arguments)

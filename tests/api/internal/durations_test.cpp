@@ -26,11 +26,13 @@ TEST_CASE("invalid durations are refused where they are given") {
   check("peer_timeout", [] { session::local({.cluster = {.peer_timeout = -1ms}}); });
   check("recovery.initial_delay", [] { session::local({.recovery = {.initial_delay = -1ms}}); });
   check("memory.gpu_idle_timeout", [] { session::local({.memory = {.gpu_idle_timeout = -1ms}}); });
+  check("gpu.watchdog", [] { session::local({.gpu = {.watchdog = -1ms}}); });
   auto serve = [](const server_options& options) {
     server::start(R"({"worker": ["127.0.0.1:1"]})", options);
   };
   check("join_timeout", [&] { serve({.join_timeout = 0ms}); });
   check("memory.gpu_idle_timeout", [&] { serve({.memory = {.gpu_idle_timeout = -1ms}}); });
+  check("gpu.watchdog", [&] { serve({.gpu = {.watchdog = -1ms}}); });
   check("peer_timeout", [&] { serve({.cluster = {.peer_timeout = 0ms}}); });
   check("initialize_before_serving", [&] { serve({.initialize_before_serving = -1ms}); });
   auto running = server::start(make_cluster(1, 0));

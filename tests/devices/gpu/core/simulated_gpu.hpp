@@ -16,12 +16,13 @@ struct simulated_gpu {
   explicit simulated_gpu(const gpu::simulation& options = {.seed = std::random_device{}()},
                          size_t memory_limit = 0)
       : simulated_gpu(options, gpu::memory_options{.limit = memory_limit}) {}
-  simulated_gpu(const gpu::simulation& options, const gpu::memory_options& memory)
+  simulated_gpu(const gpu::simulation& options, const gpu::memory_options& memory,
+                std::chrono::milliseconds watchdog = {})
       : seed(options.seed) {
     auto owned = gpu::make_simulated_driver(options);
     driver = owned.get();
-    auto created =
-        gpu::make_device(std::move(owned), make_cpu_device({.intra_op_threads = 1}), 0, memory);
+    auto created = gpu::make_device(std::move(owned), make_cpu_device({.intra_op_threads = 1}), 0,
+                                    memory, watchdog);
     REQUIRE(created);
     device = *std::move(created);
   }
@@ -44,6 +45,16 @@ struct simulated_gpu {
     return y;
   }
 
+  // Launches a kernel that runs until the gate is opened.
+  status block(std::shared_future<void> gate) {
+    return driver->launch(
+        [gate = std::move(gate)]() -> status {
+          gate.wait();
+          return {};
+        },
+        device->compute());
+  }
+
   std::future<result<tensor>> download(tensor on_device) {
     auto promise = std::make_shared<std::promise<result<tensor>>>();
     device->download(std::move(on_device), [promise](result<tensor> downloaded) {
@@ -52,11 +63,13 @@ struct simulated_gpu {
     return promise->get_future();
   }
 
-  status finish() {
-    std::promise<status> promise;
-    device->notify_when_done([&](status outcome) { promise.set_value(std::move(outcome)); });
-    return promise.get_future().get();
+  std::future<status> notify() {
+    auto promise = std::make_shared<std::promise<status>>();
+    device->notify_when_done([promise](status outcome) { promise->set_value(std::move(outcome)); });
+    return promise->get_future();
   }
+
+  status finish() { return notify().get(); }
 
   unsigned seed;
   gpu::simulated_driver* driver;
