@@ -21,6 +21,18 @@ std::unique_ptr<client> three_processors(uint64_t seed) {
                       seed % 4 == 0 ? pass_options::none() : pass_options{}, 1 + seed % 3);
 }
 
+// Returns the first difference of tensors, or "" if there is none.
+std::string compare(const std::vector<tensor>& actual, const std::vector<tensor>& expected,
+                    std::string_view kind) {
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (!identical(actual[i], expected[i])) {
+      std::ostringstream text;
+      text << kind << ' ' << i << " is " << actual[i] << ", must be " << expected[i];
+      return std::move(text).str();
+    }
+  return {};
+}
+
 // Returns the difference, or "" if there is none.
 std::string difference(uint64_t seed, int statements, client& session,
                        const std::vector<std::string>& devices, const registry& ops = library()) {
@@ -52,16 +64,6 @@ std::string difference(uint64_t seed, int statements, client& session,
   step_signature variable_reads;
   for (const auto& drawn_variable : program.variables)
     variable_reads.fetches.push_back(drawn_variable.ref);
-  auto compare = [](const std::vector<tensor>& actual, const std::vector<tensor>& expected,
-                    std::string_view kind) -> std::string {
-    for (size_t i = 0; i < expected.size(); ++i)
-      if (!identical(actual[i], expected[i])) {
-        std::ostringstream text;
-        text << kind << ' ' << i << " is " << actual[i] << ", must be " << expected[i];
-        return std::move(text).str();
-      }
-    return {};
-  };
   for (int64_t turn = 0; turn < 3; ++turn) {
     auto fed = tensor::vector<int64_t>({turn + 1, static_cast<int64_t>(seed % 100)});
     auto expected = reference.run({{program.input, fed}}, program.outputs, program.effects);
