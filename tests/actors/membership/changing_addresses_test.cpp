@@ -304,6 +304,17 @@ TEST_CASE("a source may report a change after the membership has ended") {
   CHECK(source->reads == 0);
 }
 
+TEST_CASE("the environment that a text refers to can be given") {
+  auto cluster = find_cluster(
+      "dns:worker*2=worker-{index}.train:7000", {.variables = [](const std::string& name) {
+        return name == "HOSTNAME" ? std::optional<std::string>{"worker-1"} : std::nullopt;
+      }});
+  REQUIRE(cluster);
+  auto self = own_task(*cluster, "", {});
+  REQUIRE(self);
+  CHECK(*self == one);
+}
+
 TEST_CASE("a client and tasks find each other by a file that is written last") {
   watchdog watch;
   temporary_folder folder;
