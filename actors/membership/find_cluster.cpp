@@ -4,7 +4,7 @@
 
 namespace troupe {
 
-result<cluster_access> find_cluster(std::string_view text) {
+result<cluster_access> find_cluster(std::string_view text, const find_options& options) {
   constexpr std::string_view join = "join:";
   if (text.starts_with(join)) {
     cluster_access access;
@@ -22,7 +22,7 @@ result<cluster_access> find_cluster(std::string_view text) {
     TROUPE_ASSIGN(auto source, make_etcd_source(text.substr(etcd.size())));
     return read_initial_addresses(std::move(source));
   }
-  TROUPE_ASSIGN(auto source, make_address_source(text, process_environment()));
+  TROUPE_ASSIGN(auto source, make_address_source(text, options.variables));
   return read_initial_addresses(std::move(source));
 }
 

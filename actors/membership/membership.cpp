@@ -19,6 +19,7 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
 #include <algorithm>
@@ -40,6 +41,9 @@ struct read_again {
   uint64_t reads;
 };
 
+// Address source -> membership, on any thread: the addresses have changed.
+using source_changed_atom = caf::atom_constant<caf::atom("srcchanged")>;
+
 // Membership -> itself: run the timers of a joined cluster.
 using joined_tick_atom = caf::atom_constant<caf::atom("jointick")>;
 
@@ -48,7 +52,8 @@ constexpr std::chrono::milliseconds joined_tick{500}, longest_probe{3000};
 // How long to wait for the other task's call before calling it. The other task compiles meanwhile,
 // as the caller does.
 constexpr std::chrono::milliseconds patience_with_caller{1000};
-// While a request waits for a task, the source is read this often.
+// While a request waits for a task, the source is read this often; and at most this often if it
+// reports changes.
 constexpr std::chrono::milliseconds pause_between_reads{100};
 
 } // namespace
@@ -100,6 +105,7 @@ struct membership_state {
   caf::actor_addr watcher;           // gets notified of lost links
   caf::actor_addr reported_waits_to; // the exchange that has got the last report of waits
   bool reading = false;              // the source
+  bool source_changed = false;       // since the last read has begun
   uint64_t reads = 0;
   status source_error; // of the last read
   step_clock::time_point read_at;
@@ -174,6 +180,7 @@ void read_source(membership_self self) {
   if (state.reading || !state.options.cluster.polls_source())
     return;
   state.reading = true;
+  state.source_changed = false;
   state.options.transport.read(self->system(), state.options.cluster.source,
                                caf::actor_cast<caf::actor>(self));
 }
@@ -228,9 +235,29 @@ void take_source(membership_self self, address_update& update) {
     return !entry.second.waiting.empty() && !entry.second.ready;
   });
   auto pause = state.options.cluster.source->poll_interval();
-  if (is_awaited)
+  if (is_awaited || state.source_changed)
     pause = std::min(pause, pause_between_reads);
   self->delayed_send(self, pause, read_again{state.reads});
+}
+
+// The source has reported a change. If it is being read, take_source() reads it again.
+void handle_source_change(membership_self self) {
+  auto& state = self->state;
+  if (std::exchange(state.source_changed, true) || state.reading)
+    return;
+  auto since_read = self->clock().now() - state.read_at;
+  if (since_read >= pause_between_reads)
+    read_source(self);
+  else
+    self->delayed_send(self, pause_between_reads - since_read, read_again{state.reads});
+}
+
+// The source may outlive the membership.
+void subscribe_to_source(membership_self self) {
+  self->state.options.cluster.source->on_change([address = self->address()] {
+    if (auto membership = caf::actor_cast<caf::actor>(address))
+      caf::anon_send(membership, source_changed_atom::value);
+  });
 }
 
 // Reports the waits of steps to one task, the first with a link: operators who ask two tasks would
@@ -552,8 +579,10 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
     state.options.incarnations = std::make_shared<incarnations>();
   for (const auto& [task, address] : state.options.cluster.known.tasks)
     state.members[task].address = address;
-  if (state.options.cluster.polls_source())
+  if (state.options.cluster.polls_source()) {
+    subscribe_to_source(self);
     self->delayed_send(self, pause_between_reads, read_again{0});
+  }
   if (!state.options.join.seeds.empty())
     start_joining(self);
   self->set_default_handler(caf::drop);
@@ -589,6 +618,7 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
         self->delayed_send(self, joined_tick, joined_tick_atom::value);
       },
       [=](address_update& update) { take_source(self, update); },
+      [=](source_changed_atom) { handle_source_change(self); },
       [=](const read_again& due) {
         if (due.reads == self->state.reads)
           read_source(self);

@@ -51,6 +51,10 @@ public:
   virtual result<task_addresses> read() = 0;
   /// The time between reads; 0: the result never changes.
   virtual std::chrono::milliseconds poll_interval() const { return std::chrono::milliseconds{0}; }
+  /// Registers a function to be called after each change of the result, in place of the former one.
+  /// It is called on any thread, and must not block or call the source. Sources that learn of
+  /// changes only when they are read ignore it, so the result must be read at times as well.
+  virtual void on_change(std::function<void()> changed) { (void)changed; }
   /// Whether the source lists all jobs that the cluster will ever have. Then only tasks of these
   /// jobs may be added.
   virtual bool jobs_are_final() const { return poll_interval().count() == 0; }

@@ -17,9 +17,9 @@ status damaged_message(const Ts&... parts) {
   return failure(error_kind::data_loss, "damaged message: ", parts...);
 }
 
-/// Calls `read` with the envelope. Cap'n Proto checks every pointer when it is followed, and
-/// throws.
-template <class Result, class Read>
+/// Calls `read` with the root of the message. Cap'n Proto checks every pointer when it is followed,
+/// and throws.
+template <class Result, class Root = wire::Envelope, class Read>
 Result read_root(std::span<const std::byte> bytes, Read read) {
   if (bytes.size() % sizeof(capnp::word) != 0)
     return damaged_message("its length is not a multiple of 8");
@@ -39,7 +39,7 @@ Result read_root(std::span<const std::byte> bytes, Read read) {
     capnp::FlatArrayMessageReader reader{words, limits};
     if (reader.getEnd() != words.end())
       return damaged_message("bytes follow its end");
-    return read(reader.getRoot<wire::Envelope>());
+    return read(reader.getRoot<Root>());
   } catch (const kj::Exception& thrown) {
     return damaged_message(thrown.getDescription().cStr());
   }

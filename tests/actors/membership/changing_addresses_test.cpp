@@ -30,9 +30,11 @@ public:
     return addresses_read;
   }
   std::chrono::milliseconds poll_interval() const override { return 1s; }
+  void on_change(std::function<void()> changed) override { report_change = std::move(changed); }
   std::string name() const override { return "the test"; }
 
   result<task_addresses> addresses_read = failure(error_kind::not_found, "nothing yet");
+  std::function<void()> report_change;
   int reads = 0;
 };
 
@@ -42,13 +44,15 @@ struct call {
 };
 
 struct changing_world : actor_world {
-  std::shared_ptr<settable_source> source = std::make_shared<settable_source>();
+  std::shared_ptr<settable_source> source;
   std::vector<call> calls;
   std::vector<caf::actor> exchanges;
   std::vector<task_list> reported; // by the watcher
   caf::actor membership, watcher;
 
-  changing_world() {
+  explicit changing_world(
+      std::shared_ptr<settable_source> read_source = std::make_shared<settable_source>())
+      : source(std::move(read_source)) {
     membership_options options;
     options.role = "client";
     options.cluster.source = source;
@@ -255,6 +259,60 @@ TEST_CASE(
   CHECK(world.source->reads >= 90);
   CHECK(world.source->reads <= 102);
   CHECK(world.timers() < 50);
+}
+
+TEST_CASE("a change that a source reports is read at once") {
+  changing_world world;
+  auto answer = world.connect(one);
+  world.advance_and_run(5s);
+  world.say({{one, "h:1"}});
+  REQUIRE(world.source->report_change);
+  world.source->report_change();
+  world.run();
+  REQUIRE(world.calls.size() == 1);
+  CHECK(world.calls[0].target.address == "h:1");
+}
+
+TEST_CASE("a source that reports many changes is read ten times a second") {
+  changing_world world;
+  world.advance_and_run(5s);
+  world.source->reads = 0;
+  for (int i = 0; i < 100; ++i) {
+    world.say({{one, concat("h:", i + 1)}});
+    world.source->report_change();
+    world.source->report_change();
+    world.advance_and_run(10ms);
+  }
+  CHECK(world.source->reads >= 9);
+  CHECK(world.source->reads <= 12);
+  world.advance_and_run(100ms);
+  auto answer = world.connect(one);
+  REQUIRE(world.calls.size() == 1);
+  CHECK(world.calls[0].target.address == "h:100"); // the last change is read, too
+  CHECK(world.timers() < 50);
+}
+
+TEST_CASE("a source may report a change after the membership has ended") {
+  auto source = std::make_shared<settable_source>();
+  {
+    changing_world world{source};
+    world.advance_and_run(1s);
+    REQUIRE(source->report_change);
+  }
+  source->reads = 0;
+  source->report_change();
+  CHECK(source->reads == 0);
+}
+
+TEST_CASE("the environment that a text refers to can be given") {
+  auto cluster = find_cluster(
+      "dns:worker*2=worker-{index}.train:7000", {.variables = [](const std::string& name) {
+        return name == "HOSTNAME" ? std::optional<std::string>{"worker-1"} : std::nullopt;
+      }});
+  REQUIRE(cluster);
+  auto self = own_task(*cluster, "", {});
+  REQUIRE(self);
+  CHECK(*self == one);
 }
 
 TEST_CASE("a client and tasks find each other by a file that is written last") {
