@@ -259,6 +259,8 @@ void epoll_loop::remove(int socket) {
 
 } // namespace
 
-std::shared_ptr<io_loop> io_loop::make() { return std::make_shared<epoll_loop>(); }
+std::shared_ptr<io_loop> io_loop::of(caf::actor_system& system) { return own(system); }
+
+std::shared_ptr<io_loop> io_loop::own(caf::actor_system&) { return std::make_shared<epoll_loop>(); }
 
 } // namespace troupe

@@ -210,7 +210,7 @@ private:
   exchange_options options_;
   // A separate loop, so that running steps do not wait for peers that have not proven their
   // identity.
-  const std::shared_ptr<io_loop> loop_ = io_loop::make();
+  const std::shared_ptr<io_loop> loop_ = io_loop::own(home_system());
   const size_t max_connections_;
   int spare_descriptor_ = open_spare();
   std::mutex mutex_; // guards the members below
@@ -223,7 +223,7 @@ private:
 
 result<caf::actor> spawn_listener(caf::actor_system& system, int socket, exchange_options options) {
   if (!options.loop)
-    options.loop = io_loop::make();
+    options.loop = io_loop::of(system);
   auto [handle, actor] = spawn_inline<listener_actor>(system, socket, std::move(options));
   TROUPE_TRY(actor->start());
   return std::move(handle);

@@ -569,7 +569,7 @@ result<caf::actor> spawn_remote_session(caf::actor_system& system,
                                                  .on_warning = options.on_warning}));
   }
   return system.spawn(remote::remote_behavior, hosts, options, measured,
-                      socket_transport(io_loop::make(), std::move(trust)), cluster);
+                      socket_transport(io_loop::of(system), std::move(trust)), cluster);
 }
 
 } // namespace troupe
