@@ -1,5 +1,5 @@
-// A thread that waits for sockets, and spins for a moment before it sleeps. docs/decisions/038 has
-// the measurements.
+// A thread that waits for sockets, and spins for a moment before it sleeps. docs/decisions/038 and
+// 080 have the measurements.
 #pragma once
 #include "troupe/devices/cpu/cpu_allocator.hpp"
 #include "troupe/runtime/types/status.hpp"
@@ -32,7 +32,9 @@ protected:
 /// Simulations have a loop of their own.
 class io_loop {
 public:
-  /// Returns a new loop for the connections of a system's actors.
+  /// Returns a new loop for the connections of a system's actors: on the thread of the middleman
+  /// of an application's system, if it has one, which then waits for the loop's sockets when it
+  /// ends; else with a thread of its own.
   static std::shared_ptr<io_loop> of(caf::actor_system& system);
   /// Returns a new loop with a thread of its own, which ends with the loop's last owner. For peers
   /// that have not proven their identity.
