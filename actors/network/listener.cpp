@@ -6,6 +6,7 @@
 #include "troupe/actors/execution/io_loop.hpp"
 #include "troupe/actors/network/exchange.hpp"
 #include "troupe/actors/network/pending_handshakes.hpp"
+#include "troupe/actors/network/sockets.hpp"
 #include "troupe/actors/task/step_server.hpp"
 
 #include <caf/default_attachable.hpp>
@@ -17,7 +18,6 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 namespace troupe {
@@ -84,7 +84,7 @@ public:
 
   size_t ready(bool, bool, std::span<std::byte>) override {
     for (int i = 0; i < max_accepted_at_once; ++i) {
-      auto socket = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      auto socket = accept_connection(socket_);
       if (socket < 0 && (errno == EMFILE || errno == ENFILE))
         drop_without_descriptor();
       else if (socket < 0 && (errno == EAGAIN || errno != EINTR))
@@ -184,7 +184,7 @@ private:
   void drop_without_descriptor() {
     if (spare_descriptor_ >= 0)
       ::close(spare_descriptor_);
-    if (auto socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); socket >= 0)
+    if (auto socket = accept_connection(socket_); socket >= 0)
       ::close(socket);
     spare_descriptor_ = open_spare();
   }
