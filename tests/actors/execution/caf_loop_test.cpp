@@ -406,20 +406,20 @@ TEST_CASE("a handler removes another socket whose input was reported in the same
   world at{GENERATE(from_range(all_drivers))};
   for (int round = 0; round < 20; ++round) {
     socket_pair first, second, third;
-    auto one = add_to<removes_peer>(*at.loop, first.ends[1]);
-    auto other = add_to<removes_peer>(*at.loop, second.ends[1]);
-    one->peer = other;
-    other->peer = one;
+    auto left = add_to<removes_peer>(*at.loop, first.ends[1]);
+    auto right = add_to<removes_peer>(*at.loop, second.ends[1]);
+    left->peer = right;
+    right->peer = left;
     auto blocker = add_to<blocks_loop>(*at.loop, third.ends[1]);
     REQUIRE(::write(third.ends[0], "x", 1) == 1);
     REQUIRE(becomes_true([&] { return blocker->is_blocking.load(); }));
     for (auto* pair : {&first, &second})
       REQUIRE(::write(pair->ends[0], "x", 1) == 1);
     blocker->is_blocking = false;
-    for (echo* handler : {static_cast<echo*>(one.get()), static_cast<echo*>(other.get()),
+    for (echo* handler : {static_cast<echo*>(left.get()), static_cast<echo*>(right.get()),
                           static_cast<echo*>(blocker.get())})
       remove_and_wait(*handler);
-    one->peer = other->peer = nullptr;
+    left->peer = right->peer = nullptr;
     for (auto* pair : {&first, &second, &third})
       ::close(pair->ends[0]);
   }
