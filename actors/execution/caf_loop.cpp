@@ -209,27 +209,95 @@ private:
   const std::shared_ptr<loop_core> loop_;
 };
 
-// The sockets of a loop. Its jobs change them between two rounds of the multiplexer, so no event of
-// a round refers to a socket that has left.
+// The wanted state of a loop's sockets. Any thread may change it; the loop's thread applies
+// changes.
+class socket_table {
+public:
+  // If `host` is not null, the system counts the loop as an actor while the loop has sockets.
+  socket_table(net::default_multiplexer& multiplexer, loop_core& loop, caf::actor_system* host)
+      : multiplexer_(multiplexer), loop_(loop), host_(host) {}
+
+  // Returns false if the loop has the socket already.
+  bool add(int number, std::unique_ptr<watched_socket> socket);
+  void want_writable(int number, bool wanted);
+  void remove(int number);
+  void call_soon(int number);
+  // Removes all sockets. The loop's last owner calls it.
+  void close();
+
+  // -- on the loop's thread
+
+  struct changes {
+    std::vector<watched_socket*> changed; // may have a socket twice
+    std::vector<std::unique_ptr<watched_socket>> leaving;
+    std::vector<int> calls;
+  };
+  changes take_changes();
+  watched_socket* find(int number);
+  std::vector<socket_handler*> take_due(clock::time_point now);
+  clock::time_point next_tick();
+
+  // The loop's use of the multiplexer after changes.
+  enum class usage {
+    goes_on,
+    pauses, // there is no socket
+    pauses_and_releases_host,
+    ends,
+  };
+  usage review();
+
+private:
+  void wake(std::unique_lock<std::mutex>& lock);
+
+  net::default_multiplexer& multiplexer_;
+  loop_core& loop_;
+  caf::actor_system* const host_;
+  const caf::intrusive_ptr<change_job> job_ = caf::make_counted<change_job>();
+  std::mutex mutex_;                                       // guards the members below
+  std::map<int, std::unique_ptr<watched_socket>> sockets_; // only the loop's thread erases
+  std::vector<int> changed_, calls_;
+  clock::time_point next_tick_{};
+  bool is_posted_ = false, is_counted_ = false, is_closed_ = false;
+};
+
+// The allocator of received tensors, whose cache is released when little is received.
+class received_memory {
+public:
+  allocator& source() noexcept { return *memory_; }
+  void count(size_t bytes) noexcept { traffic_ += bytes; }
+  void release() { memory_->release_cached(); }
+  void review(clock::time_point now) {
+    if (now - measured_since_ < traffic_period)
+      return;
+    measured_since_ = now;
+    if (std::exchange(traffic_, 0) < min_traffic)
+      release();
+  }
+
+private:
+  const cpu_allocator::owner memory_ = cpu_allocator::make(0, cache_limit);
+  size_t traffic_ = 0; // bytes since measured_since_
+  clock::time_point measured_since_ = clock::now();
+};
+
+// A loop. Its jobs change the handlers between two rounds of the multiplexer, so no event of a
+// round refers to a socket that has left.
 class loop_core final : public std::enable_shared_from_this<loop_core> {
 public:
   struct options {
-    caf::actor_system* host = nullptr; // counts the loop as an actor while the loop has sockets
-    bool spins = false;                // on a thread that the host's middleman drives
+    caf::actor_system* host = nullptr; // whose middleman drives the multiplexer
+    bool spins = false;                // before the host's thread sleeps
   };
   loop_core(net::default_multiplexer& multiplexer, options behavior)
-      : multiplexer_(multiplexer), options_(behavior), timer_(multiplexer, *this) {}
+      : multiplexer_(multiplexer), options_(behavior), sockets_(multiplexer, *this, behavior.host),
+        timer_(multiplexer, *this) {}
 
   // -- for any thread
 
   status add(int socket, socket_handler& handler, milliseconds tick_period,
              std::shared_ptr<void> keep);
-  void want_writable(int socket, bool wanted);
-  void remove(int socket);
-  void call_soon(int socket);
-  // Removes all sockets. The loop's last owner calls it.
-  void close();
-  allocator& memory() noexcept { return *memory_; }
+  socket_table& sockets() noexcept { return sockets_; }
+  allocator& memory() noexcept { return memory_.source(); }
 
   // -- on the loop's thread
 
@@ -241,37 +309,20 @@ public:
   bool continues_spinning();
 
 private:
-  struct changes {
-    std::vector<watched_socket*> changed; // may have one socket twice
-    std::vector<std::unique_ptr<watched_socket>> leaving;
-    std::vector<int> calls;
-  };
-  changes take_changes();
-  watched_socket* find(int socket);
   void write_answers();
   void finish_changes();
-  void wake(); // with the lock
 
   net::default_multiplexer& multiplexer_;
   const options options_;
   const system_limits limits_;
-  const cpu_allocator::owner memory_ = cpu_allocator::make(0, cache_limit);
-  const caf::intrusive_ptr<change_job> job_ = caf::make_counted<change_job>();
-
-  std::mutex mutex_;                                       // guards the members down to is_closed_
-  std::map<int, std::unique_ptr<watched_socket>> sockets_; // only the loop's thread erases
-  std::vector<int> changed_, calls_;
-  clock::time_point next_tick_{};
-  bool is_posted_ = false, is_counted_ = false, is_closed_ = false;
-
+  received_memory memory_;
+  socket_table sockets_;
   // Of the loop's thread:
   loop_timer timer_;
   bool has_ended_ = false;
   write_batch* batch_ = nullptr; // of the current round
   stepwise_spin spin_;
   bool is_spinning_ = false;
-  size_t traffic_ = 0; // bytes since measured_since_
-  clock::time_point measured_since_ = clock::now();
   alignas(64) std::array<std::byte, scratch_bytes> scratch_;
 };
 
@@ -301,112 +352,68 @@ caf::resumable::resume_result spin_job::resume(multiplexer_unit*, size_t) {
   return loop_->continues_spinning() ? resume_later : done;
 }
 
-status loop_core::add(int socket, socket_handler& handler, milliseconds tick_period,
-                      std::shared_ptr<void> keep) {
-  auto outcome = limits_.check_watchable(socket);
-  auto added =
-      std::make_unique<watched_socket>(multiplexer_, outcome ? socket : net::invalid_native_socket,
-                                       *this, handler, tick_period, std::move(keep));
-  std::lock_guard guard{mutex_};
-  changed_.push_back(socket); // first, because it may throw
-  auto& place = sockets_[socket];
+bool socket_table::add(int number, std::unique_ptr<watched_socket> socket) {
+  std::unique_lock lock{mutex_};
+  changed_.push_back(number); // first, because it may throw
+  auto& place = sockets_[number];
   if (place)
-    return failure(error_kind::internal, "the loop watches the socket already");
-  if (sockets_.size() == 1 || added->next_tick < next_tick_)
-    next_tick_ = added->next_tick;
-  place = std::move(added);
-  if (options_.host && !std::exchange(is_counted_, true))
-    options_.host->registry().inc_running();
-  wake();
-  return outcome;
+    return false;
+  if (sockets_.size() == 1 || socket->next_tick < next_tick_)
+    next_tick_ = socket->next_tick;
+  place = std::move(socket);
+  if (host_ && !std::exchange(is_counted_, true))
+    host_->registry().inc_running();
+  wake(lock);
+  return true;
 }
 
-void loop_core::want_writable(int socket, bool wanted) {
-  std::lock_guard guard{mutex_};
-  auto position = sockets_.find(socket);
+void socket_table::want_writable(int number, bool wanted) {
+  std::unique_lock lock{mutex_};
+  auto position = sockets_.find(number);
   if (position == sockets_.end() || position->second->wants_output.exchange(wanted) == wanted)
     return;
-  changed_.push_back(socket);
-  wake();
+  changed_.push_back(number);
+  wake(lock);
 }
 
-void loop_core::remove(int socket) {
-  std::lock_guard guard{mutex_};
-  auto position = sockets_.find(socket);
+void socket_table::remove(int number) {
+  std::unique_lock lock{mutex_};
+  auto position = sockets_.find(number);
   if (position == sockets_.end())
     return;
-  changed_.push_back(socket);
+  changed_.push_back(number);
   position->second->is_leaving = true;
-  wake();
+  wake(lock);
 }
 
-void loop_core::call_soon(int socket) {
-  std::lock_guard guard{mutex_};
-  if (!sockets_.contains(socket))
+void socket_table::call_soon(int number) {
+  std::unique_lock lock{mutex_};
+  if (!sockets_.contains(number))
     return;
-  calls_.push_back(socket);
-  wake();
+  calls_.push_back(number);
+  wake(lock);
 }
 
-void loop_core::close() {
-  std::lock_guard guard{mutex_};
+void socket_table::close() {
+  std::unique_lock lock{mutex_};
   is_closed_ = true;
   // The host's multiplexer may have ended if the loop has no sockets.
-  if (!options_.host || !sockets_.empty())
-    wake();
+  if (!host_ || !sockets_.empty())
+    wake(lock);
 }
 
-void loop_core::wake() {
+// Posts the job without the lock: the multiplexer's pipe may be full, and its thread may wait for
+// the lock. The host does not end before the job has run.
+void socket_table::wake(std::unique_lock<std::mutex>& lock) {
   if (std::exchange(is_posted_, true))
     return;
-  job_->prepare(shared_from_this(), std::this_thread::get_id() == multiplexer_.thread_id());
+  lock.unlock();
+  job_->prepare(loop_.shared_from_this(), std::this_thread::get_id() == multiplexer_.thread_id());
   job_->ref();
   post_to(multiplexer_, job_.get());
 }
 
-void loop_core::run(own_multiplexer& multiplexer) {
-  adaptive_spin spin;
-  while (!has_ended_) {
-    write_batch batch; // for the answers to all events of a round
-    batch_ = &batch;
-    auto poll = [&] { return multiplexer.poll_once(false); };
-    if (!poll() && !spin(poll)) {
-      batch.write();
-      multiplexer.poll_once(true);
-    }
-    batch_ = nullptr;
-  }
-}
-
-void loop_core::call(watched_socket& socket, bool readable, bool writable) {
-  size_t moved = 0;
-  {
-    write_batch batch; // has an effect on a host's thread only
-    moved = socket.handler.ready(readable, writable, scratch_);
-  }
-  traffic_ += moved;
-  if (moved > batch_bytes)
-    write_answers(); // a large read took some time
-  if (!options_.spins)
-    return;
-  spin_.begin(clock::now());
-  if (!std::exchange(is_spinning_, true))
-    post_to(multiplexer_, caf::make_counted<spin_job>(shared_from_this()).release());
-}
-
-void loop_core::write_answers() {
-  if (batch_)
-    batch_->write();
-}
-
-bool loop_core::continues_spinning() {
-  is_spinning_ = spin_.continues(clock::now());
-  if (is_spinning_)
-    ::sched_yield();
-  return is_spinning_;
-}
-
-loop_core::changes loop_core::take_changes() {
+socket_table::changes socket_table::take_changes() {
   changes taken;
   std::lock_guard guard{mutex_};
   is_posted_ = false;
@@ -433,8 +440,97 @@ loop_core::changes loop_core::take_changes() {
   return taken;
 }
 
+watched_socket* socket_table::find(int number) {
+  std::lock_guard guard{mutex_};
+  auto position = sockets_.find(number);
+  return position == sockets_.end() ? nullptr : position->second.get();
+}
+
+std::vector<socket_handler*> socket_table::take_due(clock::time_point now) {
+  std::vector<socket_handler*> due;
+  std::lock_guard guard{mutex_};
+  next_tick_ = now + std::chrono::minutes{1};
+  for (auto& [number, socket] : sockets_) {
+    if (socket->next_tick <= now) {
+      due.push_back(&socket->handler);
+      socket->next_tick = now + socket->tick_period;
+    }
+    next_tick_ = std::min(next_tick_, socket->next_tick);
+  }
+  return due;
+}
+
+clock::time_point socket_table::next_tick() {
+  std::lock_guard guard{mutex_};
+  return next_tick_;
+}
+
+socket_table::usage socket_table::review() {
+  std::lock_guard guard{mutex_};
+  if (!sockets_.empty())
+    return usage::goes_on;
+  if (is_posted_)
+    return usage::pauses; // and is reviewed again
+  if (std::exchange(is_counted_, false))
+    return usage::pauses_and_releases_host;
+  return is_closed_ ? usage::ends : usage::pauses;
+}
+
+status loop_core::add(int socket, socket_handler& handler, milliseconds tick_period,
+                      std::shared_ptr<void> keep) {
+  auto outcome = limits_.check_watchable(socket);
+  auto added =
+      std::make_unique<watched_socket>(multiplexer_, outcome ? socket : net::invalid_native_socket,
+                                       *this, handler, tick_period, std::move(keep));
+  if (!sockets_.add(socket, std::move(added)))
+    return failure(error_kind::internal, "the loop watches the socket already");
+  return outcome;
+}
+
+void loop_core::run(own_multiplexer& multiplexer) {
+  adaptive_spin spin;
+  while (!has_ended_) {
+    write_batch batch; // for the answers to all events of a round
+    batch_ = &batch;
+    auto poll = [&] { return multiplexer.poll_once(false); };
+    if (!poll() && !spin(poll)) {
+      batch.write();
+      multiplexer.poll_once(true);
+    }
+    batch_ = nullptr;
+  }
+}
+
+void loop_core::call(watched_socket& socket, bool readable, bool writable) {
+  size_t moved = 0;
+  {
+    write_batch batch; // has an effect on a host's thread only
+    moved = socket.handler.ready(readable, writable, scratch_);
+  }
+  memory_.count(moved);
+  if (moved > batch_bytes)
+    write_answers(); // a large read took some time
+  if (!options_.spins)
+    return;
+  spin_.begin(clock::now());
+  if (!std::exchange(is_spinning_, true))
+    post_to(multiplexer_, caf::make_counted<spin_job>(shared_from_this()).release());
+}
+
+void loop_core::write_answers() {
+  if (batch_)
+    batch_->write();
+}
+
+bool loop_core::continues_spinning() {
+  is_spinning_ = spin_.continues(clock::now());
+  if (is_spinning_)
+    ::sched_yield();
+  return is_spinning_;
+}
+
 void loop_core::apply_changes() {
-  auto taken = take_changes();
+  auto taken = sockets_.take_changes();
   for (auto* socket : taken.changed)
     socket->start();
   for (auto& socket : taken.leaving)
@@ -451,62 +547,37 @@ void loop_core::apply_changes() {
     socket->watch_output(socket->wants_output);
   }
   for (auto number : taken.calls)
-    if (auto* socket = find(number)) {
+    if (auto* socket = sockets_.find(number)) {
       call(*socket, false, false);
       write_answers();
     }
   finish_changes();
 }
 
-watched_socket* loop_core::find(int socket) {
-  std::lock_guard guard{mutex_};
-  auto position = sockets_.find(socket);
-  return position == sockets_.end() ? nullptr : position->second.get();
-}
-
 // Sets the timer, or ends the loop's use of the multiplexer until a socket is added.
 void loop_core::finish_changes() {
-  std::unique_lock lock{mutex_};
-  auto is_empty = sockets_.empty();
-  auto due = next_tick_;
-  auto was_counted = is_empty && std::exchange(is_counted_, false);
-  has_ended_ = is_empty && is_closed_;
-  lock.unlock();
-  if (!is_empty)
-    return timer_.set(due);
+  using usage = socket_table::usage;
+  auto state = sockets_.review();
+  if (state == usage::goes_on)
+    return timer_.set(sockets_.next_tick());
   timer_.stop();
   multiplexer_.handle_internal_events();
-  memory_->release_cached();
-  if (was_counted)
+  memory_.release();
+  has_ended_ = state == usage::ends;
+  if (state == usage::pauses_and_releases_host)
     options_.host->registry().dec_running(); // the system may end now, and joins this thread
 }
 
 void loop_core::tick() {
   auto now = clock::now();
-  std::vector<socket_handler*> due;
-  auto next = now + std::chrono::minutes{1};
-  {
-    std::lock_guard guard{mutex_};
-    for (auto& [number, socket] : sockets_) {
-      if (socket->next_tick <= now) {
-        due.push_back(&socket->handler);
-        socket->next_tick = now + socket->tick_period;
-      }
-      next = std::min(next, socket->next_tick);
-    }
-    next_tick_ = next;
-  }
+  auto due = sockets_.take_due(now);
   {
     write_batch batch; // has an effect on a host's thread only
     for (auto* handler : due)
       handler->tick(now);
   }
-  if (now - measured_since_ >= traffic_period) {
-    measured_since_ = now;
-    if (std::exchange(traffic_, 0) < min_traffic)
-      memory_->release_cached();
-  }
-  timer_.set(next);
+  memory_.review(now);
+  timer_.set(sockets_.next_tick());
 }
 
 // The function of a loop's own thread.
@@ -531,7 +602,7 @@ public:
   explicit caf_loop(std::shared_ptr<loop_core> core = nullptr) : core_(std::move(core)) {}
   ~caf_loop() override {
     if (core_)
-      core_->close();
+      core_->sockets().close();
     if (!thread_.joinable())
       return;
     // A handler may own the loop, so this may run on the loop's thread.
@@ -560,10 +631,12 @@ public:
              std::shared_ptr<void> keep) override {
     return core_->add(socket, handler, tick_period, std::move(keep));
   }
-  void want_writable(int socket, bool wanted) override { core_->want_writable(socket, wanted); }
-  void remove(int socket) override { core_->remove(socket); }
-  void call_again(int socket) override { core_->call_soon(socket); }
-  void call_soon(int socket) override { core_->call_soon(socket); }
+  void want_writable(int socket, bool wanted) override {
+    core_->sockets().want_writable(socket, wanted);
+  }
+  void remove(int socket) override { core_->sockets().remove(socket); }
+  void call_again(int socket) override { core_->sockets().call_soon(socket); }
+  void call_soon(int socket) override { core_->sockets().call_soon(socket); }
   allocator& memory() noexcept override { return core_->memory(); }
 
 private:

@@ -178,7 +178,7 @@ TEST_CASE("threads add, change and remove sockets while the loop serves them") {
   std::atomic<int> failures{0};
   auto use_sockets = [&](unsigned seed) {
     std::mt19937 random{seed};
-    for (int round = 0; round < 400; ++round) {
+    for (int round = 0; round < 200; ++round) {
       int ends[2];
       if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return void(++failures);
@@ -396,12 +396,15 @@ TEST_CASE("a handler removes another socket whose input was reported in the same
   struct blocks_loop final : echo {
     using echo::echo;
     size_t ready(bool, bool, std::span<std::byte>) override {
+      if (std::exchange(has_blocked, true)) // reported again before it is removed
+        return 0;
       for (is_blocking = true; is_blocking;)
         std::this_thread::yield();
       remove();
       return 0;
     }
     std::atomic<bool> is_blocking{false};
+    bool has_blocked = false;
   };
   world at{GENERATE(from_range(all_drivers))};
   for (int round = 0; round < 20; ++round) {
