@@ -7,6 +7,7 @@
 #include "troupe/actors/operator/task.hpp"
 #include "troupe/api/caf.hpp"
 #include "troupe/api/internal/library.hpp"
+#include "troupe/serialization/config/cluster.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
@@ -85,10 +86,10 @@ void move_in_host(benchmark::State& state, bool with_middleman) {
       config.load<caf::io::middleman>();
     caf::actor_system system{config};
     caf::scoped_actor self{system};
-    auto cluster = find_cluster(tasks.cluster());
+    auto cluster = parse_cluster(tasks.cluster());
     if (!cluster)
       throw error{cluster.status()};
-    auto session = spawn_session(system, cluster->known);
+    auto session = spawn_session(system, *cluster);
     auto prepare = [&](node* target) {
       auto question = prepare_request::make(g, {.feeds = {}, .fetches = {}, .targets = {target}},
                                             step_clock::time_point::max());
