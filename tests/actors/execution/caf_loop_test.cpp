@@ -144,11 +144,6 @@ bool comes_back(int socket, char byte) {
   return ::write(socket, &byte, 1) == 1 && ::read(socket, &received, 1) == 1 && received == byte;
 }
 
-size_t count_descriptors() {
-  auto entries = std::filesystem::directory_iterator{"/proc/self/fd"};
-  return static_cast<size_t>(std::distance(begin(entries), end(entries)));
-}
-
 size_t count_threads_named(const std::string& name) {
   size_t count = 0;
   for (const auto& task : std::filesystem::directory_iterator{"/proc/self/task"}) {
@@ -648,10 +643,16 @@ TEST_CASE("a system without a thread of a middleman, or of Troupe's own, gets it
   CHECK(loop_of_middleman(system, false)); // a caller may ask for it
 }
 
+#if !defined(__SANITIZE_ADDRESS__) // the undefined behaviour sanitizer that runs with it needs
+                                   // descriptors itself
 TEST_CASE("without free descriptors, a loop is not made, and the process goes on") {
   watchdog watch;
   host_config config{false};
   caf::actor_system system{config};
+  auto count_descriptors = [] {
+    auto entries = std::filesystem::directory_iterator{"/proc/self/fd"};
+    return std::distance(begin(entries), end(entries));
+  };
   auto descriptors = count_descriptors();
   for (int i = 0; i < 5; ++i) {
     auto loop = io_loop::own(system);
@@ -682,5 +683,6 @@ TEST_CASE("without free descriptors, a loop is not made, and the process goes on
   CHECK(count_descriptors() == descriptors);
   CHECK(io_loop::own(system));
 }
+#endif
 
 } // namespace troupe::test::caf_loop_test
