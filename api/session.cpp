@@ -124,6 +124,7 @@ client_options to_client(const session_options& options, std::source_location wh
   client_settings.tls = options.cluster.tls;
   client_settings.insecure = options.cluster.insecure;
   client_settings.same_host_reads = options.cluster.same_host_reads;
+  client_settings.share_io = options.cluster.share_io;
   client_settings.programs.transfer_precision = options.cluster.transfer_precision;
   client_settings.programs.placement = options.placement;
   client_settings.check_numerics = options.insight.check_numerics;

@@ -80,6 +80,9 @@ struct cluster_options {
   bool insecure = false; ///< connects to other machines without TLS
   /// Reads large tensors out of the memory of tasks on the same machine, where that is permitted.
   bool same_host_reads = true;
+  /// Of spawn_session(): the thread of the system's middleman, if it has one, watches the
+  /// connections to the tasks. If false, another thread does: for systems with slow brokers.
+  bool share_io = true;
   /// Precision of f32 values between tasks. `rounded` halves the bytes, for gradients and
   /// parameters that tolerate it.
   f32_transfer transfer_precision = f32_transfer::exact;

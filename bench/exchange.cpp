@@ -2,12 +2,17 @@
 // step.
 #include "bench/benchmarks.hpp"
 #include "bench/task_processes.hpp"
+#include "troupe/actors/base/caf_io.hpp"
 #include "troupe/actors/membership/find_cluster.hpp"
 #include "troupe/actors/operator/task.hpp"
+#include "troupe/api/caf.hpp"
 #include "troupe/api/internal/library.hpp"
+#include "troupe/serialization/config/cluster.hpp"
 #include "troupe/troupe.hpp"
 
 #include <benchmark/benchmark.h>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
 
 #include <netinet/in.h>
 #include <spawn.h>
@@ -46,6 +51,66 @@ void move_tensor(benchmark::State& state, int64_t bytes,
     for (auto _ : state)
       step.run();
     state.SetBytesProcessed(state.iterations() * bytes);
+  } catch (const error& e) {
+    state.SkipWithError(e.what());
+  }
+}
+
+template <class Answer, class Question>
+Answer request(caf::scoped_actor& self, const caf::actor& session, Question question) {
+  Answer answer{};
+  self->request(session, caf::infinite, std::move(question))
+      .receive([&](Answer& received) { answer = std::move(received); },
+               [](const caf::error& cause) { throw error{from_caf(cause)}; });
+  return answer;
+}
+
+// As move_tensor(), of four bytes, by a session in a system of CAF actors. With a middleman, its
+// thread watches the session's sockets; without, a thread of the session's own.
+void move_in_host(benchmark::State& state, bool with_middleman) {
+  try {
+    task_processes tasks;
+    graph_builder g;
+    edge source;
+    node* sink = nullptr;
+    {
+      auto on = g.on("/job:worker/task:0");
+      source = g.variable(1.0f);
+    }
+    {
+      auto on = g.on("/job:worker/task:1");
+      sink = identity(source).node;
+    }
+    caf::actor_system_config config;
+    if (with_middleman)
+      config.load<caf::io::middleman>();
+    caf::actor_system system{config};
+    caf::scoped_actor self{system};
+    auto cluster = parse_cluster(tasks.cluster());
+    if (!cluster)
+      throw error{cluster.status()};
+    auto session = spawn_session(system, *cluster);
+    auto prepare = [&](node* target) {
+      auto question = prepare_request::make(g, {.feeds = {}, .fetches = {}, .targets = {target}},
+                                            step_clock::time_point::max());
+      if (!question)
+        throw error{question.status()};
+      return request<std::shared_ptr<prepared_step>>(self, session, *std::move(question));
+    };
+    auto run = [&](const std::shared_ptr<prepared_step>& step) {
+      auto answer = request<step_outcome>(self, session,
+                                          step_request{step, {}, step_clock::time_point::max()});
+      if (!answer.outcome)
+        throw error{answer.outcome};
+    };
+    run(prepare(g.initializer()));
+    {
+      auto step = prepare(sink);
+      run(step);
+      for (auto _ : state)
+        run(step);
+    }
+    self->send_exit(session, caf::exit_reason::user_shutdown);
   } catch (const error& e) {
     state.SkipWithError(e.what());
   }
@@ -193,6 +258,10 @@ void register_exchange() {
     benchmark::RegisterBenchmark(medium == medium_kind::tls ? "exchange/4B_over_tls"
                                                             : "exchange/4B",
                                  [=](benchmark::State& state) { move_tensor(state, 4, medium); })
+        ->UseRealTime();
+  for (bool with_middleman : {true, false})
+    benchmark::RegisterBenchmark(with_middleman ? "exchange/4B_in_host" : "exchange/4B_in_system",
+                                 move_in_host, with_middleman)
         ->UseRealTime();
   benchmark::RegisterBenchmark("exchange/cancel_behind_kernels", cancel_behind_kernels)
       ->Iterations(40)

@@ -16,6 +16,7 @@ FOR_THE_RUNTIME const char* __tsan_default_suppressions() {
   return
 #if !CAF_INSTRUMENTED
       "race:libcaf_core.so\n"
+      "race:libcaf_io.so\n"
       // CAF's counts of references order it: what lets go of an actor last deletes it.
       "race:troupe::launch_thread::unit::work\n"
 #endif

@@ -44,11 +44,57 @@ public:
   }
 
 private:
+  friend class stepwise_spin;
   static constexpr std::chrono::microseconds spin_time{50}, contention{100};
   static constexpr int max_score = 8;
   static constexpr unsigned min_pause = 16, max_pause = 2048;
   int success_score_ = max_score;
   unsigned skipped_calls_ = 0, pause_calls_ = min_pause;
+};
+
+/// Spins by the rules of adaptive_spin, for a thread whose loop belongs to other code: that loop
+/// polls again, and does not sleep, as long as continues() returns true. Not thread-safe.
+class stepwise_spin {
+public:
+  using clock = std::chrono::steady_clock;
+
+  /// Call it after the work for each event. The thread begins to spin, or has spun with success.
+  void begin(clock::time_point now) {
+    if (is_spinning_) {
+      success_score_ = std::min(success_score_ + 1, adaptive_spin::max_score);
+      pause_calls_ = adaptive_spin::min_pause;
+    }
+    is_spinning_ = is_first_poll_ = true;
+    begin_ = now;
+  }
+
+  /// Call it before each poll, and yield the core if it returns true. Otherwise the thread may
+  /// sleep.
+  bool continues(clock::time_point now) {
+    if (!is_spinning_)
+      return false;
+    if (is_first_poll_) {
+      is_spinning_ = success_score_ > 0 || ++skipped_calls_ >= pause_calls_;
+      if (is_spinning_)
+        skipped_calls_ = 0;
+    } else if (now - last_poll_ > adaptive_spin::contention) {
+      success_score_ = 0;
+      pause_calls_ = std::min(2 * pause_calls_, adaptive_spin::max_pause);
+      is_spinning_ = false;
+    } else if (now - begin_ >= adaptive_spin::spin_time) {
+      success_score_ = std::max(success_score_ - 1, 0);
+      is_spinning_ = false;
+    }
+    is_first_poll_ = false;
+    last_poll_ = now;
+    return is_spinning_;
+  }
+
+private:
+  bool is_spinning_ = false, is_first_poll_ = false;
+  clock::time_point begin_, last_poll_;
+  int success_score_ = adaptive_spin::max_score;
+  unsigned skipped_calls_ = 0, pause_calls_ = adaptive_spin::min_pause;
 };
 
 } // namespace troupe

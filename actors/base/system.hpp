@@ -21,6 +21,11 @@ public:
 /// Returns the number of threads that an option stands for; 0: one per core.
 size_t count_threads(size_t option);
 
+/// Returns false for a system that the application has brought.
+inline bool is_own_system(const caf::actor_system& system) {
+  return dynamic_cast<const system_config*>(&system.config()) != nullptr;
+}
+
 /// Returns false for a system whose scheduler runs actors only when a test tells it to.
 bool has_threads(caf::actor_system& system);
 

@@ -1,8 +1,10 @@
-// A thread that waits for sockets, and spins for a moment before it sleeps. docs/decisions/038 has
-// the measurements.
+// A thread that waits for sockets, and spins for a moment before it sleeps. docs/decisions/038 and
+// 080 have the measurements.
 #pragma once
 #include "troupe/devices/cpu/cpu_allocator.hpp"
 #include "troupe/runtime/types/status.hpp"
+
+#include <caf/fwd.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -26,11 +28,17 @@ protected:
   ~socket_handler() = default;
 };
 
-/// Watches sockets. Any thread may call. The loop of make() has a thread, which ends with the
-/// loop's last owner; remove all sockets before that. Simulations have a loop of their own.
+/// Watches sockets. Any thread may call. Remove all sockets before the loop's last owner ends.
+/// Simulations have a loop of their own.
 class io_loop {
 public:
-  static std::shared_ptr<io_loop> make();
+  /// Returns a new loop for the connections of a system's actors: on the thread of the middleman
+  /// of an application's system, if it has one, which then waits for the loop's sockets when it
+  /// ends; else with a thread of its own.
+  static std::shared_ptr<io_loop> of(caf::actor_system& system);
+  /// Returns a new loop with a thread of its own, which ends with the loop's last owner. For peers
+  /// that have not proven their identity.
+  static std::shared_ptr<io_loop> own(caf::actor_system& system);
   virtual ~io_loop() = default;
 
   /// Watches a non-blocking socket for input. `keep` is released after removed(). After an error,

@@ -69,8 +69,8 @@ private:
   // The actor system of the host, and the transport of its sessions.
   struct engine {
     explicit engine(const connection_trust& trust)
-        : transport(
-              std::make_shared<membership_transport>(socket_transport(io_loop::make(), trust))) {
+        : transport(std::make_shared<membership_transport>(
+              socket_transport(io_loop::of(system), trust))) {
       transport->read = [](caf::actor_system&, const std::shared_ptr<address_source>& source,
                            const caf::actor& reply) {
         caf::anon_send(reply, address_update{source->read()});

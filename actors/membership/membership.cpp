@@ -635,7 +635,8 @@ caf::behavior membership_behavior(membership_self self, membership_options optio
 
 caf::actor spawn_membership(caf::actor_system& system, membership_options options) {
   if (!options.transport.open)
-    options.transport = socket_transport(io_loop::make(), options.trust);
+    options.transport = socket_transport(
+        options.share_io ? io_loop::of(system) : io_loop::own(system), options.trust);
   if (!options.transport.read)
     options.transport.read = read_on_new_thread;
   return options.own_thread ? spawn_control(system, membership_behavior, std::move(options))

@@ -87,10 +87,11 @@ struct membership_options {
   caf::actor owner;                    ///< of the exchanges: the worker; none in a client
   std::shared_ptr<step_server> server; ///< of a task
   std::shared_ptr<troupe::incarnations> incarnations = {}; ///< of a task: shared with its listener
-  membership_transport transport = {};     ///< default: sockets, with an io_loop of their own
-  connection_trust trust = {};             ///< of the default transport
-  bool same_host_reads = true;             ///< as in exchange_options
-  bool own_thread = false;                 ///< it has its own thread, and does not wait for kernels
+  membership_transport transport = {};                     ///< default: sockets, with a new io_loop
+  connection_trust trust = {};                             ///< of the default transport
+  bool same_host_reads = true;                             ///< as in exchange_options
+  bool share_io = true;    ///< the default transport's loop is io_loop::of(), else own()
+  bool own_thread = false; ///< it has its own thread, and does not wait for kernels
   std::shared_ptr<cluster_view> view = {}; ///< receives the tasks of the cluster
   join_options join = {};                  ///< with seeds: tasks join the cluster
 };

@@ -1,5 +1,7 @@
 #include "troupe/actors/network/dial.hpp"
 
+#include "troupe/actors/network/sockets.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <condition_variable>
@@ -209,20 +211,16 @@ result<socket_handle> dial(const address& endpoint, step_clock::time_point deadl
 result<std::pair<socket_handle, uint16_t>> listen_at(const address& endpoint) {
   addresses resolved;
   TROUPE_TRY(resolve(endpoint, AI_PASSIVE, resolved));
-  socket_handle socket{
-      ::socket(resolved.first->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  int yes = 1;
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  if (::bind(socket.get(), resolved.first->ai_addr, resolved.first->ai_addrlen) != 0 ||
-      ::listen(socket.get(), SOMAXCONN) != 0)
-    return failure(error_kind::unavailable, "cannot listen at ", to_string(endpoint), ": ",
-                   std::strerror(errno));
-  sockaddr_storage bound{};
-  socklen_t size = sizeof(bound);
-  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size);
-  auto port = bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bound).sin6_port
-                                          : reinterpret_cast<sockaddr_in&>(bound).sin_port;
-  return std::pair{std::move(socket), ntohs(port)};
+  // The first address, as a number: CAF would try those of IPv6 first.
+  char host[NI_MAXHOST];
+  if (int failure_code = ::getnameinfo(resolved.first->ai_addr, resolved.first->ai_addrlen, host,
+                                       sizeof host, nullptr, 0, NI_NUMERICHOST))
+    return failure(error_kind::unavailable, "cannot resolve ", endpoint.host, ": ",
+                   ::gai_strerror(failure_code));
+  auto opened = open_listener(host, endpoint.port);
+  if (!opened)
+    return opened.status().with_context(concat("cannot listen at ", to_string(endpoint)));
+  return opened;
 }
 
 } // namespace troupe

@@ -606,7 +606,7 @@ caf::actor spawn_exchange(caf::actor_system& system, std::unique_ptr<byte_stream
 
 caf::actor spawn_exchange(caf::actor_system& system, int socket, exchange_options options) {
   if (!options.loop)
-    options.loop = io_loop::make();
+    options.loop = io_loop::of(system);
   return spawn_exchange(system, make_socket_stream(socket), std::move(options));
 }
 

@@ -6,6 +6,7 @@
 #include "troupe/actors/execution/io_loop.hpp"
 #include "troupe/actors/network/exchange.hpp"
 #include "troupe/actors/network/pending_handshakes.hpp"
+#include "troupe/actors/network/sockets.hpp"
 #include "troupe/actors/task/step_server.hpp"
 
 #include <caf/default_attachable.hpp>
@@ -17,7 +18,6 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 namespace troupe {
@@ -84,7 +84,7 @@ public:
 
   size_t ready(bool, bool, std::span<std::byte>) override {
     for (int i = 0; i < max_accepted_at_once; ++i) {
-      auto socket = ::accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      auto socket = accept_connection(socket_);
       if (socket < 0 && (errno == EMFILE || errno == ENFILE))
         drop_without_descriptor();
       else if (socket < 0 && (errno == EAGAIN || errno != EINTR))
@@ -184,7 +184,7 @@ private:
   void drop_without_descriptor() {
     if (spare_descriptor_ >= 0)
       ::close(spare_descriptor_);
-    if (auto socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC); socket >= 0)
+    if (auto socket = accept_connection(socket_); socket >= 0)
       ::close(socket);
     spare_descriptor_ = open_spare();
   }
@@ -210,7 +210,7 @@ private:
   exchange_options options_;
   // A separate loop, so that running steps do not wait for peers that have not proven their
   // identity.
-  const std::shared_ptr<io_loop> loop_ = io_loop::make();
+  const std::shared_ptr<io_loop> loop_ = io_loop::own(home_system());
   const size_t max_connections_;
   int spare_descriptor_ = open_spare();
   std::mutex mutex_; // guards the members below
@@ -223,7 +223,7 @@ private:
 
 result<caf::actor> spawn_listener(caf::actor_system& system, int socket, exchange_options options) {
   if (!options.loop)
-    options.loop = io_loop::make();
+    options.loop = io_loop::of(system);
   auto [handle, actor] = spawn_inline<listener_actor>(system, socket, std::move(options));
   TROUPE_TRY(actor->start());
   return std::move(handle);

@@ -2,6 +2,7 @@
 
 #include "troupe/actors/execution/io_loop.hpp"
 #include "troupe/actors/network/access_control.hpp"
+#include "troupe/actors/network/sockets.hpp"
 #include "troupe/actors/network/tls_stream.hpp"
 #include "troupe/serialization/tls/tls.hpp"
 #include "troupe/serialization/wire/frame.hpp"
@@ -16,8 +17,6 @@
 #include <mutex>
 #include <optional>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -28,26 +27,6 @@ using clock = std::chrono::steady_clock;
 
 // The same limit as in link, which holds until the peer has sent its hello.
 constexpr size_t max_hello_bytes = 4096;
-
-// "10.0.0.7:41234"
-std::string address_of_peer(int socket) {
-  sockaddr_storage endpoint{};
-  socklen_t size = sizeof endpoint;
-  char text[INET6_ADDRSTRLEN] = "an unknown address";
-  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&endpoint), &size) != 0)
-    return text;
-  if (endpoint.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(endpoint);
-    ::inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
-    return concat(text, ':', ntohs(v4.sin_port));
-  }
-  if (endpoint.ss_family == AF_INET6) {
-    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(endpoint);
-    ::inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
-    return concat('[', text, "]:", ntohs(v6.sin6_port));
-  }
-  return text;
-}
 
 bool begins_as_frame(std::span<const std::byte> bytes) {
   for (size_t i = 0; i < std::min(bytes.size(), sizeof frame_magic); ++i)

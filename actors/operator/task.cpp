@@ -177,7 +177,7 @@ public:
       server_->initialization().await(server_->now(), *options.initialize_before_serving);
     state_ = std::make_shared<resources>(system_);
     auto known = std::make_shared<incarnations>();
-    auto loop = io_loop::make();
+    auto loop = io_loop::of(system_);
     TROUPE_ASSIGN(auto trust, load_trust(options));
     view_ = std::make_shared<cluster_view>(options.cluster.known);
     auto membership = membership_options_of(options);
@@ -332,7 +332,7 @@ private:
         .patience = options.join_timeout,
         .peer_timeout = options.peer_timeout,
         .give_up = options.give_up,
-        .transport = socket_transport(io_loop::make(), trust)};
+        .transport = socket_transport(io_loop::of(system_), trust)};
     TROUPE_ASSIGN(auto granted, claim_number(system_, std::move(claim)));
     options.self = granted.task;
     incarnation_ = granted.incarnation;

@@ -94,6 +94,7 @@ struct client_options {
   bool insecure = false; ///< allows unencrypted connections to other machines
   /// Large tensors of tasks of this machine are read from their memory.
   bool same_host_reads = true;
+  bool share_io = true;                   ///< as in membership_options
   bool check_numerics = false;            ///< in all steps
   std::vector<node_time> node_times = {}; ///< times of nodes that former processes measured
   uint64_t sample_every = 0;              ///< n: measures the nodes of every nth step; 0: of none

@@ -568,8 +568,9 @@ result<caf::actor> spawn_remote_session(caf::actor_system& system,
                                                  .self = {},
                                                  .on_warning = options.on_warning}));
   }
+  auto loop = options.share_io ? io_loop::of(system) : io_loop::own(system);
   return system.spawn(remote::remote_behavior, hosts, options, measured,
-                      socket_transport(io_loop::make(), std::move(trust)), cluster);
+                      socket_transport(std::move(loop), std::move(trust)), cluster);
 }
 
 } // namespace troupe

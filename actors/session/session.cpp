@@ -226,6 +226,7 @@ result<caf::actor> spawn_cluster_session(caf::actor_system& system, const cluste
                                 .transport = transport ? *transport : membership_transport{},
                                 .trust = std::move(trust),
                                 .same_host_reads = options.same_host_reads,
+                                .share_io = options.share_io,
                                 .join = {.seeds = cluster.seeds}});
   auto membership = master.membership;
   auto master_actor = spawn_master(system, std::move(master));

@@ -22,7 +22,7 @@ protected:
   ~socket_states() = default;
 };
 
-/// Like the loop of io_loop::make(), it handles all ready sockets, removes closed ones, then calls
+/// Like the loop of io_loop::own(), it handles all ready sockets, removes closed ones, then calls
 /// the due timers; but each run_one() does a single thing.
 class simulated_loop final : public io_loop {
 public:

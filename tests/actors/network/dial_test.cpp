@@ -131,7 +131,7 @@ TEST_CASE(
   caf::scoped_actor receiver{system};
   auto listening = listen_at({"127.0.0.1", 0});
   REQUIRE(listening);
-  auto transport = socket_transport(io_loop::make());
+  auto transport = socket_transport(io_loop::of(system));
   auto text = concat("127.0.0.1:", listening->second);
   auto call = [&] {
     dial_result dialed_peer{

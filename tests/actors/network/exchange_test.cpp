@@ -154,7 +154,7 @@ struct two_ends {
                   std::atomic<size_t>& count, bool same_host_reads) {
     auto options = options_of(server);
     options.same_host_reads = same_host_reads;
-    options.loop = io_loop::make();
+    options.loop = io_loop::of(system);
     if (server == receiver)
       options.owner = caf::actor_cast<caf::actor>(owner);
     if (access && server == sender)
@@ -231,7 +231,7 @@ TEST_CASE("a connection that the system cannot poll ends at once, with a reason"
   caf::actor_system system{config};
   caf::scoped_actor receiver{system};
   auto options = options_of();
-  options.loop = io_loop::make();
+  options.loop = io_loop::of(system);
   options.opener = receiver->address();
   auto exchange = spawn_exchange(system, std::make_unique<unwatched>(), std::move(options));
   bool is_reported = false;

@@ -23,6 +23,8 @@ namespace {
 // A loop whose thread is fast and whose callers are slow.
 class slow_add_loop final : public io_loop {
 public:
+  explicit slow_add_loop(caf::actor_system& system) : wrapped_(io_loop::own(system)) {}
+
   status add(int socket, socket_handler& handler, std::chrono::milliseconds tick_period,
              std::shared_ptr<void> keep) override {
     return wrapped_->add(socket, handler, tick_period, std::move(keep));
@@ -39,7 +41,7 @@ public:
   allocator& memory() noexcept override { return wrapped_->memory(); }
 
 private:
-  std::shared_ptr<io_loop> wrapped_ = io_loop::make();
+  const std::shared_ptr<io_loop> wrapped_;
 };
 
 } // namespace
@@ -60,7 +62,7 @@ TEST_CASE("a connection whose owner ends before it is watched is closed and remo
   options.self.role = "task";
   options.self.job = "worker";
   options.opener = opener.address();
-  options.loop = std::make_shared<slow_add_loop>();
+  options.loop = std::make_shared<slow_add_loop>(system);
   (void)spawn_exchange(system, descriptors[0], std::move(options));
   bool closed = false;
   connection.read_to_end(closed);
