@@ -19,9 +19,12 @@ if(PROJECT_IS_TOP_LEVEL)
 
   find_program(CCACHE_PROGRAM ccache)
   if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # ccache cannot use precompiled headers without these exceptions.
-    set(CMAKE_CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE_PROGRAM}")
+    # ccache needs the exceptions (sloppiness) to cache sources with a precompiled header. Depend mode compares the
+    # contents of headers: without it, ccache compares preprocessed text, and after an edit of a comment it returns the
+    # precompiled header of the former text, in which GCC does not recognize the edited header as included already
+    # (#pragma once compares size and checksum). The namespace separates the results of the two modes.
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      CCACHE_DEPEND=1 CCACHE_NAMESPACE=troupe-depend "${CCACHE_PROGRAM}")
   endif()
   if(CCACHE_PROGRAM AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
     set(CMAKE_CUDA_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")

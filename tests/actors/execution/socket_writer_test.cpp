@@ -13,9 +13,6 @@
 
 namespace troupe::test::socket_writer_test {
 
-using test::options_of;
-using test::peer_end;
-
 namespace {
 
 // A socket that accepts a random number of bytes, and sometimes none.

@@ -11,7 +11,6 @@ namespace troupe::test::colocation_test {
 namespace {
 
 using names = std::vector<std::string_view>;
-using test::small_registry;
 
 constexpr const char* file = R"(
   node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }

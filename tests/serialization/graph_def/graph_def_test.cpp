@@ -9,7 +9,6 @@ namespace troupe::test::graph_def_test {
 namespace {
 
 using Catch::Matchers::Contains;
-using test::small_registry;
 
 status read_text(std::string_view text, graph& target, const graph_def_options& options = {}) {
   return read_graph_def_text(text, target, options).status();

@@ -9,8 +9,6 @@
 
 namespace troupe::test::transfer_attr_test {
 
-using test::small_registry;
-
 TEST_CASE("a node's transfer mode is kept in each format of a graph") {
   graph in{small_registry()};
   REQUIRE(parse_text_graph("x = Placeholder dtype=f32\n"

@@ -7,12 +7,6 @@ namespace troupe::test::link_near_test {
 namespace {
 
 using Catch::Matchers::Contains;
-using test::check_clean;
-using test::counted;
-using test::options_of;
-using test::push;
-using test::talk;
-using test::task_end;
 
 const step_id first{7, 1}, second{7, 2};
 

@@ -8,11 +8,6 @@
 namespace troupe::test::link_random_test {
 namespace {
 
-using test::counted;
-using test::options_of;
-using test::peer_end;
-using test::print;
-
 // Portions of 1 byte up to a few chunks.
 size_t portion(std::mt19937_64& random) { return 1 + random() % (1ull << (4 + random() % 16)); }
 

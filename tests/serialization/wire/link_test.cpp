@@ -9,11 +9,6 @@ namespace troupe::test::link_test {
 namespace {
 
 using Catch::Matchers::Contains;
-using test::counted;
-using test::exchange;
-using test::options_of;
-using test::peer_end;
-using test::print;
 
 TEST_CASE("two ends exchange hellos, then messages") {
   peer_end client{options_of("client", "")}, task{options_of("task", "worker", 3)};

@@ -10,12 +10,6 @@ namespace troupe::test::link_withdraw_test {
 namespace {
 
 using Catch::Matchers::Contains;
-using test::check_clean;
-using test::counted;
-using test::options_of;
-using test::push;
-using test::talk;
-using test::task_end;
 
 const step_id first{7, 1}, second{7, 2};
 

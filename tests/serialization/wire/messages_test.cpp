@@ -12,7 +12,6 @@ namespace troupe::test::messages_test {
 namespace {
 
 using Catch::Matchers::Contains;
-using test::print;
 
 TEST_CASE("every message survives encoding and decoding") {
   auto examples = test::example_messages();

@@ -12,7 +12,6 @@ namespace troupe::test::wire_test {
 namespace {
 
 using Catch::Matchers::Contains;
-using test::small_registry;
 
 constexpr std::string_view text = R"(
     x = Placeholder dtype=f32 shape=[-1,2] @"/job:ps/task:1"
