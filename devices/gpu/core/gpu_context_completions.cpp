@@ -9,7 +9,7 @@ namespace troupe::gpu {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
+using steady_clock = std::chrono::steady_clock;
 
 // The longest time of a kernel while a thread waits for memory or for the end of the device.
 constexpr auto max_wait = 10s;
@@ -28,11 +28,11 @@ void gpu_context::fail_later(std::function<void(status)> done, status reason) {
 
 status gpu_context::wait_for(event awaited) {
   auto at_most = loss_.may_run() ? max_wait_after_loss : max_wait;
-  for (auto deadline = clock::now() + at_most;;) {
+  for (auto deadline = steady_clock::now() + at_most;;) {
     TROUPE_ASSIGN(auto passed, driver_->wait(awaited, poll_interval));
     if (passed)
       return {};
-    if (clock::now() > deadline)
+    if (steady_clock::now() > deadline)
       return failure(error_kind::deadline_exceeded, name(), " does not finish its launches");
   }
 }
@@ -41,9 +41,9 @@ status gpu_context::wait_for(event awaited) {
 status gpu_context::await(const completion& next) {
   if (!next.passed_event)
     return {};
-  for (auto begin = clock::now();;) {
+  for (auto begin = steady_clock::now();;) {
     // Compared before the event is checked: a process that was suspended looks once more.
-    auto is_silent = watchdog_.count() > 0 && clock::now() - begin > watchdog_;
+    auto is_silent = watchdog_.count() > 0 && steady_clock::now() - begin > watchdog_;
     auto waited = driver_->wait(next.passed_event, poll_interval);
     if (!waited)
       return note(waited.status());
