@@ -49,8 +49,11 @@ result<tensor> unpack_strings(const shape& dims, const tensor& payload) {
   // Checked before memory is allocated: each string has at least its length.
   if (count > bytes.size() / length_bytes)
     return failure(error_kind::data_loss, count, " strings do not fit in ", bytes.size(), " bytes");
-  TROUPE_ASSIGN(auto unpacked, tensor::make(dtype::string, dims));
-  auto* strings = unpacked.data<std::string>();
+  auto unpacked = tensor::make(dtype::string, dims);
+  if (!unpacked && unpacked.status().kind() == error_kind::invalid_argument)
+    return failure(error_kind::data_loss, unpacked.status().message());
+  TROUPE_TRY(unpacked.status());
+  auto* strings = unpacked->data<std::string>();
   auto text = bytes.subspan(static_cast<size_t>(count) * length_bytes);
   for (size_t i = 0; i < count; ++i) {
     uint64_t length = 0;
