@@ -12,6 +12,8 @@
 #include <exception>
 #include <thread>
 
+#include <pthread.h>
+
 namespace troupe {
 
 system_config::system_config(size_t threads, bool networked) {
@@ -41,6 +43,7 @@ bool run_on_new_thread(caf::actor_system& system, std::function<void()> act) {
   system.inc_detached_threads();
   try {
     std::thread{[&system, act = std::move(act)]() mutable {
+      ::pthread_setname_np(::pthread_self(), "troupe.helper");
       act();
       act = nullptr; // it may own actors
       system.dec_detached_threads();

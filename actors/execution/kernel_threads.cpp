@@ -15,6 +15,8 @@
 #include <mutex>
 #include <thread>
 
+#include <pthread.h>
+
 namespace troupe {
 namespace {
 
@@ -107,6 +109,7 @@ private:
     system().inc_detached_threads();
     try {
       std::thread{[self = shared_from_this(), act] {
+        ::pthread_setname_np(::pthread_self(), "troupe.kernels");
         auto& system = self->system();
         ((*self).*act)();
         system.dec_detached_threads();
