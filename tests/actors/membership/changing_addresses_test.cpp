@@ -263,12 +263,15 @@ TEST_CASE(
 
 TEST_CASE("a change that a source reports is read at once") {
   changing_world world;
-  auto answer = world.connect(one);
   world.advance_and_run(5s);
+  world.advance_and_run(500ms); // half the interval of polls
+  world.source->reads = 0;
   world.say({{one, "h:1"}});
   REQUIRE(world.source->report_change);
   world.source->report_change();
   world.run();
+  CHECK(world.source->reads == 1);
+  auto answer = world.connect(one);
   REQUIRE(world.calls.size() == 1);
   CHECK(world.calls[0].target.address == "h:1");
 }
