@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <string_view>
 #include <thread>
 
 #include <pthread.h>
@@ -33,6 +34,12 @@ size_t count_threads(size_t option) {
 bool has_threads(caf::actor_system& system) {
   constexpr auto testing = caf::atom("testing");
   return caf::get_or(system.config(), "scheduler.policy", caf::atom("")) != testing;
+}
+
+bool is_own_actor(caf::resumable& ready) {
+  constexpr std::string_view prefix = "troupe.";
+  return ready.subtype() == caf::resumable::scheduled_actor &&
+         std::string_view{static_cast<caf::scheduled_actor&>(ready).name()}.starts_with(prefix);
 }
 
 bool run_on_new_thread(caf::actor_system& system, std::function<void()> act) {

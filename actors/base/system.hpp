@@ -3,6 +3,7 @@
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
+#include <caf/fwd.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -25,6 +26,9 @@ size_t count_threads(size_t option);
 inline bool is_own_system(const caf::actor_system& system) {
   return dynamic_cast<const system_config*>(&system.config()) != nullptr;
 }
+
+/// Returns false for an actor of the application, and for what is no actor.
+bool is_own_actor(caf::resumable& ready);
 
 /// Returns false for a system whose scheduler runs actors only when a test tells it to.
 bool has_threads(caf::actor_system& system);

@@ -297,6 +297,7 @@ public:
   status add(int socket, socket_handler& handler, milliseconds tick_period,
              std::shared_ptr<void> keep);
   socket_table& sockets() noexcept { return sockets_; }
+  bool has_host() const noexcept { return options_.host != nullptr; }
   allocator& memory() noexcept { return memory_.source(); }
 
   // -- on the loop's thread
@@ -637,6 +638,7 @@ public:
   void remove(int socket) override { core_->sockets().remove(socket); }
   void call_again(int socket) override { core_->sockets().call_soon(socket); }
   void call_soon(int socket) override { core_->sockets().call_soon(socket); }
+  bool is_shared() const noexcept override { return core_->has_host(); }
   allocator& memory() noexcept override { return core_->memory(); }
 
 private:

@@ -2,6 +2,7 @@
 // brief: waking another thread would take longer.
 #pragma once
 #include "troupe/actors/base/caf_internals.hpp"
+#include "troupe/actors/base/system.hpp"
 #include "troupe/actors/execution/ready_work.hpp"
 
 #include <caf/actor_system.hpp>
@@ -16,7 +17,11 @@ namespace troupe {
 /// regions; other work runs elsewhere. Use it only for messages that are handled quickly.
 class inline_unit final : public caf::execution_unit {
 public:
-  enum class kinds { actors_and_brief_work, actors };
+  enum class kinds {
+    actors_and_brief_work,
+    own_actors_and_brief_work, ///< the application's actors, which may wait, run elsewhere
+    actors
+  };
   explicit inline_unit(caf::actor_system& system, kinds runs = kinds::actors_and_brief_work)
       : caf::execution_unit(&system), runs_(runs), outer_(std::exchange(current_, this)) {}
   inline_unit(const inline_unit&) = delete;
@@ -49,10 +54,11 @@ public:
 
   void exec_later(caf::resumable* ready) override {
     auto* work = ready_work::from(ready);
-    if (!work || (runs_ == kinds::actors_and_brief_work && work->is_brief()))
+    if (work ? runs_ != kinds::actors && work->is_brief()
+             : runs_ != kinds::own_actors_and_brief_work || is_own_actor(*ready))
       ready_.emplace_back(ready, work);
     else
-      work->run_elsewhere();
+      schedule_elsewhere(system(), ready);
   }
 
   /// Runs that work, however long it takes, and then what it has made ready.

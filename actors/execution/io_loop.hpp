@@ -56,6 +56,10 @@ public:
   /// input.
   virtual void call_soon(int) {}
 
+  /// Whether its thread is also that of a host's middleman. Actors of the host may wait for that
+  /// thread, for instance for the answer of a remote actor, so they must not run on it.
+  virtual bool is_shared() const noexcept { return false; }
+
   /// The allocator of received tensors: large payloads of a step use the memory of the previous
   /// step's. The cache is released when little is received.
   virtual allocator& memory() noexcept = 0;

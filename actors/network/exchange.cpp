@@ -217,7 +217,7 @@ private:
 
   size_t transfer(bool readable, bool writable, std::span<std::byte> scratch) {
     auto moved = writable ? socket_writer_.flush() : 0;
-    inline_unit unit{home_system()};
+    inline_unit unit{home_system(), kinds_of_loop()};
     unit_ = &unit;
     readable = readable || stream_->has_buffered_input();
     for (int i = 0; readable && i < max_reads && !is_closed(); ++i) {
@@ -253,7 +253,7 @@ private:
 
   // Reads from the peer's memory, and no more at once than other sockets can wait for.
   size_t read_lent_memory() {
-    inline_unit unit{home_system()};
+    inline_unit unit{home_system(), kinds_of_loop()};
     unit_ = &unit;
     auto bytes_read = link_.read_lent(max_lent_read);
     if (bytes_read && link_.has_lent_payloads())
@@ -267,6 +267,11 @@ private:
     // Not hear(): the memory of a frozen peer can be read, too.
     connection_->received.fetch_add(*bytes_read, std::memory_order_relaxed);
     return *bytes_read;
+  }
+
+  inline_unit::kinds kinds_of_loop() const noexcept {
+    return loop_->is_shared() ? inline_unit::kinds::own_actors_and_brief_work
+                              : inline_unit::kinds::actors_and_brief_work;
   }
 
   std::vector<caf::strong_actor_ptr> watched() const {

@@ -12,6 +12,7 @@
 #include <caf/actor_system_config.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/scheduled_actor.hpp>
+#include <caf/stateful_actor.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -268,6 +269,34 @@ TEST_CASE("a thread of a connection runs brief work, and measures it") {
     unit.exec_later(w.work(3, {.is_brief = true}));
     CHECK(fake_work::passed_on == 2);
   }
+  CHECK(fake_work::alive == 0);
+}
+
+TEST_CASE("a thread that the application's actors may wait for runs Troupe's actors only") {
+  struct own_state {
+    own_state() {}
+    static inline const char* name = "troupe.test";
+  };
+  world w;
+  std::promise<std::thread::id> own_thread, application_thread;
+  auto own = w.system.spawn<caf::lazy_init>([&](caf::stateful_actor<own_state>*) {
+    return caf::behavior{[&](int) { own_thread.set_value(std::this_thread::get_id()); }};
+  });
+  auto application = w.system.spawn<caf::lazy_init>([&](caf::event_based_actor*) {
+    return caf::behavior{[&](int) { application_thread.set_value(std::this_thread::get_id()); }};
+  });
+  {
+    inline_unit unit{w.system, inline_unit::kinds::own_actors_and_brief_work};
+    for (const auto& actor : {own, application})
+      caf::actor_cast<caf::abstract_actor*>(actor)->eq_impl(caf::make_message_id(), nullptr, &unit,
+                                                            1);
+    unit.exec_later(w.work(1, {.is_brief = true}));
+    unit.exec_later(w.work(2));
+    CHECK(fake_work::passed_on == 1);
+  }
+  CHECK(own_thread.get_future().get() == std::this_thread::get_id());
+  CHECK(application_thread.get_future().get() != std::this_thread::get_id());
+  CHECK(w.runs.wait_for(1) == std::vector<int>{1});
   CHECK(fake_work::alive == 0);
 }
 

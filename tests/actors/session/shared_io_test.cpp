@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <thread>
 
 namespace troupe::test::shared_io_test {
@@ -120,6 +121,46 @@ TEST_CASE("a session's sockets are on the middleman's thread, or not, and BASP w
     CHECK(count_loop_threads() == threads_before + (share_io ? 0 : 1));
     caller.join();
     CHECK(wrong_answers == 0);
+  }
+  for (const auto& ended : {session, doubles})
+    caf::anon_send_exit(ended, caf::exit_reason::user_shutdown);
+}
+
+TEST_CASE("an actor of a host may wait for a remote actor when a step of its session has ended") {
+  watchdog watch;
+  auto cluster = make_cluster(2);
+  auto first = start_task(cluster, {"worker", 0});
+  auto second = start_task(cluster, {"worker", 1});
+  moved_tensor content;
+  host_config config, other_config;
+  caf::actor_system system{config}, other_system{other_config};
+  auto doubles = other_system.spawn(
+      [](caf::event_based_actor*) -> caf::behavior { return {[](int x) { return 2 * x; }}; });
+  auto port = other_system.middleman().publish(doubles, 0, "127.0.0.1", true);
+  REQUIRE(port);
+  auto remote = system.middleman().remote_actor("127.0.0.1", *port);
+  REQUIRE(remote);
+  auto session = spawn_session(system, cluster);
+  {
+    caf::scoped_actor self{system};
+    auto step = prepare(self, session, content.g, {.feeds = {}, .targets = {content.initializer}});
+    for (int i = 1; i <= 5; ++i) {
+      std::promise<int> doubled;
+      auto asking = system.spawn([&](caf::event_based_actor* asker) {
+        asker->request(session, 60s, step_request{step, {}, step_clock::now() + 60s})
+            .then(
+                [&](const step_outcome&) {
+                  int answer = 0;
+                  caf::scoped_actor waiting{system};
+                  waiting->request(*remote, 10s, i)
+                      .receive([&](int received) { answer = received; }, [](const caf::error&) {});
+                  doubled.set_value(answer);
+                },
+                [&](const caf::error&) { doubled.set_value(-1); });
+      });
+      CHECK(doubled.get_future().get() == 2 * i);
+      self->wait_for(asking);
+    }
   }
   for (const auto& ended : {session, doubles})
     caf::anon_send_exit(ended, caf::exit_reason::user_shutdown);
