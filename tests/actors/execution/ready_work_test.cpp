@@ -128,6 +128,12 @@ struct gate {
   }
 };
 
+// Of an actor with a name as Troupe's have.
+struct own_state {
+  own_state() {}
+  static inline const char* name = "troupe.test";
+};
+
 struct counting_caller final : waiting_caller {
   void work_waits() noexcept override { ++calls; }
   std::atomic<int> calls = 0;
@@ -273,10 +279,6 @@ TEST_CASE("a thread of a connection runs brief work, and measures it") {
 }
 
 TEST_CASE("a thread that the application's actors may wait for runs Troupe's actors only") {
-  struct own_state {
-    own_state() {}
-    static inline const char* name = "troupe.test";
-  };
   world w;
   std::promise<std::thread::id> own_thread, application_thread;
   auto own = w.system.spawn<caf::lazy_init>([&](caf::stateful_actor<own_state>*) {
