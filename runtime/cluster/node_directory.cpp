@@ -253,6 +253,12 @@ node_directory::effects node_directory::connected(link at, const std::string& di
   assert(at != own_directory_link);
   auto [entry, is_new] = state_->links.try_emplace(at, state_->options.limits, now);
   auto& added = entry->second;
+  if (!dialed.empty() &&
+      std::ranges::find(added.called_addresses, dialed) == added.called_addresses.end()) {
+    added.called_addresses.push_back(dialed);
+    if (added.role)
+      state_->calls.reached(dialed, added.process);
+  }
   const auto& limits = state_->options.limits;
   if (is_new && state_->links.size() > 2 * (limits.nodes + limits.guests)) {
     state_->refuse(at,
@@ -260,12 +266,6 @@ node_directory::effects node_directory::connected(link at, const std::string& di
                            state_->links.size() - 1, " links, which is the limit"),
                    now);
     return state_->finish(now);
-  }
-  if (!dialed.empty() &&
-      std::ranges::find(added.called_addresses, dialed) == added.called_addresses.end()) {
-    added.called_addresses.push_back(dialed);
-    if (added.role)
-      state_->calls.reached(dialed, added.process);
   }
   if (is_new)
     state_->next.send.emplace_back(at, state_->hello());

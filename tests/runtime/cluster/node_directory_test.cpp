@@ -481,6 +481,24 @@ TEST_CASE("a process over a limit is refused, and the directory does not change"
   expect_refusal(2, "the cluster has 5 processes, which is the limit");
 }
 
+TEST_CASE("an address whose link exceeds the limit of links is called again") {
+  directory_limits limits{.nodes = 2, .guests = 0};
+  played_directory played{directory_role::node, {"n:1"}, limits};
+  played.pass(100ms);
+  REQUIRE(std::exchange(played.dialed, {}) == std::vector<std::string>{"n:1"});
+  for (uint64_t at = 1; at <= 4; ++at)
+    played.act(played.tested.connected(at, "", played.now));
+  played.act(played.tested.connected(5, "n:1", played.now));
+  auto refusals = played.take_sent<directory_refusal>(5);
+  REQUIRE(refusals.size() == 1);
+  CHECK_THAT(refusals[0].reason.message(), Contains("the node has 4 links, which is the limit"));
+  CHECK(played.closed == std::vector<uint64_t>{5});
+  played.pass(7'900ms);
+  CHECK(played.dialed.empty());
+  played.pass(200ms);
+  CHECK(played.dialed == std::vector<std::string>{"n:1"});
+}
+
 TEST_CASE("a guest may not list other processes") {
   played_directory played;
   played.link(1, row(1, 1), directory_role::guest);
