@@ -47,6 +47,9 @@ struct node_directory::state {
     if (hello.cluster != options.cluster)
       return failure(error_kind::failed_precondition, "the node is of the cluster '",
                      hello.cluster.substr(0, 256), "', not '", options.cluster, "'");
+    if (hello.role == directory_role::guest &&
+        (options.role == directory_role::guest || !hello.own.nodes.empty()))
+      return invalid("a guest has links to nodes only, and no address of its own");
     if (at.role)
       return at.process == hello.own.process && *at.role == hello.role
                  ? status{}
@@ -63,8 +66,6 @@ struct node_directory::state {
                      " nodes, which is the limit");
     if (hello.role == directory_role::node)
       return {};
-    if (options.role == directory_role::guest || !hello.own.nodes.empty())
-      return invalid("a guest has links to nodes only, and no address of its own");
     return guests.size() < limits.guests ? status{}
                                          : failure(error_kind::resource_exhausted, "the node has ",
                                                    limits.guests, " guests, which is the limit");

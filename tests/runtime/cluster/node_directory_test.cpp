@@ -507,6 +507,16 @@ TEST_CASE("a guest may not list other processes") {
   CHECK(played.view() == "");
 }
 
+TEST_CASE("a guest may not get an address by a repeated hello") {
+  played_directory played;
+  played.link(1, row(1, 1), directory_role::guest);
+  played.take(1, hello(row(1, 2, {}, {"n:1"}), directory_role::guest));
+  CHECK(played.take_sent<directory_refusal>(1).size() == 1);
+  CHECK(played.closed == std::vector<uint64_t>{1});
+  played.pass(2s);
+  CHECK(played.dialed.empty());
+}
+
 TEST_CASE("a long list is sent in parts, which do not exceed the limit") {
   directory_limits limits{.list_bytes = 4096};
   played_directory played{directory_role::node, {}, limits};
