@@ -25,10 +25,10 @@ long long milliseconds_of(std::chrono::steady_clock::duration time) {
 } // namespace
 
 status directory_link::check_silence(time_point now) const {
-  auto silence = now - heard_at_;
-  if (!role && silence >= limits_.introduction)
+  if (!role && now - began_at_ >= limits_.introduction) // other messages do not count
     return failure(error_kind::unavailable, "it has not introduced itself as a directory for ",
-                   milliseconds_of(silence), " ms");
+                   milliseconds_of(now - began_at_), " ms");
+  auto silence = now - heard_at_;
   if (silence >= limits_.silent)
     return failure(error_kind::unavailable, "nothing was heard from it for ",
                    milliseconds_of(silence), " ms");

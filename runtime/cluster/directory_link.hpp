@@ -76,7 +76,8 @@ public:
   using time_point = directory_table::time_point;
 
   directory_link(const directory_limits& limits, time_point now)
-      : output(limits, now), input(limits), limits_(limits), heard_at_(now), next_beat_(now) {}
+      : output(limits, now), input(limits), limits_(limits), began_at_(now), heard_at_(now),
+        next_beat_(now) {}
 
   /// The addresses by which this process has called the other one.
   std::vector<std::string> called_addresses = {};
@@ -87,8 +88,10 @@ public:
   directory_output output;
   directory_input input;
 
-  /// A message has come, or this process could not hear the other one until now.
+  /// A message has come.
   void heard(time_point now) { heard_at_ = now; }
+  /// This process could not hear the other one until now.
+  void restart_times(time_point now) { began_at_ = heard_at_ = now; }
   /// Fails if the other end is silent, or has not introduced itself in time.
   status check_silence(time_point now) const;
   /// Whether a beat is due, which is then counted as sent.
@@ -99,7 +102,7 @@ public:
 
 private:
   const directory_limits limits_;
-  time_point heard_at_, next_beat_, next_grant_ = {};
+  time_point began_at_, heard_at_, next_beat_, next_grant_ = {};
 };
 
 /// The links of a directory, by number.

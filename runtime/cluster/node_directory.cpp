@@ -340,7 +340,7 @@ node_directory::effects node_directory::tick(time_point now) {
     if (gap >= limits.silent) // the others have closed their ends
       silent.emplace_back(id, failure(error_kind::unavailable, "this process was suspended"));
     else if (was_suspended)
-      to.heard(now);
+      to.restart_times(now);
     else if (auto outcome = to.check_silence(now); !outcome)
       silent.emplace_back(id, std::move(outcome));
     else if (to.take_beat(now))

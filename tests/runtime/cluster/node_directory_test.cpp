@@ -517,6 +517,15 @@ TEST_CASE("a guest may not get an address by a repeated hello") {
   CHECK(played.dialed.empty());
 }
 
+TEST_CASE("a link is closed after two seconds without a hello, whatever else it brings") {
+  played_directory played;
+  played.act(played.tested.connected(1, "", played.now));
+  played.pass_with_beats(1'900ms, {1});
+  CHECK(played.closed.empty());
+  played.pass_with_beats(100ms, {1});
+  CHECK(played.closed == std::vector<uint64_t>{1});
+}
+
 TEST_CASE("a long list is sent in parts, which do not exceed the limit") {
   directory_limits limits{.list_bytes = 4096};
   played_directory played{directory_role::node, {}, limits};
