@@ -62,7 +62,7 @@ void directory_calls::forget(uint64_t process, bool left, time_point now) {
       former.forget_at = now + limits_.remember;
     forgotten_count += former.forget_at.has_value();
   }
-  // The oldest ones make room.
+  // Those that were learned first make room.
   for (auto first = calls_.begin(); forgotten_count > limits_.nodes; --forgotten_count) {
     first = std::find_if(first, calls_.end(), [](const call& c) { return c.forget_at; });
     first = calls_.erase(first);
@@ -145,10 +145,10 @@ bool directory_calls::names(bool self) const {
       calls_, [&](const call& next) { return next.is_named && next.is_self == self; });
 }
 
-bool directory_calls::is_busy(time_point end, const link_test& is_linked) const {
+bool directory_calls::is_busy(time_point end, size_t room, const link_test& is_linked) const {
   return std::ranges::any_of(calls_, [&](const call& next) {
-    return next.is_calling ||
-           (!next.is_self && next.due < end && (next.process == 0 || !is_linked(next.process)));
+    return next.is_calling || (room > 0 && !next.is_self && next.due < end &&
+                               (next.process == 0 || !is_linked(next.process)));
   });
 }
 

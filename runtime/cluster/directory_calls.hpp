@@ -44,8 +44,8 @@ public:
   /// Whether the text of the cluster names an address of another process, or of this one.
   bool names_others() const { return names(false); }
   bool names_self() const { return names(true); }
-  /// Whether a call is in progress, or due before `end`.
-  bool is_busy(time_point end, const link_test& is_linked) const;
+  /// Whether a call is in progress, or due before `end`. `room` as in take_due().
+  bool is_busy(time_point end, size_t room, const link_test& is_linked) const;
   /// The last error of each address.
   std::string problems() const;
 

@@ -163,6 +163,14 @@ struct node_directory::state {
                                             : links.count_to(process) > 0;
   }
 
+  // The number of further processes that this one may call.
+  size_t max_new_links() const {
+    if (options.role == directory_role::node)
+      return SIZE_MAX;
+    return options.limits.links_of_guest -
+           std::min(options.limits.links_of_guest, links.peers().size());
+  }
+
   // -- actions
 
   // The nodes of a cluster call the addresses that its texts name. A node at such an address that
@@ -220,12 +228,8 @@ struct node_directory::state {
         calls.learn(process, row->nodes, now);
     }
     send_lists(now);
-    size_t room = SIZE_MAX;
-    if (options.role == directory_role::guest)
-      room = options.limits.links_of_guest -
-             std::min(options.limits.links_of_guest, links.peers().size());
-    next.dial =
-        calls.take_due(now, room, [&](uint64_t process) { return links.count_to(process) > 0; });
+    next.dial = calls.take_due(now, max_new_links(),
+                               [&](uint64_t process) { return links.count_to(process) > 0; });
     next.changed = table.take_changed_view();
     return std::exchange(next, {});
   }
@@ -363,7 +367,7 @@ std::chrono::milliseconds node_directory::tick_period(time_point now) const {
     return !entry.second.role || entry.second.output.has_unsent();
   });
   return has_work || state_->claims.has_pending() ||
-                 state_->calls.is_busy(now + limits.beat, is_linked)
+                 state_->calls.is_busy(now + limits.beat, state_->max_new_links(), is_linked)
              ? limits.batch
              : limits.beat;
 }

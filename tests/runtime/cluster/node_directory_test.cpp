@@ -649,6 +649,7 @@ TEST_CASE("a guest has links to three nodes") {
   network.kill(*network.processes[0]);
   network.run(12s);
   CHECK(network.wire.count_of(guest.id) == 3);
+  CHECK(guest.directory->tick_period(network.now) == 1s); // it calls no further node
 }
 
 TEST_CASE("a task that is killed and started elsewhere is found within a second") {
