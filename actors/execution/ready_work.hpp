@@ -25,7 +25,8 @@ class ready_work : public caf::resumable,
 public:
   /// Returns the work behind a pointer that an execution unit got, or null if that is an actor or a
   /// function of CAF. Costs less than a dynamic_cast: CAF's own resumables for execution units say
-  /// what they are, and all others are ready_work.
+  /// what they are, and all others are ready_work. A resumable of an application must override
+  /// subtype(), too.
   static ready_work* from(caf::resumable* ready) noexcept {
     return ready->subtype() == unspecified ? static_cast<ready_work*>(ready) : nullptr;
   }

@@ -19,7 +19,7 @@ public:
   directory_output(const directory_limits& limits, time_point now)
       : limits_(limits), next_list_(now) {}
 
-  /// The row of that process has changed, or its place in the list.
+  /// The row of that process has changed, or whether it is listed.
   void touch(uint64_t process) { unsent_.insert(process); }
   /// Begins a complete list of all these processes.
   void restart(std::set<uint64_t> processes);
@@ -116,7 +116,7 @@ public:
 
   void introduce(directory_link& to, directory_role role, uint64_t process);
   directory_link take(directory_table::link ended);
-  /// The row of that process has changed, or its place in lists.
+  /// As directory_output::touch(), for all links.
   void touch(uint64_t process);
 
 private:
