@@ -57,6 +57,12 @@ constexpr uint64_t max_unread_answers = 64 * 1024 * 1024;
 // The limit of payloads of a client that lacks the rights for all requests with payloads.
 constexpr uint64_t max_bytes_without_rights = 1024 * 1024;
 
+// The work that the loop's thread may run.
+inline_unit::kinds kinds_of(const io_loop& loop) noexcept {
+  return loop.is_shared() ? inline_unit::kinds::own_actors_and_brief_work
+                          : inline_unit::kinds::actors_and_brief_work;
+}
+
 class exchange_actor final : public inline_actor, public socket_handler {
 public:
   exchange_actor(caf::actor_config& config, std::unique_ptr<byte_stream> stream,
@@ -217,7 +223,7 @@ private:
 
   size_t transfer(bool readable, bool writable, std::span<std::byte> scratch) {
     auto moved = writable ? socket_writer_.flush() : 0;
-    inline_unit unit{home_system(), kinds_of_loop()};
+    inline_unit unit{home_system(), kinds_of(*loop_)};
     unit_ = &unit;
     readable = readable || stream_->has_buffered_input();
     for (int i = 0; readable && i < max_reads && !is_closed(); ++i) {
@@ -253,7 +259,7 @@ private:
 
   // Reads from the peer's memory, and no more at once than other sockets can wait for.
   size_t read_lent_memory() {
-    inline_unit unit{home_system(), kinds_of_loop()};
+    inline_unit unit{home_system(), kinds_of(*loop_)};
     unit_ = &unit;
     auto bytes_read = link_.read_lent(max_lent_read);
     if (bytes_read && link_.has_lent_payloads())
@@ -267,11 +273,6 @@ private:
     // Not hear(): the memory of a frozen peer can be read, too.
     connection_->received.fetch_add(*bytes_read, std::memory_order_relaxed);
     return *bytes_read;
-  }
-
-  inline_unit::kinds kinds_of_loop() const noexcept {
-    return loop_->is_shared() ? inline_unit::kinds::own_actors_and_brief_work
-                              : inline_unit::kinds::actors_and_brief_work;
   }
 
   std::vector<caf::strong_actor_ptr> watched() const {

@@ -134,6 +134,12 @@ bool directory_links::are_informed() const {
   return std::ranges::any_of(*this, [](const auto& entry) { return entry.second.is_informed(); });
 }
 
+size_t directory_links::room(directory_role role, const directory_limits& limits) const noexcept {
+  if (role == directory_role::node)
+    return SIZE_MAX;
+  return limits.links_of_guest - std::min(limits.links_of_guest, peers_.size());
+}
+
 void directory_links::introduce(directory_link& to, directory_role role, uint64_t process) {
   assert(!to.role);
   to.role = role;

@@ -113,6 +113,8 @@ public:
   size_t count_to(uint64_t process) const;
   /// Whether a node that knows the tasks of the cluster has told them.
   bool are_informed() const;
+  /// The number of further processes that a directory of this role may call.
+  size_t room(directory_role role, const directory_limits& limits) const noexcept;
 
   void introduce(directory_link& to, directory_role role, uint64_t process);
   directory_link take(directory_table::link ended);

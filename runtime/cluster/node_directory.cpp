@@ -163,14 +163,6 @@ struct node_directory::state {
                                             : links.count_to(process) > 0;
   }
 
-  // The number of further processes that this one may call.
-  size_t max_new_links() const {
-    if (options.role == directory_role::node)
-      return SIZE_MAX;
-    return options.limits.links_of_guest -
-           std::min(options.limits.links_of_guest, links.peers().size());
-  }
-
   // -- actions
 
   // The nodes of a cluster call the addresses that its texts name. A node at such an address that
@@ -228,7 +220,7 @@ struct node_directory::state {
         calls.learn(process, row->nodes, now);
     }
     send_lists(now);
-    next.dial = calls.take_due(now, max_new_links(),
+    next.dial = calls.take_due(now, links.room(options.role, options.limits),
                                [&](uint64_t process) { return links.count_to(process) > 0; });
     next.changed = table.take_changed_view();
     return std::exchange(next, {});
@@ -363,11 +355,12 @@ node_directory::effects node_directory::tick(time_point now) {
 std::chrono::milliseconds node_directory::tick_period(time_point now) const {
   const auto& limits = state_->options.limits;
   auto is_linked = [&](uint64_t process) { return state_->links.count_to(process) > 0; };
+  auto room = state_->links.room(state_->options.role, limits);
   auto has_work = std::ranges::any_of(state_->links, [](const auto& entry) {
     return !entry.second.role || entry.second.output.has_unsent();
   });
   return has_work || state_->claims.has_pending() ||
-                 state_->calls.is_busy(now + limits.beat, state_->max_new_links(), is_linked)
+                 state_->calls.is_busy(now + limits.beat, room, is_linked)
              ? limits.batch
              : limits.beat;
 }
