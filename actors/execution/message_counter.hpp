@@ -10,8 +10,8 @@
 
 namespace troupe {
 
-/// A message to a region is counted as `to_region`, and if it starts a program or answers a wait,
-/// as that, too.
+/// Each message to a region is counted as `to_region`. One that starts a program is also counted as
+/// `start`, and the value of a wait also as `answer`.
 enum class message_kind : uint8_t {
   start,
   to_region,

@@ -39,10 +39,12 @@ struct directory_hello {
   directory_row own = {};
 };
 
-/// The rows that have changed, and the processes whose rows the sender lists no longer. A complete
-/// list may take several messages; the rows of earlier lists that are not in it are not listed any
-/// longer. A complete list also has the rows that the sender knows and does not list: their
-/// processes are in `rows` and in `lost`, and only tell which incarnations there were.
+/// The changes since the last list of the link: rows that are new or have changed, and processes
+/// whose rows the sender lists no longer.
+///
+/// A *complete* list replaces all earlier lists of the link, and may take several messages. It also
+/// has the rows that the sender still knows but does not list. Their processes are both in `rows`
+/// and in `lost`: the receiver uses only the incarnations of their tasks.
 struct directory_list {
   uint64_t sequence = 0;    ///< 1, 2, ... on each link
   bool is_informed = false; ///< the sender knows the tasks of the cluster

@@ -5,10 +5,11 @@
 
 namespace troupe {
 
-/// Returns a number that no other step of the process has, and no run within a step.
+/// Returns the number of a new owner: a step, or a run within a step. Unique within the process.
 uint64_t next_launch_owner() noexcept;
 
-/// Returns whether it is such a number: none is below 2^63.
+/// Returns whether the number is from next_launch_owner(): these are not below 2^63, and numbers of
+/// other kinds are.
 constexpr bool is_launch_owner(uint64_t number) noexcept { return number >> 63 != 0; }
 
 /// Returns the step for which this thread launches; 0: none, for instance in a program that uses a
